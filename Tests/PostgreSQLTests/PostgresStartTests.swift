@@ -35,6 +35,43 @@ struct PostgresStartTests {
                 == "postgresql://me@db1:5433,db2/feed")
     }
 
+    @Test("a port that is no number and a parameter that libpq does not know are told of as such")
+    func faults() throws {
+        for (uri, fault) in [
+            ("postgresql://db1:abc/feed", "its port is not a number"),
+            ("postgresql://db1/feed?sslmode=require&colour=red", "number 2 after the ?"),
+        ] {
+            let error = #expect(throws: StoreError.self) { try PostgresAddress(uri) }
+            #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")
+        }
+    }
+
+    @Test("tables of another program, and locks that others hold, are told of as such")
+    func inTheWay() throws {
+        let address = try PostgresAddress(database.uri)
+        try database.psql("CREATE TABLE event (name text)")
+        let foreign = #expect(throws: StoreError.self) { try PostgresLedger(address) }
+        #expect(foreign?.description.contains("another program's") == true, "\(foreign?.description ?? "")")
+        try database.psql("DROP TABLE event")
+
+        // Of a migration.
+        let other = try PostgresConnection(address, PostgresSettings(applicationName: "stranger"))
+        try other.execute("SELECT pg_advisory_lock(\(0x494E_5457))")
+        let held = #expect(throws: StoreError.self) { try PostgresLedger(address) }
+        #expect(
+            held?.description.contains("session \(other.backend) (stranger) holds the advisory lock") == true, "\(held?.description ?? "")")
+        try other.execute("SELECT pg_advisory_unlock_all()")
+        _ = try PostgresLedger(address)
+        try database.psql("DELETE FROM intertwine_migration WHERE part = 'ledger' AND number > 6; DROP TABLE recent_allowance")
+        try database.psql("ALTER TABLE ledger_writer DROP COLUMN logs")
+        try other.execute("BEGIN; LOCK TABLE ledger_writer")
+        let locked = #expect(throws: StoreError.self) { try PostgresLedger(address) }
+        #expect(
+            locked?.description.contains("session \(other.backend) (stranger) holds a lock on the table ledger_writer") == true,
+            "\(locked?.description ?? "")")
+        try other.execute("ROLLBACK")
+    }
+
     @Test("a server that is missing, refuses the password or lacks the database: one line that says what to do")
     func refusals() throws {
         let missing = try complaint("postgresql://me:secret@127.0.0.1:1/feed")

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import IntertwineFeed
 
 /// A change of the tables, made once in a database. It only adds, so that replicas of the version before go on.
@@ -40,7 +41,7 @@ package enum PostgresSchema {
         guard try pending(connection, part, migrations) > 0 else { return }
         // Another replica may take long.
         try connection.transaction(isLong: true) {
-            try connection.query("SELECT pg_advisory_xact_lock($1)", .integer(lock))
+            try waitForTurn(connection)
             // Who has a table open must not hold up everybody behind us.
             try connection.execute(
                 """
@@ -61,6 +62,17 @@ package enum PostgresSchema {
                     "INSERT INTO intertwine_migration (part, number, name) VALUES ($1, $2, $3)", .text(part), .integer(Int64(index + 1)),
                     .text(migration.name))
             }
+        }
+    }
+
+    /// Waits for another replica that migrates, however long that takes; for the session of another program, five seconds.
+    private static func waitForTurn(_ connection: PostgresConnection) throws {
+        let end = ContinuousClock.now + .seconds(5)
+        while try !connection.query("SELECT pg_try_advisory_xact_lock($1)", .integer(lock)).flag(0, 0) {
+            if ContinuousClock.now > end, let holder = try PostgresHolder.ofAdvisoryLock(lock, connection) {
+                throw StoreError.unusable("\(holder), which the tables are made under: end it, and start again")
+            }
+            usleep(50_000)
         }
     }
 
@@ -93,7 +105,7 @@ package enum PostgresSchema {
             SELECT quote_ident(pg_get_userbyid(relowner)), quote_ident(current_user) FROM pg_class
             WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))
             AND relname IN ('intertwine_migration', 'item', 'event', 'event_number', 'signing_key')
-            AND NOT pg_has_role(relowner, 'USAGE') LIMIT 1
+            AND NOT pg_has_role(relowner, 'USAGE') AND to_regclass('intertwine_migration') IS NOT NULL LIMIT 1
             """)
         guard !strange.isEmpty else { return }
         let (owner, user) = (strange.text(0, 0), strange.text(0, 1))

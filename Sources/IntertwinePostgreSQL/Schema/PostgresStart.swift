@@ -6,7 +6,14 @@ package enum PostgresStart {
     ///
     /// - Throws: `StoreError.unusable`
     package static func check<Value>(_ pool: PostgresPool, _ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
-        try explaining(pool.address) { try pool.use(body) }
+        try explaining(pool.address) {
+            do {
+                return try pool.use(body)
+            } catch let error as PostgresError where ["55P03", "57014"].contains(error.code) {
+                guard let holder = try? pool.use({ PostgresHolder.ofTable($0) }) else { throw error }
+                throw StoreError.unusable("\(error.message); \(holder): end it, and start again")
+            }
+        }
     }
 
     static func explaining<Value>(_ address: PostgresAddress, _ body: () throws -> Value) throws(StoreError) -> Value {
@@ -31,6 +38,9 @@ package enum PostgresStart {
             "\(what); this is a standby, or default_transaction_read_only is on: "
                 + "name the primary, or all hosts with target_session_attrs=read-write"
         case "53300": "\(what); raise max_connections, or lower store.readers"
+        case "42P07", "42710", "42723":
+            "\(what), which is another program's: use a database, or a schema in this user's search_path, that no other program uses"
+        case "55006": "\(what); wait until that is done"
         case "55P03": "\(what); another session holds a lock on the tables: end it, and start again"
         case "" where what.contains("no password supplied"): "\(what); put the password into PGPASSFILE or PGPASSWORD"
         case "3F000": "\(what); make the schema that this user's search_path begins with, or correct search_path"
@@ -48,6 +58,8 @@ package enum PostgresStart {
             "no server is what target_session_attrs asks for: \(what); name all hosts, or correct target_session_attrs"
         } else if says(["SSL", "certificate"]) {
             "no server is reached by TLS as sslmode asks: \(what); set TLS up on the server, or correct sslmode"
+        } else if what.hasPrefix("an old primary ") {
+            "\(what); stop it or make it a standby, and name the new primary"
         } else if what.hasPrefix("invalid ") || what.hasPrefix("could not match ") {
             "the address cannot be used: \(what); correct it"
         } else {
