@@ -5,9 +5,13 @@ import Testing
 @Suite("Campaigns that can never run", .timeLimit(.minutes(3)))
 struct CampaignBlockedTests {
     private static let kinds = """
+        kinds:
+          club:
+            fields: {name: {type: text, required: true}}
+            cells: {collection: {identifier: ClubCell, size: 300x160, bind: {name: {text: name}}}}
         sections:
           people: {kinds: [user]}
-          quiet: {kinds: [user], ads: 0}
+          quiet: {kinds: [club], ads: 0}
         feeds:
           home: [people]
           calm: [quiet]
@@ -50,8 +54,12 @@ struct CampaignBlockedTests {
                 Self.campaign("over", "1", #","ends":"2020-01-01T00:00:00Z","targeting":{"attributes":{"any":[]}}"#),
             ]
             let settings = ["feed.kinds=\(kinds)", RunningService.tokenSetting]
-            let service = try RunningService(
-                items: Items.users(5) + Items.advertisements(2) + campaigns.joined(), settings: settings)
+            let service = try RunningService(items: Items.users(5) + Items.advertisements(2), settings: settings)
+            let ids = ["open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "over"]
+            for (id, body) in zip(ids, campaigns) {
+                let answer = try service.admin("PUT", "/admin/items/campaign/\(id)", body: body)
+                #expect(answer.status == 201, "\(answer.text)")
+            }
             #expect(try service.admin("DELETE", "/admin/items/advertisement/2").status == 204)
             let expected = [
                 "attributes": "targeting: it asks for attributes of the viewer, and ads.attributes-header is not set",
@@ -85,7 +93,12 @@ struct CampaignBlockedTests {
             let none = try RunningService(items: items, settings: ["ads.per-page=0", RunningService.tokenSetting])
             #expect(try Self.states(none)["open"]?.hasPrefix("blocked: no ads are shown in its feeds and sections") == true)
             let capped = Self.campaign("capped", "1", #","caps":[{"count":1,"window":"1h"}]"#)
-            let nameless = try RunningService(items: items + capped, settings: ["events.viewer-header=", RunningService.tokenSetting])
+            let nameless = try RunningService(
+                items: items + capped,
+                settings: [
+                    "events.viewer-header=", "actions.user.dismissal=analytics", "actions.advertisement.dismissal=analytics",
+                    RunningService.tokenSetting,
+                ])
             let states = try Self.states(nameless)
             #expect(states["capped"]?.hasPrefix("blocked: caps: ") == true && states["open"] == "running: ", "\(states)")
         }

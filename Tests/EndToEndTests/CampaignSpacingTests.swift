@@ -46,7 +46,10 @@ struct CampaignSpacingTests {
                     if campaigns == sponsorship { #expect(found.allSatisfy { $0["ad:1"] == most }, "\(found)") }
                 }
                 let told = try JSON(try service.admin("GET", "/admin/explain?viewer=ann&limit=100").text)
-                let ads = told["items"]?.list.compactMap { $0["cell"]?.text }.filter { $0.hasPrefix("ad:") } ?? []
+                let ads =
+                    told["items"]?.list.compactMap { $0["cell"]?.text.map { String($0.prefix { $0 != "#" }) } }.filter {
+                        $0.hasPrefix("ad:")
+                    } ?? []
                 let page = try JSON(try service.get("/feed?limit=100", fields: ["User-Agent: tests", "X-Viewer-ID: ann"]).text)
                 let shown = page["items"]?.list.compactMap { $0["id"]?.text.map { String($0.prefix { $0 != "#" }) } }.filter {
                     $0.hasPrefix("ad:")

@@ -168,8 +168,10 @@ struct AdDistances {
         for showing in far where isBackward ? showing.at < 0 : showing.at > count { add(showing, isBefore: isBackward) }
         guard chance != 0 || !showings.isEmpty else { return nil }
         showings.sort { ($0.distance, $0.key.number, $0.isBefore ? 0 : 1) < ($1.distance, $1.key.number, $1.isBefore ? 0 : 1) }
-        let end = firstPlace &+ UInt32(clamping: placeCount)
+        // Without campaigns nothing depends on the number, and cursors are the same whichever way a page is read.
+        let start = chance == 0 ? 0 : firstPlace
+        let end = chance == 0 ? 0 : start &+ UInt32(clamping: placeCount)
         return ShownAds(
-            places: direction == .forward ? end : firstPlace, chance: chance, showings: Array(showings.prefix(ShownAds.limit)))
+            places: direction == .forward ? end : start, chance: chance, showings: Array(showings.prefix(ShownAds.limit)))
     }
 }
