@@ -73,9 +73,11 @@ extension Campaigns {
         return book.hasCreatives(index) ? nil : "none of its creatives is there and fits a layout"
     }
 
-    /// The blocked ones among all, by their ids, each with the reason.
-    package func blockages(in store: any FeedStore) async throws -> [(campaign: String, reason: String)] {
+    /// The blocked ones among all that have not ended, by their ids, each with the reason.
+    package func blockages(in store: any FeedStore, now: Int64) async throws -> [(campaign: String, reason: String)] {
         guard let book = try await book(of: store) else { return [] }
-        return book.campaigns.compactMap { campaign in blockage(of: campaign.id, in: book).map { (campaign.id, $0) } }
+        return book.campaigns.filter { ($0.ends ?? .max) > now }.compactMap { campaign in
+            blockage(of: campaign.id, in: book).map { (campaign.id, $0) }
+        }
     }
 }

@@ -202,7 +202,7 @@ extension ServiceConfiguration {
             let findings = try await campaigns.findings(in: opened, ledger, isTrial: true)
             if let error = file?.faults(findings) { throw error }
             return findings.gone.map { "ads.campaigns: \($0.campaign): the advertisement '\($0.creative)' is gone, and left out" }
-                + (try await campaigns.blockages(in: opened)).map { Self.line(blocked: $0.campaign, $0.reason) }
+                + (try await campaigns.blockages(in: opened, now: WallClock.now())).map { Self.line(blocked: $0.campaign, $0.reason) }
         } catch let error as StoreError {
             return unchecked("\(error)")
         }
