@@ -45,6 +45,30 @@ struct KilledTests {
         }
     }
 
+    @Test("clicks beyond the rate that were answered are in the totals after kill -9, with rows or without")
+    func beyondRate() async throws {
+        try await offPool {
+            let service = try RunningService(
+                items: Items.users(4) + Items.advertisements(1),
+                settings: ["events.rate=1", "log.requests=false", "limits.requests-per-connection=1000000000"])
+            let page = try JSON(try service.get("/feed").text)
+            let click = try #require(
+                page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            var answered = 0
+            for _ in 0..<3 {
+                let client = try RawClient(port: service.port)
+                // More than have rows in a minute.
+                for number in 0..<700 {
+                    let fields = ["User-Agent: tests", "X-Viewer-ID: v\(number)"]
+                    #expect(try RunningService.ask(client, "GET", click, fields: fields).status == 302)
+                    answered += 1
+                }
+                try service.killAndRestart()
+                #expect(try Self.clicks(in: service) == answered)
+            }
+        }
+    }
+
     /// As `intertwine report` counts them.
     private static func clicks(in service: RunningService) throws -> Int {
         let report = try Command.run(

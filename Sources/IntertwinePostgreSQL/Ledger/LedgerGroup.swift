@@ -229,13 +229,13 @@ struct LedgerGroup {
         for (event, keys) in zip(entry.events, keys) {
             let verdict = event.verdict == .counted ? allowances.verdict(on: event, keys, committedAt: now, &shared) : event.verdict
             if verdict != .counted, event.verdict == .counted, allowances.isGuess(event, keys, committedAt: now, shared) { isUnsure = true }
-            rollups.count(event, as: verdict)
+            rollups.count(event, as: verdict, mayDefer: UncountedRows.mayDefer(event, as: verdict))
             verdicts.append(verdict)
             guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
             events.append((event, verdict))
             if verdict == .counted { remember(event) }
         }
-        for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count)) }
+        for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count), mayDefer: true) }
         if let (key, answer) = entry.idempotency, let kept = answer(verdicts) {
             let place = KeptKey(scope: ExactText(key.scope), key: ExactText(key.key))
             answers[place] = KeptAnswer(

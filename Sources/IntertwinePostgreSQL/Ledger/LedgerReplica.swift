@@ -126,8 +126,8 @@ final class LedgerReplica {
             (receipts, uncounted) = try decide(&group, moment, now: now, connection, isLate)
         }
         var commands = group.commands + shared.commands(process: process, number: number)
-        guard flushes && !rollups.isEmpty || !commands.isEmpty else {
-            // Nothing but counts, which wait for the next group or the next flush. Nobody waits for the end of that.
+        guard flushes && !rollups.isEmpty || rollups.isDue || !commands.isEmpty else {
+            // Nothing but counts that may be deferred, which wait for the next group or the next flush. Nobody waits for the end of that.
             try connection.post([PostgresCommand("ROLLBACK")])
             rollups.postpone()
             self.uncounted = uncounted

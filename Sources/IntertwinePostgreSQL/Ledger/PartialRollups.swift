@@ -31,6 +31,8 @@ struct PartialRollups {
     private var counts: [Key: Int64] = [:]
     /// Those of earlier groups that had nothing else to write. See ``postpone()``.
     private var waiting: [Key: Int64] = [:]
+    /// Whether the group has counts that have to be committed with it.
+    private(set) var isDue = false
     /// What counts always has a row, so this never waits for another group.
     private var delivered: [Delivered: Int64] = [:]
     /// The same of choices in the input of events.
@@ -39,7 +41,9 @@ struct PartialRollups {
     /// Whether there is something to write.
     var isEmpty: Bool { counts.isEmpty && waiting.isEmpty }
 
-    mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1) {
+    /// - Parameter mayDefer: whether the count may be written after the group's response.
+    mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1, mayDefer: Bool) {
+        if !mayDefer { isDue = true }
         counts[Key(day: LedgerTime.day(of: event.at), cell: ExactText(event.cell), kind: event.kind, verdict: verdict), default: 0] += count
         guard verdict == .counted else { return }
         for choice in event.input?.choices ?? [] {
@@ -136,7 +140,7 @@ struct PartialRollups {
     /// Leaves the group's part to the next that writes anything.
     mutating func postpone() {
         waiting.merge(counts, uniquingKeysWith: +)
-        counts.removeAll(keepingCapacity: true)
+        discard()
     }
 
     /// The group was rolled back.
@@ -144,5 +148,6 @@ struct PartialRollups {
         counts.removeAll(keepingCapacity: true)
         delivered.removeAll(keepingCapacity: true)
         choices.removeAll(keepingCapacity: true)
+        isDue = false
     }
 }

@@ -69,7 +69,7 @@ final class GroupCommit: @unchecked Sendable {
 
     /// For how long that shows that it still does, and how long is waited for a lock to find out.
     private static let (freshness, probePatience) = (Duration.seconds(1), Duration.milliseconds(500))
-    /// How long such counts wait at the most, so that repetitions without end cost the disk no more than one write now and then.
+    /// How long such counts wait at the most, so that repeated impressions without end cost the disk no more than one write now and then.
     private static let flushInterval = Duration.seconds(1)
 
     init(_ pool: DatabasePool, _ file: OpenedFile, limits: Limits, now: @escaping @Sendable () -> Int64) throws {

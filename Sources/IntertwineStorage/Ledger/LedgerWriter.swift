@@ -120,13 +120,13 @@ final class LedgerWriter {
         var verdicts: [Verdict] = []
         for event in entry.events {
             let verdict = event.verdict == .counted ? try allowances.verdict(on: event, committedAt: now) : event.verdict
-            rollups.count(event, as: verdict)
+            rollups.count(event, as: verdict, mayDefer: UncountedRows.mayDefer(event, as: verdict))
             verdicts.append(verdict)
             guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
             try append(event, as: verdict)
             if verdict == .counted { try remember(event) }
         }
-        for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count)) }
+        for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count), mayDefer: true) }
         if let (key, answer) = entry.idempotency, let kept = answer(verdicts) { try insert(key, answer: kept) }
         return .committed(verdicts)
     }
@@ -136,14 +136,14 @@ final class LedgerWriter {
     /// - Parameters:
     ///   - changes: the connection's count of changes when the group began.
     ///   - flushes: whether counts are to be written in any case.
-    /// - Returns: whether there is anything to commit. A group of repetitions has only counts to tell, and those wait for the next group or
-    ///   for the next flush: to write them each time costs the disk more than all clicks do.
+    /// - Returns: whether there is anything to commit. A group of repeated impressions and forgeries has only counts that may be deferred to
+    ///   the next group or flush: to write them each time costs the disk more than all clicks do.
     private func finish(since changes: Int, flushes: Bool) throws -> Bool {
         // What was put there and taken away again is no change.
         let rows = try allowances.write()
         perishable += rows.kept
         let unchanged = changes + 2 * rows.removed
-        guard flushes || database.totalChangesCount != unchanged else { return false }
+        guard flushes || rollups.isDue || database.totalChangesCount != unchanged else { return false }
         try rollups.write()
         return database.totalChangesCount != unchanged
     }

@@ -1,8 +1,8 @@
 import GRDB
 import IntertwineFeed
 
-/// Counts by day, cell, kind and verdict, and what campaigns have delivered by quarters of an hour: gathered over a group of units and written once before it is committed. What counts, and whatever has a
-/// row, is so counted in the transaction of its row; repetitions that have none are counted within a second.
+/// Counts by day, cell, kind and verdict, and what campaigns have delivered by quarters of an hour: gathered over a group of units and
+/// written once before it is committed. Repeated impressions and forgeries, which have no row, are written within a second.
 struct Rollups {
     private struct Key: Hashable {
         var day: Int64
@@ -34,6 +34,8 @@ struct Rollups {
     private var waiting: [EventLikeness: Int64] = [:]
     /// Choices in the input of the group's events. What counts has a row, so they never wait for another group.
     private var choices: [Chosen: Int64] = [:]
+    /// Whether the group has counts that have to be committed with it.
+    private(set) var isDue = false
     private let addToDelivery: SQLStatement
     private let addToCell: SQLStatement
     private let addToDay: SQLStatement
@@ -66,7 +68,9 @@ struct Rollups {
             """)
     }
 
-    mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1) {
+    /// - Parameter mayDefer: whether the count may be written after the group's response.
+    mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1, mayDefer: Bool) {
+        if !mayDefer { isDue = true }
         counts[EventLikeness(event, as: verdict), default: 0] += count
         guard verdict == .counted, let input = event.input else { return }
         for choice in input.choices {
@@ -123,13 +127,14 @@ struct Rollups {
     /// Leaves the group's part to the next that writes anything.
     mutating func postpone() {
         waiting.merge(counts, uniquingKeysWith: +)
-        counts.removeAll(keepingCapacity: true)
+        discard()
     }
 
     /// The group was rolled back.
     mutating func discard() {
         counts.removeAll(keepingCapacity: true)
         choices.removeAll(keepingCapacity: true)
+        isDue = false
     }
 
     private static func add(_ count: Int64, under key: Key, by statement: SQLStatement) throws {

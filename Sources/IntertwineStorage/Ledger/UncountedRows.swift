@@ -3,8 +3,8 @@ package import IntertwineFeed
 /// Which events that do not count get a row of their own.
 ///
 /// All of them are in the rollups, by day, cell, kind and verdict, and so in every report. What somebody sends without end must not fill the
-/// disk: so many a minute have rows, and those after them are counts alone. A repeated impression never has one: it is the one that stands
-/// there already.
+/// disk: so many a minute have rows, and those after them are counts alone, written with their group. A repeated impression never has one: it
+/// is the one that stands there already.
 package struct UncountedRows {
     /// Rows in a minute, of all clients together.
     private static let limit = 600
@@ -13,6 +13,13 @@ package struct UncountedRows {
     private var rows = 0
 
     package init() {}
+
+    /// Whether the count of an event may be written after the response, within a second: one that repeats an impression or a playback event.
+    /// All other counts are in the transaction of their group.
+    package static func mayDefer(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
+        guard verdict == .duplicate else { return false }
+        return event.kind == .impression || event.kind.isPlayback && event.showing != nil
+    }
 
     package mutating func takes(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
         switch event.kind {

@@ -29,6 +29,18 @@ struct UncountedEventTests {
         #expect(try bench.query("SELECT sum(count) FROM rollup_day") == "2703")
     }
 
+    @Test("clicks beyond a rate are in the totals when their receipt comes, those without a row too", arguments: LedgerKind.allCases)
+    func limitedClicks(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let click = bench.click(rates: [.init(key: "r", limit: 1, window: 60_000)])
+        for number in 1...6 {
+            _ = try await bench.ledger.commit(LedgerEntry(events: Array(repeating: click.events[0], count: 250)))
+            #expect(try bench.query("SELECT sum(count) FROM rollup_day WHERE verdict = 'limited'") == "\(250 * number - 1)")
+            #expect(try bench.query("SELECT sum(count) FROM rollup_cell") == "\(250 * number)")
+        }
+        #expect(try bench.events == 601)
+    }
+
     @Test("a group that fails leaves the counts that wait as they were", arguments: LedgerKind.allCases)
     func failing(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
