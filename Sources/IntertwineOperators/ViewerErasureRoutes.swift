@@ -24,8 +24,9 @@ struct ViewerErasureRoutes: Sendable {
         let operation = APIOperation(
             "eraseViewer", tag: "Reports", "Erase a viewer",
             """
-            Removes the viewer's lists, selections, exposures and idempotency keys, and the name from all events, whose counts stay. The answer comes \
-            when all of it is on disk. What the viewer does meanwhile, or afterwards, is kept anew.
+            Removes the viewer's lists, selections, exposures and idempotency keys, and name, address and user agent from the viewer's events, whose \
+            counts stay. By the time of the response no byte of the name is in the ledger's file or its write-ahead log; PostgreSQL removes \
+            old versions of rows with its next `VACUUM`. What the viewer does meanwhile, or afterwards, is kept anew.
             """,
             parameters: [Self.viewer],
             answers: [

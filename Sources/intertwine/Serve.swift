@@ -46,4 +46,6 @@ struct Serve: AsyncParsableCommand {
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
         }
     }
+        // Where SQLite rewrites a database: beside the store, which is on a disk that holds it.
+        setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
 }

@@ -209,8 +209,7 @@ struct CapabilityTests {
                 items: Items.users(3) + Items.advertisements(1),
                 settings: [RunningService.tokenSetting, "actions.user.selection=analytics,save,present"])
             let (ann, bob) = (["X-Viewer-ID: ann/1"], ["X-Viewer-ID: bob"])
-            let browser = ["User-Agent: Mozilla/5.0 Firefox"]
-            for fields in [ann, bob] {
+            for (fields, browser) in [(ann, ["User-Agent: Mozilla/5.0 ann-s-browser"]), (bob, ["User-Agent: Mozilla/5.0 Firefox"])] {
                 let ad = try #require(
                     try JSON(service.get("/feed", fields: fields).text)["items"]?.list.first { $0["id"]?.text?.hasPrefix("ad:") == true })
                 #expect(try service.get(try #require(ad["actions"]?["selection"]?["href"]?.text), fields: fields + browser).status == 302)
@@ -220,6 +219,12 @@ struct CapabilityTests {
             let erased = try JSON(try service.admin("DELETE", "/admin/viewers/ann%2F1").text)
             let audit = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
             #expect(audit.contains("/admin/viewers/{id}") && !audit.contains("ann"))
+            if !RunningService.usesPostgreSQL {
+                for file in ["", "-wal"].map({ "\(service.folder)/intertwine.ledger.sqlite\($0)" }) {
+                    let data = try Data(contentsOf: URL(fileURLWithPath: file))
+                    #expect(["ann/1", "ann-s-browser"].allSatisfy { data.firstRange(of: Data($0.utf8)) == nil }, "\(file)")
+                }
+            }
             #expect(erased["listed"]?.number == 3 && erased["idempotencyKeys"]?.number == 1 && (erased["events"]?.number ?? 0) >= 2)
             #expect(try service.get("/feed", fields: ann).text.contains("user:u2"))
             #expect(try !service.get("/feed", fields: bob).text.contains("user:u2"))

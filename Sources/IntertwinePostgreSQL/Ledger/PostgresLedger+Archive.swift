@@ -226,9 +226,11 @@ extension PostgresLedger {
             let (start, end) = (marker, min(last, marker + 10_000))
             erased.events += try await pool.run(for: .background) { connection in
                 try connection.query(
-                    "UPDATE event SET viewer = NULL, input = NULL WHERE id > $1 AND id <= $2 AND viewer = $3", .integer(start),
-                    .integer(end),
-                    .text(viewer)
+                    """
+                    UPDATE event SET viewer = NULL, address = NULL, user_agent = NULL, input = NULL
+                    WHERE id > $1 AND id <= $2 AND viewer = $3
+                    """,
+                    .integer(start), .integer(end), .text(viewer)
                 ).affected
             }
             marker = end

@@ -226,6 +226,19 @@ final class GroupCommit: @unchecked Sendable {
             }
         }
     }
+    /// Rewrites the whole file, behind the groups that are waiting. Nothing else is written meanwhile.
+    func vacuum() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        try prepare(isSynced: true, patience: limits.patience)
+                        try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+                    })
+            }
+        }
+    }
+
 
     /// What was written behind the marker of a tally, to be added to it; nil where that has to be read. It is given once.
     func takeRecent(_ tally: ReportTables.Tally) async -> RecentEvents? {

@@ -23,22 +23,52 @@ extension SQLiteLedger {
                 return erased
             }
         }
+        // A viewer's events go on counting without what could tell whose they were.
         var marker: Int64 = 0
         while let last = try await eventsEnd(after: marker) {
             let (start, end) = (marker, min(last, marker + Self.window))
             erased.events += try await StoreError.wrapping {
                 try await commits.write { database in
                     try SQLStatement.run(
-                        database, "UPDATE event SET viewer = NULL, input = NULL WHERE id > ?1 AND id <= ?2 AND viewer = ?3",
-                        .integer(start),
-                        .integer(end),
-                        .text(viewer))
+                        database,
+                        """
+                        UPDATE event SET viewer = NULL, address = NULL, user_agent = NULL, input = NULL
+                        WHERE id > ?1 AND id <= ?2 AND viewer = ?3
+                        """,
+                        .integer(start), .integer(end), .text(viewer))
                     return database.changesCount
                 }
             }
             marker = end
         }
+        try await overwrite(viewer)
         return erased
+    }
+
+    /// Removes what is left of a text that no row holds any more from the database file and its write-ahead log.
+    ///
+    /// SQLite overwrites deleted content with zeros (`secure_delete`), and an emptied log has none. Rows that were moved to another page may
+    /// have left a copy in the unused space of their former page; only `VACUUM` removes those.
+    ///
+    /// - Throws: `StoreError.unavailable` if another process reads from the log all the time.
+    private func overwrite(_ text: String) async throws {
+        try await emptyLog()
+        let hasCopies = try await read(for: .background) { try DatabaseBytes($0).unusedSpaceContains(Array(text.utf8)) }
+        guard hasCopies else { return }
+        try await StoreError.wrapping { try await commits.vacuum() }
+        try await emptyLog()
+    }
+
+    private func emptyLog() async throws {
+        var attempts = 10
+        while true {
+            do {
+                return try await completeFile()
+            } catch is StoreError where attempts > 1 {
+                attempts -= 1
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
     }
 
     /// The marker of the last event, where one stands behind a marker.

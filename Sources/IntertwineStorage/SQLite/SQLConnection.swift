@@ -3,11 +3,16 @@ import GRDBSQLite
 
 /// What statements are prepared on: a connection that writes, which is GRDB's, or one that only reads, which is ours.
 protocol SQLConnection: AnyObject {
+    /// SQLite's own connection; nil once it is closed.
+    var sqliteHandle: OpaquePointer? { get }
+
     /// The statement of a text, prepared once; with whoever keeps it.
     func prepared(_ sql: String) throws -> (statement: OpaquePointer, keeper: AnyObject)
 }
 
 extension Database: SQLConnection {
+    var sqliteHandle: OpaquePointer? { sqliteConnection }
+
     func prepared(_ sql: String) throws -> (statement: OpaquePointer, keeper: AnyObject) {
         let statement = try cachedStatement(sql: sql)
         return (statement.sqliteStatement, statement)
@@ -45,6 +50,8 @@ final class ReadConnection: SQLConnection, @unchecked Sendable {
         for statement in statements.values { sqlite3_finalize(statement) }
         sqlite3_close(handle)
     }
+
+    var sqliteHandle: OpaquePointer? { handle }
 
     var isInsideTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 

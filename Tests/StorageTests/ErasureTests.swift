@@ -1,0 +1,83 @@
+import Foundation
+import IntertwineFeed
+import IntertwineStorage
+import TestSupport
+import Testing
+
+@Suite("Erasure of viewers and the bytes of the ledger's files")
+struct ErasureTests {
+    let scratch: Scratch
+    let ledger: SQLiteLedger
+
+    init() throws {
+        scratch = try Scratch()
+        ledger = try scratch.ledger()
+    }
+
+    /// How often a text stands in the files of the ledger.
+    private func occurrences(of text: String) throws -> Int {
+        try scratch.names().filter { $0.hasPrefix("ledger.sqlite") && !$0.hasSuffix("-shm") }.reduce(0) { count, name in
+            var (data, found) = (try Data(contentsOf: URL(fileURLWithPath: scratch.path(name))), 0)
+            while let range = data.firstRange(of: Data(text.utf8)) {
+                found += 1
+                data = data[range.upperBound...]
+            }
+            return count + found
+        }
+    }
+
+    /// Lists, exposures, selections and events of many viewers, in an order that splits and merges pages.
+    private func act(_ viewers: [String], seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        let now = SQLiteLedger.systemTime()
+        let entries = (0..<6_000).map { number in
+            let viewer = viewers[Int(random.next() % UInt64(viewers.count))]
+            let event = LedgerEvent(
+                at: now, kind: .impression, cell: "ad:\(number % 9)", viewer: viewer, address: "192.0.2.0", userAgent: "agent of \(viewer)",
+                showing: Showing(campaign: "c\(number % 7)", feed: "main", remembered: 3_600))
+            let change = ViewerChange.add(list: .saved, viewer: viewer, cell: "user:\(number)", performance: "\(random.next())", at: now)
+            return LedgerEntry(events: [event], changes: number % 2 == 0 ? [change] : [])
+        }
+        let ledger = ledger
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for start in 0..<32 {
+                group.addTask {
+                    for number in stride(from: start, to: entries.count, by: 32) { _ = try await ledger.commit(entries[number]) }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("no byte of a viewer's name or user agent is left in the database file or its write-ahead log, copies of moved rows included")
+    func bytes() async throws {
+        let viewers = (0..<200).map { "viewer-\(UInt64($0) &* 0x9E37_79B9_7F4A_7C15)." }
+        try await act(viewers, seed: 20)
+        for viewer in viewers.prefix(80) {
+            let erased = try await ledger.erase(viewer: viewer, owners: [])
+            #expect(erased.events > 0 && erased.listed > 0 && erased.exposures > 0)
+            #expect(try occurrences(of: viewer) == 0)
+        }
+        // The others are as they were.
+        let last = try #require(viewers.last)
+        #expect(try await ledger.erase(viewer: last, owners: []).events > 0)
+        #expect(try scratch.sqlite("ledger.sqlite", "PRAGMA integrity_check") == "ok")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event WHERE viewer IS NULL AND user_agent IS NOT NULL") == "0")
+        #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event") == "6000")
+    }
+
+    @Test("an erasure fails while another process keeps the log from being emptied, and does the rest when it is repeated")
+    func blocked() async throws {
+        try await act(["ann-of-the-log", "bob"], seed: 3)
+        let reader = try Program(
+            path: "/usr/bin/sqlite3",
+            arguments: [
+                scratch.path("ledger.sqlite"), "BEGIN", "SELECT count(*) > 0 FROM event", ".system echo reading; read line", "ROLLBACK",
+            ])
+        #expect(reader.line() == "reading")
+        await #expect(throws: StoreError.self) { try await ledger.erase(viewer: "ann-of-the-log", owners: []) }
+        try reader.release()
+        #expect(try await ledger.erase(viewer: "ann-of-the-log", owners: []).events == 0)
+        #expect(try occurrences(of: "ann-of-the-log") == 0)
+    }
+}
