@@ -39,6 +39,8 @@ extension FeedService {
         let declared = try configuration.declarations(extensions)
         let items = try configuration.store.items()
         if configuration.store.room?.release() == true { logger.warning("the disk is full: what needs no room is served") }
+        let files = try configuration.storeFiles(extensions)
+        for fault in files?.faults ?? [] { logger.warning("data loss is accepted", metadata: ["reason": "\(fault)"]) }
         let ownStore: (any ItemStore)?
         let store: any FeedStore
         if let given = extensions.store {
@@ -211,10 +213,12 @@ extension FeedService {
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
             kept: { live.current.privacy.kept(of: $0, now: $1) })
+        let checkedFiles = [("items", ownStore as? any CheckedFile), ("ledger", ownLedger as? any CheckedFile)]
+            .compactMap { name, file in file.map { (name: name, file: $0) } }
         let samples = ServiceSamples(
             live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, trackers: trackers?.board,
             pictures: pictures.manager,
-            accessLog: accessLog, sink: telemetry.sink, listeners: listeners, clock: clock)
+            accessLog: accessLog, sink: telemetry.sink, listeners: listeners, checkedFiles: checkedFiles, clock: clock)
         let administration =
             HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
@@ -262,7 +266,18 @@ extension FeedService {
         }
 
         // What goes on beside requests.
+        let advance: @Sendable () -> Void = {
+            guard let files, let items = ownStore as? SQLiteStore, let events = ownLedger as? SQLiteLedger else { return }
+            do {
+                try files.files.advance(items, events, key: configuration.signing.key.isEmpty ? keys.current.name : nil)
+            } catch {
+                logger.notice("the identity of the database files stays as it was", metadata: ["error": "\(error)"])
+            }
+        }
         let prepare: @Sendable () throws -> Void = {
+            advance()
+            (ownLedger as? SQLiteLedger)?.guardLog()
+            (ownStore as? SQLiteStore)?.guardLog()
             guard let ownStore else { return }
             let arranged = try ownStore.arrange(plans) { logger.notice("laying the store out in the sections that are configured") }
             guard lanes.allSatisfy({ arranged[$0.key] == $0.value }) else {
@@ -273,7 +288,7 @@ extension FeedService {
         if let ownStore { looks.append { ownStore.look() } }
         if let ownLedger { looks.append { ownLedger.look() } }
         var background: [any ServiceLifecycle.Service] = [
-            DatabaseWatch(looks, prepare: prepare, logger: logger), listeners,
+            DatabaseWatch(looks, prepare: prepare, logger: logger), DatabaseCheck(files: checkedFiles.map(\.file)), listeners,
             CampaignExchange(delivery: delivery, now: clock, logger: logger),
         ]
         if let ownStore { background.append(TakedownWatch(store: ownStore, live: live, now: clock, logger: logger)) }
@@ -305,6 +320,7 @@ extension FeedService {
             close: {
                 await pictures.shutDown()
                 await audit?.close()
+                advance()
                 // Nothing writes any more: each database is to be one whole file, for whoever copies it.
                 do {
                     try await ownLedger?.complete()

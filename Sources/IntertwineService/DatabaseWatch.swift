@@ -42,6 +42,7 @@ struct DatabaseWatch: ServiceLifecycle.Service {
     private func tell(_ news: FileNews?) {
         switch news {
         case .gone(let line): logger.error("a database is gone", metadata: ["reason": "\(line)"])
+        case .damaged(let line): logger.error("a database is damaged", metadata: ["reason": "\(line)"])
         case .back(let line):
             logger.notice("a database is back", metadata: ["reason": "\(line)"])
             do { try prepare() } catch { logger.error("the store could not be laid out", metadata: ["error": "\(error)"]) }

@@ -18,10 +18,11 @@ struct ServiceSamples: Sendable {
     let accessLog: AccessLog
     let sink: LogSink
     let listeners: LiveFeeds
+    let checkedFiles: [(name: String, file: any CheckedFile)]
     let clock: @Sendable () -> Int64
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + cells + heard + reads + commits + tracked + logs
+        ProcessSamples.read() + [Self.build] + pages + cells + heard + reads + checks + commits + tracked + logs
             + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await pictures.metrics())
     }
 
@@ -68,6 +69,27 @@ struct ServiceSamples: Sendable {
             + samples("intertwine_store_refused_reads_total", .counter, "Reads turned away: too many waited, or they for too long.") {
                 $0.refused
             }
+    }
+
+    private var checks: [MetricSample] {
+        checkedFiles.flatMap { name, file in
+            let progress = file.checkProgress
+            let values: [(String, MetricSample.Kind, String, Double)] = [
+                (
+                    "intertwine_store_check_progress_ratio", .gauge, "How much of a database file the current check has read, from 0 to 1.",
+                    progress.share
+                ),
+                (
+                    "intertwine_store_checks_total", .counter, "Checks of a whole database file that found no damage.",
+                    Double(progress.passes)
+                ),
+                (
+                    "intertwine_store_damaged", .gauge, "1 if a database file is known to be damaged: nothing is written to it.",
+                    progress.isDamaged ? 1 : 0
+                ),
+            ]
+            return values.map { MetricSample($0.0, $0.1, $0.2, labels: [("file", name)], $0.3) }
+        }
     }
 
     private var commits: [MetricSample] {

@@ -21,10 +21,19 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Port of the operators' listener (admin.port).")
     var adminPort: Int?
 
+    @Flag(
+        help: """
+            Start although a database file or the signing key is missing, older than the others, or of another store, and go on with what is \
+            there.
+            """)
+    var acceptDataLoss = false
+
     private func read() async throws -> ServiceConfiguration {
-        try await options.checkedConfiguration([
+        var configuration = try await options.checkedConfiguration([
             "server.host": host, "server.port": port.map(String.init), "admin.port": adminPort.map(String.init),
         ])
+        configuration.store.acceptsDataLoss = acceptDataLoss
+        return configuration
     }
 
     func run() async throws {
@@ -37,6 +46,8 @@ struct Serve: AsyncParsableCommand {
             return try await read()
         }
         let configuration = try await read()
+        // Where SQLite rewrites a database: beside the store, which is on a disk that holds it.
+        setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
         let telemetry = Telemetry(configuration.log)
         LoggingSystem.bootstrap { _ in telemetry.logHandler }
         MetricsSystem.bootstrap(telemetry.registry)
@@ -46,6 +57,4 @@ struct Serve: AsyncParsableCommand {
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
         }
     }
-        // Where SQLite rewrites a database: beside the store, which is on a disk that holds it.
-        setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
 }

@@ -59,8 +59,9 @@ struct LostFileTests {
         arguments: [".ledger", ""])
     func damaged(part: String) async throws {
         try await offPool {
-            let service = try RunningService(items: Items.users(2) + Items.advertisements(1))
-            _ = try service.get("/feed")
+            let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: [RunningService.tokenSetting])
+            let click = try Self.click(service)
+            #expect(try service.get(click).status == 302)
             #expect(try service.get("/readyz").status == 200)
             for file in ["", "-wal"].map({ "\(service.folder)/intertwine\(part).sqlite\($0)" }) {
                 let handle = try #require(FileHandle(forUpdatingAtPath: file))
@@ -71,6 +72,66 @@ struct LostFileTests {
             #expect(try service.get("/feed").status == 200)
             #expect(try service.get("/readyz").status == 503)
             #expect(try service.get("/healthz").status == 200)
+            try Self.expectNoWrites(service, part)
+        }
+    }
+
+    private static func click(_ service: RunningService) throws -> String {
+        let page = try JSON(try service.get("/feed").text)
+        return try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+    }
+
+    /// Nothing is written to a damaged file: it is answered 503, by whatever way it comes.
+    private static func expectNoWrites(_ service: RunningService, _ part: String) throws {
+        if part.isEmpty {
+            #expect(try service.admin("PUT", "/admin/users/new", body: user).status == 503)
+            #expect(try service.admin("POST", "/admin/items", body: Items.user("imported")).status == 503)
+        } else {
+            let click = try click(service)
+            for number in 0..<40 { #expect(try service.get(click, fields: ["User-Agent: tests/\(number)"]).status == 503) }
+            #expect(try service.ask("POST", "/cells/user:u1/dismissal", fields: ["User-Agent: t", "X-Viewer-ID: v"]).status == 503)
+        }
+        _ = try service.process.line(containing: "a database is damaged")
+        let file = part.isEmpty ? "items" : "ledger"
+        #expect(try service.admin("GET", "/metrics").text.contains("intertwine_store_damaged{file=\"\(file)\"} 1\n"))
+    }
+
+    @Test("a ledger that is cut takes no click from the next one on")
+    func cut() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: [RunningService.tokenSetting])
+            #expect(try service.get(try Self.click(service)).status == 302)
+            #expect(truncate("\(service.folder)/intertwine.ledger.sqlite", 10_000) == 0)
+            try Self.expectNoWrites(service, ".ledger")
+            #expect(try service.get("/readyz").status == 503)
+        }
+    }
+
+    @Test("one bit of an event that is another is found in the background, by a check that tells how far it is")
+    func bit() async throws {
+        try await offPool {
+            let first = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.rate=100000"])
+            let click = try Self.click(first)
+            let client = try RawClient(port: first.port)
+            for number in 0..<300 {
+                _ = try RunningService.ask(client, "GET", click, fields: ["User-Agent: browser-\(number)-of-somebody"])
+            }
+            first.stop()
+            let service = try RunningService(in: first.folder, settings: [RunningService.tokenSetting])
+            func sample(_ name: String) throws -> Double? {
+                let lines = try service.admin("GET", "/metrics").text.split(separator: "\n")
+                return lines.first { $0.hasPrefix("\(name){file=\"ledger\"} ") }?.split(separator: " ").last.flatMap { Double($0) }
+            }
+            // The first check writes the digests.
+            while try sample("intertwine_store_checks_total") != 1 { usleep(50_000) }
+            #expect(try sample("intertwine_store_check_progress_ratio") == 1)
+            let handle = try #require(FileHandle(forUpdatingAtPath: "\(service.folder)/intertwine.ledger.sqlite"))
+            let place = try #require(try handle.readToEnd()?.range(of: Data("browser-7-of-somebody".utf8)))
+            try handle.seek(toOffset: UInt64(place.lowerBound))
+            try handle.write(contentsOf: Data("c".utf8))
+            while try service.get("/readyz").status == 200 { usleep(50_000) }
+            try Self.expectNoWrites(service, ".ledger")
+            #expect(first.folder == service.folder)
         }
     }
 }

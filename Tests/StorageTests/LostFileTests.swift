@@ -18,6 +18,7 @@ struct LostFileTests {
         switch news {
         case .gone: "gone"
         case .back: "back"
+        case .damaged: "damaged"
         case nil: nil
         }
     }

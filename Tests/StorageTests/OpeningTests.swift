@@ -30,7 +30,7 @@ struct OpeningTests {
     func new() async throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         #expect(
-            try scratch.sqlite("items.sqlite", "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode") == "1229870167\n7\nwal")
+            try scratch.sqlite("items.sqlite", "PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode") == "1229870167\n9\nwal")
         #expect(try await SQLiteStore(path: scratch.path("items.sqlite")).ids().isEmpty)
     }
 
@@ -67,7 +67,7 @@ struct OpeningTests {
     func newerVersion() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         try scratch.sqlite("items.sqlite", "PRAGMA user_version = 99")
-        #expect(try refusal("items.sqlite").contains("newer version of this program (99, this one knows 6)"))
+        #expect(try refusal("items.sqlite").contains("newer version of this program (99, this one knows 8)"))
     }
 
     @Test("refuses a database with a migration that it does not know")

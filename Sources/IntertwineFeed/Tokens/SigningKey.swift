@@ -8,7 +8,7 @@ public struct SigningKey: Sendable, Hashable {
 
     private let bytes: [UInt8]
     /// Names the key inside what it signed. Derived from the key itself, so replicas that share keys agree on it without configuration.
-    let id: UInt32
+    package let id: UInt32
 
     /// - Throws: ``SigningKeyError/wrongLength(_:)`` where there are not exactly 32 bytes.
     public init(_ bytes: [UInt8]) throws(SigningKeyError) {

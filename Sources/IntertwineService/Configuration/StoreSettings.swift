@@ -24,6 +24,9 @@ public struct StoreSettings: Sendable {
     public var patience: Duration = .seconds(2)
     /// How long a PostgreSQL server may take for a statement before a request that waits for it is answered 503.
     public var statementTimeout: Duration = .seconds(10)
+    /// Whether a start goes on if a file of the store is missing, older than the others, or of another store. No setting: it is meant for one
+    /// start.
+    public var acceptsDataLoss = false
 
     public init() {}
 

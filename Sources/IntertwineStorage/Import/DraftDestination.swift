@@ -118,8 +118,8 @@ struct DraftDestination: ImportDestination {
             try database.execute(
                 sql: """
                     CREATE INDEX item_twins ON item (kind, id, position);
-                    UPDATE item SET (variant, body) = (
-                        SELECT variant, body FROM item AS last WHERE last.kind = item.kind AND last.id = item.id
+                    UPDATE item SET (variant, body, digest) = (
+                        SELECT variant, body, digest FROM item AS last WHERE last.kind = item.kind AND last.id = item.id
                         ORDER BY position DESC LIMIT 1
                     ) WHERE EXISTS (SELECT 1 FROM item AS later WHERE later.kind = item.kind AND later.id = item.id
                         AND later.position > item.position);

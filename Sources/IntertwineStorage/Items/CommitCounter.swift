@@ -54,6 +54,37 @@ final class CommitCounter: @unchecked Sendable {
         return StoreVersion(high: .max, low: misses.add(1, ordering: .relaxed).newValue)
     }
 
+    /// Where the write-ahead log stands.
+    struct LogPosition: Equatable {
+        /// Others each time that the log begins anew. As they stand in the log.
+        var salt: [UInt8]
+        /// Of the last frame that is committed, as it stands in the log.
+        var checksum: [UInt8]
+        /// Frames that are committed.
+        var frames: UInt32
+        /// Frames that were copied into the main file.
+        var copied: UInt32
+
+        /// Whether nothing at or behind a former position was copied, nor the log begun anew.
+        func continues(_ former: LogPosition) -> Bool { salt == former.salt && copied < former.frames }
+    }
+
+    /// Nil if a writer died while it moved.
+    var log: LogPosition? {
+        for _ in 0..<64 {
+            let first = copy(at: 0)
+            atomicMemoryFence(ordering: .acquiring)
+            guard first == copy(at: Self.headerSize) else { continue }
+            // Salts are kept as the log has them, checksums as numbers of this machine.
+            let (low, high) = (UInt32(truncatingIfNeeded: first.3), UInt32(truncatingIfNeeded: first.3 >> 32))
+            let checksum = [low, high].flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+            return LogPosition(
+                salt: withUnsafeBytes(of: first.4.littleEndian) { Array($0) }, checksum: checksum,
+                frames: UInt32(truncatingIfNeeded: first.2), copied: UInt32(truncatingIfNeeded: word(2 * Self.headerSize)))
+        }
+        return nil
+    }
+
     /// The six words of a copy: 1 holds `iChange` in its lower half (little endian), 3 is `aFrameCksum`.
     private func copy(at offset: Int) -> (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
         (

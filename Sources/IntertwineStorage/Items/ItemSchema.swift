@@ -10,7 +10,7 @@ import IntertwineFeed
 package enum ItemSchema {
     /// "INTW".
     private static let applicationID: Int32 = 0x494E_5457
-    private static let version: Int32 = 7
+    private static let version: Int32 = 9
 
     /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
     package static let step: Int64 = 1 << 20
@@ -21,7 +21,7 @@ package enum ItemSchema {
     static let identityIndex = "CREATE UNIQUE INDEX item_identity ON item (kind, id)"
 
     /// With what ``SQLStatement/bind(_:in:at:)`` gives it.
-    static let insertion = "INSERT INTO item (lane, position, kind, id, variant, body) VALUES (?, ?, ?, ?, ?, ?)"
+    static let insertion = "INSERT INTO item (lane, position, kind, id, variant, body, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
     /// Where the next item behind another goes.
     static func position(after position: Int64) throws(StoreError) -> Int64 {
@@ -66,7 +66,25 @@ package enum ItemSchema {
         AdListingSchema.register(in: &migrator)
         TakedownTable.registerURLs(in: &migrator)
         MembershipTable.register(in: &migrator)
+        migrator.registerMigration("8: identity", migrate: StoreIdentity.migrate)
+        migrator.registerMigration("9: digests of items", migrate: addDigests)
         return migrator
+    }
+
+    /// Who changes an item without its digest, such as a person by hand, removes the digest.
+    private static func addDigests(_ database: Database) throws {
+        guard try !database.columns(in: "item").contains(where: { $0.name == "digest" }) else { return }
+        try database.execute(
+            sql: """
+                -- Of kind, id, variant and body, see RowDigest. The length tells the query planner that rows are long, so that it goes on
+                -- reading forms through their index.
+                ALTER TABLE item ADD COLUMN digest BLOB(400);
+                CREATE TRIGGER item_changed AFTER UPDATE OF kind, id, variant, body ON item
+                WHEN new.digest IS old.digest AND (new.kind, new.id, new.variant, new.body) IS NOT (old.kind, old.id, old.variant, old.body)
+                BEGIN
+                    UPDATE item SET digest = NULL WHERE lane = new.lane AND position = new.position;
+                END;
+                """)
     }
 
     static func file(_ path: String) -> DatabaseFile {

@@ -20,7 +20,8 @@ struct ItemWriter {
         self.isListing = isListing
         listings = try AdListingTable(database)
         insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
-        update = try SQLStatement(database, "UPDATE item SET variant = ?4, body = ?5 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
+        update = try SQLStatement(
+            database, "UPDATE item SET variant = ?4, body = ?5, digest = ?6 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
         sections = try SectionKinds(database)
         takedowns = try TakedownTable(database)
@@ -67,6 +68,7 @@ struct ItemWriter {
         try update.bind(3, item.id)
         try update.bind(4, item.variant)
         try update.bind(5, text: item.body)
+        try update.bind(6, RowDigest.of(item))
         try update.run()
         if database.changesCount > 0 { return (.replaced, lane) }
         // Its kind belongs to another lane now, in which it has no place yet.
@@ -109,7 +111,7 @@ public enum ItemChange: Sendable, Hashable {
 }
 
 extension SQLStatement {
-    /// The six values of ``ItemSchema/insertion``.
+    /// The seven values of ``ItemSchema/insertion``.
     func bind(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
         try bind(1, lane.rawValue)
         try bind(2, position)
@@ -117,6 +119,7 @@ extension SQLStatement {
         try bind(4, item.id)
         try bind(5, item.variant)
         try bind(6, text: item.body)
+        try bind(7, RowDigest.of(item))
     }
 }
 

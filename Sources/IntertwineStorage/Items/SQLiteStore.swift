@@ -23,6 +23,7 @@ public final class SQLiteStore: FeedStore {
                 try connections.read(Self.look)
                 commits = try CommitCounter(pool)
                 file = try OpenedFile(path)
+                connections.report(to: file.integrity)
             } catch let error as StoreError {
                 throw error
             } catch {
@@ -43,12 +44,14 @@ public final class SQLiteStore: FeedStore {
     private struct State {
         var opened: Opened
         var watch = FileWatch()
+        var log = LogGuard()
         /// How often another file has taken the place.
         var successions: UInt64 = 0
     }
 
     private let state: Mutex<State>
-    private let threads: ReadThreads
+    let threads: ReadThreads
+    let check = FileCheck(from: [.min, .min])
     /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
     let orders = Mutex<[Lane: SectionOrder]>([:])
     private let writes = Mutex<ItemCommits?>(nil)
@@ -61,6 +64,9 @@ public final class SQLiteStore: FeedStore {
         state = Mutex(State(opened: try Opened(path)))
         threads = ReadThreads(limits)
     }
+
+    /// The file that is open.
+    var file: OpenedFile { state.withLock { $0.opened.file } }
 
     /// Where everything is written.
     var pool: DatabasePool { state.withLock { $0.opened.pool } }
@@ -88,15 +94,29 @@ public final class SQLiteStore: FeedStore {
                         guard let self else { throw StoreError.unavailable("the store is closed") }
                         try checkFile()
                         return pool
-                    }, check: { [weak self] in try self?.checkFile() }, version: { [weak self] in self?.version }, history: history)
+                    }, check: { [weak self] in try self?.checkEnds() }, version: { [weak self] in self?.version }, history: history)
             writes = commits
             return commits
         }
-        return try await StoreError.wrapping { try await commits.write(body) }
+        return try await StoreError.wrapping {
+            do {
+                return try await commits.write(body)
+            } catch {
+                file.integrity.note(error)
+                throw error
+            }
+        }
+    }
+
+    /// Looks at the ends of the file as well.
+    private func checkEnds() throws {
+        let opened = state.withLock { $0.opened }
+        try? opened.connections.read { opened.file.integrity.look($0, opened.commits) }
+        try checkFile()
     }
 
     private func checkFile() throws(StoreError) {
-        let file = state.withLock { $0.opened.file }
+        let file = file
         if let fault = file.fault { throw .unavailable("\(file.path): \(fault)") }
     }
 
@@ -104,16 +124,38 @@ public final class SQLiteStore: FeedStore {
     ///
     /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
     package func look() -> FileNews? {
+        try? checkEnds()
         var (watch, file) = state.withLock { ($0.watch, $0.opened.file) }
         let news = watch.look(at: file) {
             let opened = try Opened(file.path)
             state.withLock { state in
                 state.opened = opened
+                state.log = LogGuard()
                 state.successions += 1
             }
+            check.restart()
         }
         state.withLock { $0.watch = watch }
+        guardLog()
         return news
+    }
+
+    /// Has the loss of the write-ahead log show at the next start. To be called by one caller at a time; it blocks.
+    package func guardLog() {
+        var (log, counter) = state.withLock { ($0.log, $0.opened.commits) }
+        log.look(counter) { try maintain($0) }
+        state.withLock { $0.log = log }
+    }
+
+    /// Runs something that changes no item on the writing connection, outside a transaction; on disk when it returns. Waits for a lock
+    /// for a moment only.
+    func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try checkFile()
+        return try pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA busy_timeout = 100")
+            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Int(Self.patience * 1_000))") }
+            return try body(database)
+        }
     }
 
     public func checkReady() async throws {

@@ -50,6 +50,7 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Changed on the queue alone, like the file and the transaction that go with it.
     private var pool: DatabasePool
+    private var counter: CommitCounter
     private let opened: Mutex<OpenedFile>
     private let limits: Limits
     private let now: @Sendable () -> Int64
@@ -72,8 +73,8 @@ final class GroupCommit: @unchecked Sendable {
     /// How long such counts wait at the most, so that repeated impressions without end cost the disk no more than one write now and then.
     private static let flushInterval = Duration.seconds(1)
 
-    init(_ pool: DatabasePool, _ file: OpenedFile, limits: Limits, now: @escaping @Sendable () -> Int64) throws {
-        self.pool = pool
+    init(_ pool: DatabasePool, _ file: OpenedFile, _ counter: CommitCounter, limits: Limits, now: @escaping @Sendable () -> Int64) throws {
+        (self.pool, self.counter) = (pool, counter)
         opened = Mutex(file)
         self.limits = limits
         self.now = now
@@ -109,10 +110,10 @@ final class GroupCommit: @unchecked Sendable {
     var file: OpenedFile { opened.withLock { $0 } }
 
     /// Writes to another file from now on.
-    func goOn(with pool: DatabasePool, _ file: OpenedFile) throws {
+    func goOn(with pool: DatabasePool, _ file: OpenedFile, _ counter: CommitCounter) throws {
         try queue.sync {
             writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
-            self.pool = pool
+            (self.pool, self.counter) = (pool, counter)
             opened.withLock { $0 = file }
         }
     }
@@ -147,12 +148,20 @@ final class GroupCommit: @unchecked Sendable {
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
-                continuation.resume(
-                    with: Result {
-                        try prepare(isSynced: true, patience: limits.patience)
-                        return try pool.write(body)
-                    })
+                continuation.resume(with: Result { try perform(isSynced: true, body) })
             }
+        }
+    }
+
+    /// One transaction on the queue, if the file is as it was.
+    private func perform<Value>(isSynced: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        do {
+            try checkFile()
+            try prepare(isSynced: isSynced, patience: limits.patience)
+            return try pool.write(body)
+        } catch {
+            file.integrity.note(error)
+            throw error
         }
     }
 
@@ -160,21 +169,22 @@ final class GroupCommit: @unchecked Sendable {
     func sweep<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
-                continuation.resume(
-                    with: Result {
-                        try prepare(isSynced: false, patience: limits.patience)
-                        return try pool.write(body)
-                    })
+                continuation.resume(with: Result { try perform(isSynced: false, body) })
             }
         }
     }
 
     /// The same for those who wait on a thread of their own. Completions of groups before have been called by then.
     func sweepBlocking<Value: Sendable>(_ body: (Database) throws -> Value) throws -> Value {
+        try queue.sync { try perform(isSynced: false, body) }
+    }
+
+    /// Runs what begins transactions of its own, on disk when it returns. Waits for no lock for longer than a moment.
+    func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.sync {
             try checkFile()
-            try prepare(isSynced: false, patience: limits.patience)
-            return try pool.write(body)
+            try prepare(isSynced: true, patience: Self.probePatience)
+            return try pool.writeWithoutTransaction(body)
         }
     }
 
@@ -196,9 +206,7 @@ final class GroupCommit: @unchecked Sendable {
 
     private func note(_ units: [ClaimUnit]) {
         do {
-            try checkFile()
-            try prepare(isSynced: false, patience: limits.patience)
-            let areNoted = try pool.write { database in try units.map { try ClaimTable.add($0.claim, database) } }
+            let areNoted = try perform(isSynced: false) { database in try units.map { try ClaimTable.add($0.claim, database) } }
             for (unit, isNoted) in zip(units, areNoted) { unit.outcome.withLock { $0 = .success(isNoted) } }
         } catch {
             for unit in units { unit.outcome.withLock { $0 = .failure(error) } }
@@ -218,14 +226,6 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Has the counts that wait be written, so that whoever reads finds all of them.
-    func flushCounts() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(with: Result { try writeCounts() })
-            }
-        }
-    }
     /// Rewrites the whole file, behind the groups that are waiting. Nothing else is written meanwhile.
     func vacuum() async throws {
         try await withCheckedThrowingContinuation { continuation in
@@ -239,6 +239,14 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
+    /// Has the counts that wait be written, so that whoever reads finds all of them.
+    func flushCounts() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(with: Result { try writeCounts() })
+            }
+        }
+    }
 
     /// What was written behind the marker of a tally, to be added to it; nil where that has to be read. It is given once.
     func takeRecent(_ tally: ReportTables.Tally) async -> RecentEvents? {
@@ -250,6 +258,7 @@ final class GroupCommit: @unchecked Sendable {
     private func writeCounts() throws {
         guard writer.hasWaitingCounts else { return }
         let now = now()
+        try checkFile()
         try prepare(isSynced: true, patience: limits.patience)
         _ = try pool.writeWithoutTransaction { _ in
             try writer.commit(0, now: now, flushes: true) { _ in LedgerEntry() }
@@ -314,9 +323,11 @@ final class GroupCommit: @unchecked Sendable {
             let receipts = try pool.writeWithoutTransaction { database in
                 // The first has waited longest.
                 try prepare(database, isSynced: true, patience: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
-                return try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+                let receipts = try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
+                file.integrity.look(database, counter)
+                return receipts
             }
-            // What went into a file that is gone by now is nowhere.
+            // What went into a file that is gone, or damaged, by now is nowhere.
             try checkFile()
             if writer.hasWaitingCounts { planFlush() } else { lastCommit = .now }
             if flushes { flush.last = .now }
@@ -332,6 +343,7 @@ final class GroupCommit: @unchecked Sendable {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             postpone(group, error)
         } catch {
+            file.integrity.note(error)
             fail(group, (error as? DatabaseError).map(StoreError.init) ?? error)
         }
         sweepIfLate(after: writer.perishable)

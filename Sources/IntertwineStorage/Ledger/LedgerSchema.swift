@@ -8,7 +8,7 @@ import GRDB
 enum LedgerSchema {
     /// "INTL".
     private static let applicationID: Int32 = 0x494E_544C
-    static let version: Int32 = 16
+    static let version: Int32 = 18
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -31,6 +31,8 @@ enum LedgerSchema {
         migrator.registerMigration("14: what was taken off lists is counted") { try $0.execute(sql: withdrawals) }
         migrator.registerMigration("15: allowances by digests, recent ones apart") { try makeRecentAllowances($0) }
         migrator.registerMigration("16: input of slots") { try $0.execute(sql: input) }
+        migrator.registerMigration("17: identity", migrate: StoreIdentity.migrate)
+        migrator.registerMigration("18: digests of events") { try $0.execute(sql: EventDigests.schema) }
         return migrator
     }
 

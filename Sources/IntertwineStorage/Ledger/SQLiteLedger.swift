@@ -11,10 +11,13 @@ public final class SQLiteLedger: Ledger {
         var connections: ReadConnections
         var pool: DatabasePool
         var watch = FileWatch()
+        var log = LogGuard()
+        var counter: CommitCounter
     }
 
     private let state: Mutex<State>
-    private let threads: ReadThreads
+    let threads: ReadThreads
+    let check = FileCheck(from: [0])
     private let lockTimeout: Double
     private let path: String
     let commits: GroupCommit
@@ -38,10 +41,10 @@ public final class SQLiteLedger: Ledger {
         self.lockTimeout = lockTimeout
         self.path = path
         threads = ReadThreads(reads)
-        let (pool, connections, file) = try Self.open(path, lockTimeout)
-        state = Mutex(State(connections: connections, pool: pool))
+        let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
+        state = Mutex(State(connections: connections, pool: pool, counter: counter))
         do {
-            commits = try GroupCommit(pool, file, limits: limits, now: now)
+            commits = try GroupCommit(pool, file, counter, limits: limits, now: now)
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {
@@ -49,7 +52,9 @@ public final class SQLiteLedger: Ledger {
         }
     }
 
-    private static func open(_ path: String, _ lockTimeout: Double) throws(StoreError) -> (DatabasePool, ReadConnections, OpenedFile) {
+    private static func open(
+        _ path: String, _ lockTimeout: Double
+    ) throws(StoreError) -> (DatabasePool, ReadConnections, OpenedFile, CommitCounter) {
         let pool = try LedgerSchema.file(path).open(configuration(lockTimeout))
         let connections = ReadConnections(path, patience: lockTimeout, pragmas: pragmas)
         do {
@@ -58,10 +63,14 @@ public final class SQLiteLedger: Ledger {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
             // The files beside it are there once it was read.
             _ = try connections.read { try SQLStatement.integer($0, "SELECT count(*) FROM sqlite_schema") }
+            let file = try OpenedFile(path)
+            connections.report(to: file.integrity)
+            return (pool, connections, file, try CommitCounter(pool))
+        } catch let error as StoreError {
+            throw error
         } catch {
             throw (error as? DatabaseError).map(StoreError.init) ?? .unusable("\(path): \(error)")
         }
-        return (pool, connections, try OpenedFile(path))
     }
 
     var pool: DatabasePool { state.withLock { $0.pool } }
@@ -73,15 +82,28 @@ public final class SQLiteLedger: Ledger {
     ///
     /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
     package func look() -> FileNews? {
-        var watch = state.withLock { $0.watch }
+        var (watch, counter) = state.withLock { ($0.watch, $0.counter) }
+        try? connections.read { commits.file.integrity.look($0, counter) }
         let news = watch.look(at: commits.file) {
-            let (pool, connections, file) = try Self.open(path, lockTimeout)
-            try commits.goOn(with: pool, file)
-            state.withLock { ($0.connections, $0.pool) = (connections, pool) }
+            let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
+            try commits.goOn(with: pool, file, counter)
+            state.withLock { ($0.connections, $0.pool, $0.counter, $0.log) = (connections, pool, counter, LogGuard()) }
+            check.restart()
         }
         state.withLock { $0.watch = watch }
+        guardLog()
         return news
     }
+
+    /// Has the loss of the write-ahead log show at the next start. To be called by one caller at a time; it blocks.
+    package func guardLog() {
+        var (log, counter) = state.withLock { ($0.log, $0.counter) }
+        log.look(counter) { try commits.maintain($0) }
+        state.withLock { $0.log = log }
+    }
+
+    /// Runs something on the writing connection, outside a transaction; on disk when it returns.
+    func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value { try commits.maintain(body) }
 
     /// Writes something, unless a commit has just shown that it can be done, and reads where the next event goes.
     public func checkReady() async throws {

@@ -18,7 +18,7 @@ struct OperationItems: StoredItems {
         kinds = try SectionKinds(database)
         find = try SQLStatement(database, "SELECT lane, position FROM item WHERE kind = ? AND id = ?")
         insert = try SQLStatement(database, ItemSchema.insertion)
-        update = try SQLStatement(database, "UPDATE item SET variant = ?, body = ? WHERE kind = ? AND id = ?")
+        update = try SQLStatement(database, "UPDATE item SET variant = ?1, body = ?2, digest = ?5 WHERE kind = ?3 AND id = ?4")
         move = try SQLStatement(database, "UPDATE item SET position = ? WHERE kind = ? AND id = ?")
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
     }
@@ -55,6 +55,7 @@ struct OperationItems: StoredItems {
         try update.bind(2, text: item.body)
         try update.bind(3, item.kind)
         try update.bind(4, item.id)
+        try update.bind(5, RowDigest.of(item))
         try update.run()
         return database.changesCount > 0
     }

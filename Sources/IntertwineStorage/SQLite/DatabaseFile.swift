@@ -21,6 +21,7 @@ struct DatabaseFile {
     /// - Throws: ``StoreError/unusable(_:)`` with one line, or ``StoreError/unavailable(_:)`` while another process keeps it locked.
     func open(_ configuration: Configuration) throws(StoreError) -> DatabasePool {
         try checkPermissions()
+        try FileIntegrity.check(path)
         do {
             // A database that is up to date is not written to: a service can start while an import holds the write lock.
             if let found = try? foundVersion(), found == version {
@@ -80,7 +81,7 @@ struct DatabaseFile {
 
     /// One process after the other: each step of a migration is a transaction, but which steps are left is found out before. Nobody waits
     /// longer than half a minute: then SQLite says who has the file locked.
-    private func alone<Value>(_ body: () throws -> Value) throws -> Value {
+    func alone<Value>(_ body: () throws -> Value) throws -> Value {
         let folder = Glibc.open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // Where there is no lock to be had, as on some network file systems, one process alone is started at a time.
         defer { if folder >= 0 { close(folder) } }
@@ -127,6 +128,14 @@ struct DatabaseFile {
         guard size == 0 || size >= 512 else { throw .unusable("\(path): is no database") }
     }
 
+    /// Reads from an existing file through a connection that cannot write.
+    func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        return try DatabaseQueue(path: path, configuration: configuration).read(body)
+    }
+
     /// Whether the file is there as this version keeps it: opening it writes nothing.
     ///
     /// - Throws: as ``open(_:)`` does.
@@ -138,11 +147,7 @@ struct DatabaseFile {
     private func foundVersion() throws -> Int32 {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
         try checkSize()
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(5)
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        return try queue.read { database in
+        return try reading { database in
             let applicationID = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
@@ -172,7 +177,7 @@ struct DatabaseFile {
         guard let error = error as? DatabaseError else { return .unusable("\(path): \(error)") }
         return switch error.resultCode {
         case .SQLITE_NOTADB: .unusable("\(path): is no database")
-        case .SQLITE_CORRUPT: .unusable("\(path): is damaged")
+        case .SQLITE_CORRUPT: .unusable("\(path): is damaged; restore it from a backup")
         case .SQLITE_BUSY, .SQLITE_LOCKED: .unavailable("\(path): is locked by another process")
         case .SQLITE_CANTOPEN: .unusable("\(path): cannot be opened")
         case .SQLITE_READONLY: .unusable("\(path): cannot be written")
@@ -199,6 +204,7 @@ extension DatabasePool {
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
             try database.execute(sql: "PRAGMA busy_timeout = 1000")
             defer { try? database.execute(sql: "PRAGMA busy_timeout = \(timeout)") }
+            try StoreIdentity.expectNoLog(database)
             _ = try database.checkpoint(.truncate)
         }
     }

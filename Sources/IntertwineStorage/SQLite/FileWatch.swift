@@ -5,6 +5,8 @@ import IntertwineFeed
 package enum FileNews: Sendable, Hashable {
     /// It is not there any more, or not alone: nothing is written. One line for operators.
     case gone(String)
+    /// Damage of it became known: nothing is written. One line for operators.
+    case damaged(String)
     /// It is there again, or another one that is served from now on. One line for operators.
     case back(String)
 }
@@ -25,6 +27,9 @@ struct FileWatch {
         if !isGone {
             isGone = true
             successor = file.successor
+            guard file.place != nil else {
+                return .damaged("\(file.path): \(fault); nothing is written until another file has taken its place")
+            }
             return .gone("\(file.path): \(fault); nothing is written until it is back")
         }
         guard let found = file.successor, found == successor else {
@@ -67,6 +72,7 @@ struct OpenedFile: Sendable {
     private static let companions = ["-wal", "-shm"]
 
     let path: String
+    let integrity: FileIntegrity
     private let database: Stamp
     private let others: [String: Stamp]
 
@@ -77,11 +83,15 @@ struct OpenedFile: Sendable {
         self.path = path
         guard let database = Stamp(path) else { throw .unavailable("\(path): is gone") }
         self.database = database
+        integrity = FileIntegrity(path)
         others = Dictionary(uniqueKeysWithValues: Self.companions.compactMap { name in Stamp(path + name).map { (name, $0) } })
     }
 
     /// What is wrong, in a few words; nil where all is as it was.
-    var fault: String? {
+    var fault: String? { place ?? integrity.damage }
+
+    /// What is wrong with the places of the files, in a few words; nil where they are as they were.
+    var place: String? {
         guard let found = Stamp(path) else { return "the file is gone" }
         guard found.isSameFile(as: database) else { return "another file has taken its place" }
         let isWhole = others.allSatisfy { name, stamp in Stamp(path + name).map { $0.isSameFile(as: stamp) } ?? false }

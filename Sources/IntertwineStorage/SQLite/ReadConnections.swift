@@ -8,8 +8,8 @@ final class ReadConnections: Sendable {
     private let patience: Double
     private let pragmas: String
     private let idle = Mutex<[ReadConnection]>([])
-    /// Whether a read has come upon what is no database, or not a whole one. That does not mend itself.
-    private let foundDamage = Atomic(false)
+    /// Of the file; set once it is open.
+    private let integrity = Mutex<FileIntegrity?>(nil)
 
     /// - Parameters:
     ///   - patience: seconds that a read waits while another process keeps the file locked.
@@ -19,6 +19,9 @@ final class ReadConnections: Sendable {
         self.patience = patience
         self.pragmas = pragmas
     }
+
+    /// Has damage that reads come upon be noted.
+    func report(to integrity: FileIntegrity) { self.integrity.withLock { $0 = integrity } }
 
     /// Reads in one transaction, on the caller's thread.
     ///
@@ -36,7 +39,7 @@ final class ReadConnections: Sendable {
     ///
     /// - Throws: what `body` throws, `StoreError.unavailable` where a read has found the file damaged, or SQLite's error.
     func readAfresh<Value>(_ body: (any SQLConnection) throws -> Value) throws -> Value {
-        if foundDamage.load(ordering: .relaxed) { throw StoreError.unavailable("\(path): is damaged") }
+        if let damage = integrity.withLock({ $0 })?.damage { throw StoreError.unavailable("\(path): \(damage)") }
         return try read(through: made(), body)
     }
 
@@ -49,9 +52,7 @@ final class ReadConnections: Sendable {
             try SQLStatement(connection, "COMMIT").run()
             return value
         } catch {
-            if let error = error as? DatabaseError, [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-                foundDamage.store(true, ordering: .relaxed)
-            }
+            integrity.withLock { $0 }?.note(error)
             // If this fails there is no transaction any more, or the connection is let go of with it.
             try? SQLStatement(connection, "ROLLBACK").run()
             throw error

@@ -158,6 +158,9 @@ struct SQLStatement {
     /// Rows that the last run on its connection changed.
     var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(pointer))) }
 
+    /// How many columns its rows have.
+    var columns: Int32 { sqlite3_column_count(pointer) }
+
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 
     func number(_ column: Int32) -> Double { sqlite3_column_double(pointer, column) }

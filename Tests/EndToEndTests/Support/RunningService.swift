@@ -9,6 +9,7 @@ final class RunningService {
     private(set) var adminPort: UInt16 = 0
     private(set) var process: SpawnedProcess
     private let settings: [String]
+    private let flags: [String]
     private let environment: [String: String]
     private let wantedPort: UInt16
     private let ownsFolder: Bool
@@ -31,27 +32,33 @@ final class RunningService {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         self.database = try database ?? (Self.usesPostgreSQL ? PostgresServer.shared().makeDatabase().uri : "\(folder)/intertwine.sqlite")
         self.settings = settings
+        flags = []
         self.environment = environment
         wantedPort = port
         ownsFolder = true
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
         if !items.isEmpty { _ = try Self.importItems(items, into: self.database, folder: folder) }
-        process = try Self.spawn(folder, self.database, settings, wantedPort, environment)
+        process = try Self.spawn(folder, self.database, settings, flags, wantedPort, environment)
         try readPorts()
     }
 
     /// Serves what is in a folder, which stays when the service goes.
     ///
-    /// - Parameter database: the file in the folder where nil.
-    init(in folder: String, database: String? = nil, settings: [String] = [], environment: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - database: the file in the folder if nil.
+    ///   - flags: of `intertwine serve`.
+    init(
+        in folder: String, database: String? = nil, settings: [String] = [], flags: [String] = [], environment: [String: String] = [:]
+    ) throws {
         self.folder = folder
         self.database = database ?? "\(folder)/intertwine.sqlite"
         self.settings = settings
+        self.flags = flags
         self.environment = environment
         wantedPort = 0
         ownsFolder = false
         try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
-        process = try Self.spawn(folder, self.database, settings, wantedPort, environment)
+        process = try Self.spawn(folder, self.database, settings, flags, wantedPort, environment)
         try readPorts()
     }
 
@@ -62,15 +69,28 @@ final class RunningService {
     }
 
     private static func spawn(
-        _ folder: String, _ database: String, _ settings: [String], _ port: UInt16, _ environment: [String: String] = [:]
+        _ folder: String, _ database: String, _ settings: [String], _ flags: [String], _ port: UInt16,
+        _ environment: [String: String] = [:]
     ) throws -> SpawnedProcess {
         try SpawnedProcess(
-            [
-                BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "\(port)",
-                "--admin-port", "0", "--database", database, "--set", "store.folder=\(folder)",
-                // The same at every hour.
-                "--set", "ads.rotation=listed",
-            ] + settings.flatMap { ["--set", $0] }, environment: environment)
+            [BuiltProduct.path("intertwine")] + arguments(folder, database, port) + flags + settings.flatMap { ["--set", $0] },
+            environment: environment)
+    }
+
+    /// Those of the command that serves what is in a folder.
+    static func arguments(_ folder: String, _ database: String, _ port: UInt16 = 0) -> [String] {
+        [
+            "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "\(port)", "--admin-port", "0", "--database",
+            database, "--set", "store.folder=\(folder)",
+            // The same at every hour.
+            "--set", "ads.rotation=listed",
+        ]
+    }
+
+    /// Ends the service as an operator does.
+    func stop() {
+        process.signal(SIGTERM)
+        _ = process.wait()
     }
 
     private func readPorts() throws {
@@ -87,7 +107,7 @@ final class RunningService {
     func killAndRestart() throws {
         process.signal(SIGKILL)
         _ = process.wait()
-        process = try Self.spawn(folder, database, settings, wantedPort, environment)
+        process = try Self.spawn(folder, database, settings, flags, wantedPort, environment)
         try readPorts()
     }
 

@@ -167,7 +167,7 @@ struct SectionStoreTests {
         #expect(try await old.ids(.advertisements) == ["1"])
         let people = try #require(try old.arrange([SectionPlan("people", kinds: ["user"])])["people"])
         #expect(try await old.ids(people) == ["a"])
-        #expect(try scratch.sqlite("old.sqlite", "PRAGMA user_version") == "7")
+        #expect(try scratch.sqlite("old.sqlite", "PRAGMA user_version") == "9")
     }
 
     @Test(

@@ -1,0 +1,77 @@
+import GRDB
+import IntertwineFeed
+
+extension SQLiteStore: CheckedFile {
+    package var checkProgress: CheckProgress {
+        var progress = check.progress
+        progress.isDamaged = file.integrity.damage != nil
+        return progress
+    }
+
+    package func checkSome() async -> CheckStep {
+        await check.step(file, threads, connections, rows: Self.checkRows) { key in
+            // Nothing changes that a page shows.
+            _ = try? await write { database, _ in try Self.seal(after: key, database) }
+        }
+    }
+
+    /// Rows of a step.
+    private static let rowsPerStep: Int64 = 256
+
+    private static func rows(after key: [Int64], _ connection: some SQLConnection) throws -> SQLStatement {
+        let statement = try SQLStatement(
+            connection,
+            """
+            SELECT lane, position, kind, id, variant, body, digest FROM item WHERE (lane, position) > (?1, ?2)
+            ORDER BY lane, position LIMIT ?3
+            """)
+        try statement.bind(1, key[0])
+        try statement.bind(2, key[1])
+        try statement.bind(3, rowsPerStep)
+        return statement
+    }
+
+    private static func digest(_ row: SQLStatement) -> Int64 {
+        var digest = RowDigest()
+        for column in Int32(2)...5 { digest.add(row.row(column)) }
+        return digest.value
+    }
+
+    private static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<[Int64]> {
+        let statement = try rows(after: key, connection)
+        defer { statement.reset() }
+        var checked = RowsChecked<[Int64]>()
+        while try statement.step() {
+            checked.next = [statement.integer(0), statement.integer(1)]
+            for column in Int32(2)...5 { checked.bytes += statement.row(column).count }
+            if statement.isNull(6) {
+                checked.unsealed = key
+            } else if statement.integer(6) != digest(statement) {
+                checked.damage = "the item \(statement.text(2)):\(statement.text(3)) is not as it was written"
+            }
+        }
+        guard let next = checked.next else { return checked }
+        // Positions are spread over a lane.
+        statement.reset()
+        let last = try SQLStatement.integer(connection, "SELECT max(position) FROM item WHERE lane = ?", .integer(next[0])) ?? 0
+        checked.share = last > 0 ? Double(next[1]) / Double(last) : 1
+        return checked
+    }
+
+    /// Gives rows that have none their digests: of former versions, or changed by another program.
+    private static func seal(after key: [Int64], _ database: Database) throws {
+        let statement = try rows(after: key, database)
+        var digests: [(lane: Int64, position: Int64, digest: Int64)] = []
+        while try statement.step() {
+            if statement.isNull(6) { digests.append((statement.integer(0), statement.integer(1), digest(statement))) }
+        }
+        statement.reset()
+        let update = try SQLStatement(database, "UPDATE item SET digest = ?3 WHERE lane = ?1 AND position = ?2")
+        for row in digests {
+            try update.bind(1, row.lane)
+            try update.bind(2, row.position)
+            try update.bind(3, row.digest)
+            try update.run()
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import GRDB
+import IntertwineFeed
+
+/// Events are written once, so that whole blocks of them share a digest. It is written behind the commits, and costs them nothing.
+extension SQLiteLedger: CheckedFile {
+    package var checkProgress: CheckProgress {
+        var progress = check.progress
+        progress.isDamaged = commits.file.integrity.damage != nil
+        return progress
+    }
+
+    package func checkSome() async -> CheckStep {
+        await check.step(commits.file, threads, connections, rows: Self.checkRows) { ends in
+            _ = try? await commits.sweep { try Self.seal(ends, $0) }
+        }
+    }
+
+    private static let blocksPerStep = 8
+
+    private static func checkRows(_ connection: any SQLConnection, after key: [Int64]) throws -> RowsChecked<[Int64]> {
+        var checked = RowsChecked<[Int64]>()
+        var marker = key[0]
+        guard let last = try SQLStatement.integer(connection, "SELECT max(id) FROM event") else { return checked }
+        for _ in 0..<blocksPerStep {
+            // Events may have been removed.
+            let next = try SQLStatement.integer(connection, "SELECT min(id) FROM event WHERE id > ?1", .integer(marker))
+            guard let next else { return checked }
+            marker = EventDigests.end(of: next)
+            let digest = try EventDigests.digest(endingAt: marker, connection)
+            checked.bytes += digest.bytes
+            let kept = try SQLStatement.integer(connection, "SELECT digest FROM event_digest WHERE last = ?1", .integer(marker))
+            if let kept, kept != digest.value {
+                checked.damage = "events \(marker - EventDigests.length + 1) to \(marker) are not as they were written"
+                return checked
+            }
+            if kept == nil, marker <= last { checked.unsealed = (checked.unsealed ?? []) + [marker] }
+        }
+        (checked.next, checked.share) = ([marker], Double(marker) / Double(last))
+        return checked
+    }
+
+    private static func seal(_ ends: [Int64], _ database: Database) throws {
+        for end in ends {
+            try SQLStatement.run(
+                database, "INSERT OR REPLACE INTO event_digest (last, digest) VALUES (?1, ?2)", .integer(end),
+                .integer(try EventDigests.digest(endingAt: end, database).value))
+        }
+    }
+}
+
+/// Digests of blocks of events. Triggers remove the digest of a block in which something is changed or removed.
+enum EventDigests {
+    /// Events of a block: markers from a multiple of it, which is not in it, to the next, which is.
+    static let length: Int64 = 256
+
+    /// To be repeated after each migration that writes to columns of events.
+    static let schema = """
+        CREATE TABLE IF NOT EXISTS event_digest (last INTEGER PRIMARY KEY, digest INTEGER NOT NULL);
+        CREATE TRIGGER IF NOT EXISTS event_changed AFTER UPDATE ON event BEGIN
+            DELETE FROM event_digest WHERE last = (old.id + \(length - 1)) / \(length) * \(length);
+        END;
+        CREATE TRIGGER IF NOT EXISTS event_removed AFTER DELETE ON event BEGIN
+            DELETE FROM event_digest WHERE last = (old.id + \(length - 1)) / \(length) * \(length);
+        END;
+        """
+
+    /// The last marker of the block that an event is in.
+    static func end(of marker: Int64) -> Int64 { (marker + length - 1) / length * length }
+
+    /// The digest of the events of a block that are there, and how many bytes they are.
+    static func digest(endingAt end: Int64, _ connection: some SQLConnection) throws -> (value: Int64, bytes: Int) {
+        let statement = try SQLStatement(connection, "SELECT * FROM event WHERE id > ?1 AND id <= ?2 ORDER BY id")
+        defer { statement.reset() }
+        try statement.bind(1, end - length)
+        try statement.bind(2, end)
+        var (digest, bytes) = (RowDigest(), 0)
+        while try statement.step() {
+            digest.add(row: statement)
+            for column in 0..<statement.columns { bytes += statement.row(column).count }
+        }
+        return (digest.value, bytes)
+    }
+}

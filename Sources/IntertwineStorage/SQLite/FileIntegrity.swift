@@ -1,0 +1,109 @@
+import GRDB
+import Glibc
+import IntertwineFeed
+import Synchronization
+
+/// What is known of the damage of a database file that is open. Damage that is known stays known until another file takes the place.
+///
+/// Each commit looks at the ends of both files: header and size of the main file, header and last frame of the write-ahead log. All other
+/// pages are for ``FileCheck``.
+final class FileIntegrity: Sendable {
+    private struct State {
+        var reason: String?
+        /// The largest size of the main file so far.
+        var largest: Int64 = 0
+    }
+
+    /// The files that are known to be damaged, for whoever opens them on connections of its own.
+    private static let damaged = Mutex<[OpenedFile.Stamp]>([])
+
+    private let path: String
+    private let stamp: OpenedFile.Stamp?
+    private let isKnown = Atomic(false)
+    private let state = Mutex(State())
+    private let log: Int32
+
+    /// - Parameter path: of the main file. The file of its log has to be there.
+    init(_ path: String) {
+        self.path = path
+        stamp = OpenedFile.Stamp(path)
+        log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+    }
+
+    deinit {
+        if log >= 0 { close(log) }
+        guard let stamp, isKnown.load(ordering: .relaxed) else { return }
+        Self.damaged.withLock { $0.removeAll { $0.isSameFile(as: stamp) } }
+    }
+
+    /// - Throws: `StoreError.unavailable` if the file at a path is open elsewhere in this process, and known to be damaged.
+    static func check(_ path: String) throws(StoreError) {
+        guard let stamp = OpenedFile.Stamp(path) else { return }
+        guard !damaged.withLock({ $0.contains { $0.isSameFile(as: stamp) } }) else { throw .unavailable("\(path): is damaged") }
+    }
+
+    /// What is damaged, in a few words; nil if nothing is known.
+    var damage: String? { isKnown.load(ordering: .relaxed) ? state.withLock { $0.reason } : nil }
+
+    /// Takes note of damage.
+    func note(_ reason: String) {
+        let isNew = state.withLock { state in
+            defer { state.reason = state.reason ?? "it is damaged: \(reason)" }
+            return state.reason == nil
+        }
+        guard isNew else { return }
+        isKnown.store(true, ordering: .relaxed)
+        if let stamp { Self.damaged.withLock { $0.append(stamp) } }
+    }
+
+    /// Takes note of an error if it shows damage.
+    func note(_ error: any Error) {
+        guard let error = error as? DatabaseError, [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) else { return }
+        note(error.message ?? "\(error.resultCode)")
+    }
+
+    /// Looks at the ends of both files, and takes note of what is wrong.
+    ///
+    /// - Parameters:
+    ///   - connection: one that the caller has.
+    ///   - commits: tells where the log stands.
+    func look(_ connection: any SQLConnection, _ commits: CommitCounter) {
+        var attempts = 3
+        // What another process is just writing is complete a moment later.
+        while damage == nil, let reason = try? finding(DatabaseBytes(connection), commits) {
+            attempts -= 1
+            guard attempts > 0 else { return note(reason) }
+            usleep(20_000)
+        }
+    }
+
+    private func finding(_ file: DatabaseBytes, _ commits: CommitCounter) throws -> String? {
+        let bytes = try file.bytes(DatabaseHeader.length, at: 0)
+        guard let bytes else { return "its header is cut off" }
+        guard let header = DatabaseHeader(bytes) else { return "its header is overwritten" }
+        let size = try file.size()
+        let isCut = state.withLock { state in
+            if size < state.largest, size < header.pages * Int64(header.pageSize) { return true }
+            state.largest = size
+            return false
+        }
+        if isCut { return "it is cut off" }
+        guard let position = commits.log, position.frames > 0, !holds(position, pageSize: header.pageSize) else { return nil }
+        // Unless somebody has committed in between.
+        return commits.log == position ? "its write-ahead log is overwritten or cut off" : nil
+    }
+
+    /// Whether the log's header and the frame at a position are those that SQLite wrote (<https://www.sqlite.org/walformat.html>).
+    private func holds(_ position: CommitCounter.LogPosition, pageSize: Int) -> Bool {
+        let place = 32 + Int64(position.frames - 1) * Int64(24 + pageSize)
+        guard log >= 0, let header = read(32, at: 0), let frame = read(24, at: place) else { return log < 0 }
+        let magic = header[0..<4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+        return [0x377F_0682, 0x377F_0683].contains(magic) && header[16..<24].elementsEqual(position.salt)
+            && frame[8..<16].elementsEqual(position.salt) && frame[16..<24].elementsEqual(position.checksum)
+    }
+
+    private func read(_ count: Int, at place: Int64) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return pread(log, &bytes, count, off_t(place)) == count ? bytes : nil
+    }
+}

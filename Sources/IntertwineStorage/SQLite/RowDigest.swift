@@ -1,0 +1,52 @@
+import IntertwineFeed
+
+/// A digest of the values of rows, which differs where any bit of one value does. It protects against damage, not against intent.
+struct RowDigest {
+    private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    /// As a column keeps it.
+    var value: Int64 { Int64(bitPattern: state) }
+
+    mutating func add(_ number: Int64) { mix(UInt64(bitPattern: number)) }
+
+    mutating func add(_ text: String) {
+        var text = text
+        text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Bytes, with their number.
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        mix(UInt64(bytes.count))
+        var place = 0
+        while place + 8 <= bytes.count {
+            mix(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian)
+            place += 8
+        }
+        guard place < bytes.count else { return }
+        mix(bytes[place...].reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// The values of a row's columns. One that is NULL or empty counts for nothing, so that a column may be added to the table.
+    mutating func add(row statement: SQLStatement) {
+        for column in 0..<statement.columns {
+            let bytes = statement.row(column)
+            guard !bytes.isEmpty else { continue }
+            mix(UInt64(column))
+            add(bytes)
+        }
+    }
+
+    /// Each step can be reversed, so that a difference in one word is never lost.
+    private mutating func mix(_ word: UInt64) {
+        state = (state ^ word) &* 0xD6E8_FEB8_6659_FD93
+        state ^= state >> 32
+    }
+
+    /// The digest of an item, wherever it stands.
+    static func of(_ item: ValidItem) -> Int64 {
+        var digest = RowDigest()
+        for text in [item.kind, item.id, item.variant] { digest.add(text) }
+        item.body.withUnsafeBytes { digest.add($0) }
+        return digest.value
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A store with a part missing, older, cut or of another store, from outside", .timeLimit(.minutes(5)))
+struct MissingPartTests {
+    private static let parts = ["intertwine.sqlite", "intertwine.ledger.sqlite", "signing.key"]
+
+    /// A folder of one test's own.
+    private final class Folder {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+
+        init(copyOf other: Folder? = nil) throws {
+            try other.map { try FileManager.default.copyItem(atPath: $0.path, toPath: path) }
+                ?? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try "".write(toFile: "\(path)/empty.yaml", atomically: true, encoding: .utf8)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        /// A service that people have used.
+        func serve(flags: [String] = []) throws -> RunningService {
+            let database = "\(path)/intertwine.sqlite"
+            if flags.isEmpty, !FileManager.default.fileExists(atPath: database) {
+                _ = try RunningService.importItems(Items.users(3) + Items.advertisements(1), into: database, folder: path)
+            }
+            let service = try RunningService(in: path, flags: flags)
+            try click(service)
+            return service
+        }
+
+        func click(_ service: RunningService) throws {
+            let page = try JSON(try service.get("/feed").text)
+            guard let ad = page["items"]?.list.first(where: { $0["id"]?.text == "ad:1" }) else { return }
+            let link = try #require(ad["actions"]?["selection"]?["href"]?.text)
+            #expect(try service.get(link, fields: ["User-Agent: \(UUID())"]).status == 302)
+        }
+
+        func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+
+        func take(_ names: [String], from other: Folder) throws {
+            for name in names {
+                for file in [name, name + "-wal", name + "-shm"] { try? remove(file) }
+                for file in [name, name + "-wal"] where FileManager.default.fileExists(atPath: "\(other.path)/\(file)") {
+                    try FileManager.default.copyItem(atPath: "\(other.path)/\(file)", toPath: "\(path)/\(file)")
+                }
+            }
+        }
+
+        /// The line with which a start is refused; nil if it is not.
+        func refusal() throws -> String? {
+            let process = try SpawnedProcess(
+                [BuiltProduct.path("intertwine")] + RunningService.arguments(path, "\(path)/intertwine.sqlite"))
+            while let line = try process.nextLine(timeout: 60_000) {
+                if line.contains("service: listening on") {
+                    process.signal(SIGTERM)
+                    _ = process.wait()
+                    return nil
+                }
+            }
+            #expect(process.wait() == 1)
+            let lines = process.lines.filter { $0.hasPrefix("Error: ") }
+            #expect(lines.count == 1 && process.lines.count == 1, "\(process.lines)")
+            return lines.first
+        }
+    }
+
+    /// Checks that a start is refused with what a line says, and goes on with the flag, once and for all.
+    private static func expect(_ folder: Folder, refused reason: String) throws {
+        let line = try #require(try folder.refusal())
+        #expect(line.contains(reason) && line.contains("--accept-data-loss"), "\(line)")
+        let service = try folder.serve(flags: ["--accept-data-loss"])
+        #expect(try service.get("/readyz").status == 200)
+        service.stop()
+        #expect(try folder.refusal() == nil)
+    }
+
+    @Test("a part that is gone, or empty, is told by name, after a kill and after a stop", arguments: parts, [true, false])
+    func gone(part: String, isKilled: Bool) async throws {
+        try await offPool {
+            let folder = try Folder()
+            let service = try folder.serve()
+            if isKilled { service.process.signal(SIGKILL) } else { service.stop() }
+            _ = service.process.wait()
+            try folder.take([part], from: try Folder())
+            try Self.expect(folder, refused: part)
+        }
+    }
+
+    @Test("a database that is cut to nothing is told by name", arguments: parts.dropLast())
+    func empty(part: String) async throws {
+        try await offPool {
+            let folder = try Folder()
+            try folder.serve().stop()
+            try Data().write(to: URL(fileURLWithPath: "\(folder.path)/\(part)"))
+            try Self.expect(folder, refused: "\(part) is empty")
+        }
+    }
+
+    @Test("a database that is cut somewhere is damaged")
+    func cut() async throws {
+        try await offPool {
+            let folder = try Folder()
+            try folder.serve().stop()
+            let path = "\(folder.path)/intertwine.ledger.sqlite"
+            try Data(contentsOf: URL(fileURLWithPath: path)).prefix(9_000).write(to: URL(fileURLWithPath: path))
+            #expect(try #require(try folder.refusal()).contains("intertwine.ledger.sqlite: is damaged"))
+        }
+    }
+
+    @Test("the write-ahead log that a kill left behind is missed", arguments: parts.dropLast())
+    func log(part: String) async throws {
+        try await offPool {
+            let folder = try Folder()
+            let service = try folder.serve()
+            service.process.signal(SIGKILL)
+            _ = service.process.wait()
+            try folder.remove("\(part)-wal")
+            try? folder.remove("\(part)-shm")
+            try Self.expect(folder, refused: "\(part)-wal")
+        }
+    }
+
+    @Test("a log that another program has copied into its database is not missed")
+    func recovered() async throws {
+        try await offPool {
+            let folder = try Folder()
+            let service = try folder.serve()
+            service.process.signal(SIGKILL)
+            _ = service.process.wait()
+            for part in Self.parts.dropLast() {
+                let shell = try SpawnedProcess(["/usr/bin/sqlite3", "\(folder.path)/\(part)", "SELECT count(*) FROM sqlite_schema"])
+                _ = try shell.nextLine(timeout: 30_000)
+                #expect(shell.wait() == 0 && !FileManager.default.fileExists(atPath: "\(folder.path)/\(part)-wal"))
+            }
+            #expect(try folder.refusal() == nil)
+        }
+    }
+
+    @Test("a part of a former day is older than the others", arguments: parts.dropLast())
+    func older(part: String) async throws {
+        try await offPool {
+            let folder = try Folder()
+            try folder.serve().stop()
+            let backup = try Folder(copyOf: folder)
+            try folder.serve().stop()
+            try folder.take([part], from: backup)
+            try Self.expect(folder, refused: "\(part) is older than")
+        }
+    }
+
+    @Test("a part of another store is told by name", arguments: parts)
+    func foreign(part: String) async throws {
+        try await offPool {
+            let (folder, other) = (try Folder(), try Folder())
+            try folder.serve().stop()
+            try other.serve().stop()
+            try folder.take([part], from: other)
+            try Self.expect(folder, refused: "another")
+        }
+    }
+
+    @Test("all files of one backup start, made while the service ran or after it was stopped, and so do files from before identities")
+    func backups() async throws {
+        try await offPool {
+            let (folder, online) = (try Folder(), try Folder())
+            let service = try folder.serve()
+            for part in Self.parts.dropLast() {
+                let shell = try SpawnedProcess(["/usr/bin/sqlite3", "\(folder.path)/\(part)", ".backup \(online.path)/\(part)"])
+                #expect(shell.wait() == 0)
+                try folder.click(service)
+            }
+            try online.take(["signing.key"], from: folder)
+            service.stop()
+            let offline = try Folder(copyOf: folder)
+            try folder.serve().stop()
+            for backup in [online, offline] {
+                #expect(try backup.refusal() == nil)
+                try folder.take(Self.parts, from: backup)
+                #expect(try folder.refusal() == nil)
+            }
+            for (part, migration) in [("intertwine.sqlite", 7), ("intertwine.ledger.sqlite", 16)] {
+                let sql = """
+                    DROP TABLE store_identity; DELETE FROM grdb_migrations WHERE identifier GLOB '\(migration):*';
+                    PRAGMA user_version = \(migration - 1)
+                    """
+                let shell = try SpawnedProcess(["/usr/bin/sqlite3", "\(folder.path)/\(part)", sql])
+                #expect(shell.wait() == 0)
+            }
+            #expect(try folder.refusal() == nil)
+            try folder.remove("signing.key")
+            try Self.expect(folder, refused: "signing.key")
+        }
+    }
+}
