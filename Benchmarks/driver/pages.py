@@ -6,8 +6,10 @@ import re
 import sqlite3
 import statistics
 import subprocess
+import zlib
 from pathlib import Path
 
+import clients
 import feeds
 import servers
 
@@ -18,6 +20,9 @@ SHARED, VIEWER, SOME, MANY = "shared", "a viewer's", "with 200 dismissed cells",
 KEPT, NEW = "feed.cells=33554432", "feed.cells=0"
 FIRST = "first page, the first 100,000 dismissed"
 VIEWERS = {SHARED: None, VIEWER: "nobody", SOME: "some", MANY: "many"}
+# The same in gzip coding, and with all fields of a browser, which takes that.
+CODED, BROWSER = f"{VIEWER}, gzip", f"{VIEWER}, a browser"
+ASKED = {CODED: ("Accept-Encoding: gzip",), BROWSER: clients.BROWSER}
 
 
 def store(folder, users):
@@ -38,11 +43,11 @@ def _processor(server):
     return (int(fields[11]) + int(fields[12])) * 1e6 / os.sysconf("SC_CLK_TCK")
 
 
-def _cost(server, paths, seconds, viewer):
+def _cost(server, paths, seconds, viewer, fields=()):
     """Microseconds of CPU for each page."""
     command = ["wrk", "-t1", "-c16", f"-d{seconds}s", "-s", str(HERE / "paths.lua")]
-    if viewer:
-        command += ["-H", f"X-Viewer-ID: {viewer}"]
+    for field in (*fields, *([f"X-Viewer-ID: {viewer}"] if viewer else [])):
+        command += ["-H", field]
     before = _processor(server)
     text = subprocess.run([*command, server.url("/"), str(paths)], check=True, capture_output=True, text=True).stdout
     after = _processor(server)
@@ -78,20 +83,22 @@ def measure(report, folder, options):
             paths = feeds.cursors(server, folder, users // 4)
             start = folder / "start"
             start.write_text("/feed?limit=20\n")
-            pages = {page: (paths, viewer) for page, viewer in VIEWERS.items()} | {FIRST: (start, "late")}
-            for asked, viewer in pages.values():
-                _cost(server, asked, 1, viewer)
+            pages = {page: (paths, viewer, ()) for page, viewer in VIEWERS.items()} | {FIRST: (start, "late", ())}
+            pages |= {page: (paths, VIEWERS[VIEWER], fields) for page, fields in ASKED.items()}
+            for asked, *who in pages.values():
+                _cost(server, asked, 1, *who)
             rounds = [
-                {page: _cost(server, asked, options.seconds, viewer) for page, (asked, viewer) in pages.items()}
-                for _ in range(options.rounds)
+                {page: _cost(server, asked, options.seconds, *who) for page, (asked, *who) in pages.items()} for _ in range(options.rounds)
             ]
+            path = paths.read_text().split()[0]
+            plain, coded = (server.get(path, {"X-Viewer-ID": "nobody", "Accept-Encoding": coding}) for coding in ("identity", "gzip"))
         finally:
             server.stop()
         results[cells] = {page: statistics.median(one[page] for one in rounds) for page in rounds[0]}
     report.section("Pages that do not lie finished, users with pictures of their own: CPU of each")
     report.row("| page of 20 users | cells kept, us | x the floor | x prepared | no cell kept, us | x the floor | x prepared |")
     report.row("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    costs = {page: tuple(results[cells][page] for cells in settings) for page in (*VIEWERS, FIRST)}
+    costs = {page: tuple(results[cells][page] for cells in settings) for page in (*VIEWERS, FIRST, *ASKED)}
     costs |= {"the floor, in C, with OpenSSL's HMAC()": (floor, floor), "the same from prepared HMAC states": (strict, strict)}
     for name, each in costs.items():
         columns = " | ".join(f"{cost:.0f} | {cost / floor:.1f} | {cost / strict:.1f}" for cost in each)
@@ -105,3 +112,18 @@ def measure(report, folder, options):
     for page in (MANY, FIRST):
         ratio = kept[page] / kept[VIEWER]
         report.bar(f"CPU of a page, {page}, ratio to one with none", ratio, ratio <= 1.2, "at most 1.2")
+    fastest, small = _coding(folder, plain)
+    added = (kept[CODED] - kept[VIEWER]) / fastest
+    report.bar("CPU that gzip adds to a viewer's page, ratio to libdeflate at level 1", added, added <= 1.5, "at most 1.5")
+    report.bar("bytes of a viewer's page in gzip coding, ratio to zlib at level 6", len(coded) / small, len(coded) / small <= 1.1, "at most 1.1")
+    report.row(f"  - the other fields of a browser: {kept[BROWSER] - kept[CODED]:.0f} us (no bar)")
+
+
+def _coding(folder, page):
+    """What libdeflate takes for the page at level 1, in microseconds, and the bytes that zlib makes of it at level 6."""
+    program, file = folder / "gzip-floor", folder / "page.json"
+    file.write_bytes(page)
+    subprocess.run(["cc", "-O2", "-o", program, HERE.parent / "floor/gzip-floor.c", "-ldeflate"], check=True)
+    fastest = min(float(subprocess.run([program, file], check=True, capture_output=True, text=True).stdout) for _ in range(5))
+    compressor = zlib.compressobj(6, zlib.DEFLATED, 31)
+    return fastest, len(compressor.compress(page) + compressor.flush())

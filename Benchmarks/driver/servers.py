@@ -7,6 +7,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+import clients
+
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = ROOT / "Benchmarks/.build/release"
 INTERTWINE = ROOT / ".build/release/intertwine"
@@ -83,12 +85,14 @@ class Server:
 
 def intertwine(folder, settings=(), environment=None, binary=None):
     port, admin = free_port(), free_port()
-    flags = [word for setting in settings for word in ("--set", setting)]
+    flags = [word for setting in (clients.SETTING, *settings) for word in ("--set", setting)]
     server = Server(
         "intertwine",
         [binary or INTERTWINE, "serve", "--host", "127.0.0.1", "--port", port, "--admin-port", admin, "--database", folder / "intertwine.sqlite", *flags],
         port, environment)
     server.admin = admin
+    # Its addresses are bound before the rest is there: requests wait for that.
+    server.get("/readyz")
     return server
 
 

@@ -4,6 +4,8 @@ import statistics
 import subprocess
 from dataclasses import dataclass, field
 
+import clients
+
 UNITS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4}
 
 
@@ -30,7 +32,7 @@ def milliseconds(text):
 
 def once(url, connections, seconds, headers=(), script=None, arguments=()):
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
-    for header in headers:
+    for header in (*clients.chosen(), *headers):
         command += ["-H", header]
     if script:
         command += ["-s", str(script)]

@@ -5,6 +5,9 @@ import Logging
 
 /// The whole service in this process, as it is delivered but for its lines in the log, with a feed of two pages.
 enum FeedProbe {
+    /// The origin whose pages may use the service.
+    static let origin = "https://app.example.com"
+
     /// - Parameter body: gets the port, and is over before the service ends.
     static func run(_ body: @escaping @Sendable (UInt16) async -> Bool) async throws -> Bool {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -21,7 +24,7 @@ enum FeedProbe {
         let sources = try await SettingSources(
             flags: [
                 "store.database": database, "server.port": "0", "admin.port": "0", "log.requests": "false",
-                "limits.requests-per-connection": "2000000000",
+                "limits.requests-per-connection": "2000000000", "cors.origins": origin,
             ], environment: [:])
         let service = try FeedService.build(
             configuration: ServiceConfiguration(sources), logger: Logger(label: "probe") { _ in SwiftLogNoOpLogHandler() })
