@@ -1,7 +1,7 @@
-# Build: the toolchain, and the headers of the five system libraries.
+# Build: the toolchain, and the headers of the six system libraries.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config \
+    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # The dependencies in a layer of their own: it is made again when the manifest changes, not when the sources do.
@@ -21,7 +21,7 @@ RUN swift build --configuration release --product intertwine --static-swift-stdl
 # Run: no compiler, no shell tools beyond curl for the health check, no root.
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates curl libcurl4 libpq5 libsqlite3-0 libvips42 zlib1g \
+    && apt-get install --yes --no-install-recommends ca-certificates curl libcurl4 libdeflate0 libpq5 libsqlite3-0 libvips42 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 intertwine \
     && useradd --uid 10001 --gid 10001 --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin intertwine \

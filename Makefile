@@ -32,7 +32,7 @@ help:
 	@grep '^# make' Makefile | cut -c3-
 
 install-build:
-	@Config/install libcurl4-openssl-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
+	@Config/install libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config curl
 
 install-test: install-build
 	@Config/install sqlite3 postgresql haproxy procps libvips-tools gcc libc6-dev python3-venv python3-selenium python3-yaml chromium chromium-driver prometheus nodejs node-typescript

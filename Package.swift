@@ -188,7 +188,7 @@ let package = Package(
         .target(
             name: "IntertwineHTTPServer",
             dependencies: [
-                "CIntertwineLinux", "CIntertwineZlib", "IntertwineEventLoop", "IntertwinePrimitives",
+                "CIntertwineDeflate", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -241,6 +241,7 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // libvips' own flags name -pthread, which the package manager complains of: those of what its headers include suffice.
         .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
+        .systemLibrary(name: "CIntertwineDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CIntertwineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Tests

@@ -1,4 +1,5 @@
 package import HTTPTypes
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// What pages of other origins are told, after the Fetch standard's CORS protocol.
@@ -24,6 +25,8 @@ package struct CrossOriginPolicy: Sendable {
     private let allowsAny: Bool
     private let credentials: Bool
     private let maxAge: Int64
+    /// What finished responses carry for each origin, encoded once; a single one if every origin is allowed.
+    private var encoded: [(origin: [UInt8], fields: EncodedFields)] = []
 
     /// Nil where no origin is configured: then answers say nothing of origins.
     ///
@@ -36,6 +39,19 @@ package struct CrossOriginPolicy: Sendable {
         allowsAny = origins.contains(Self.anyOrigin)
         self.credentials = credentials && !allowsAny
         self.maxAge = maxAge
+        encoded = (allowsAny ? [Self.anyOrigin] : origins).map { (Array($0.utf8), EncodedFields(fields(for: $0))) }
+    }
+
+    /// What a finished response carries for a request of this origin; nil if that is not allowed. The response names `Origin` in `Vary` itself.
+    func encodedFields(for origin: Span<UInt8>) -> EncodedFields? {
+        for entry in encoded where allowsAny || Self.isEqual(entry.origin, origin) { return entry.fields }
+        return nil
+    }
+
+    private static func isEqual(_ bytes: [UInt8], _ span: Span<UInt8>) -> Bool {
+        guard bytes.count == span.count else { return false }
+        for index in bytes.indices where bytes[index] != span[index] { return false }
+        return true
     }
 
     /// What an answer carries for a request of this origin, or of none. One that is not allowed is told nothing.

@@ -25,18 +25,19 @@ package struct CrossOriginHandler: HTTPHandler {
         self.router = router
     }
 
-    /// A finished answer is passed on as it is where the request has no origin; it names `Origin` in `Vary` already.
-    package func finished(for head: borrowing RequestHead) -> FinishedResponse? {
-        guard let finished = router.finished(for: head) else { return nil }
-        guard let policy, let origin = head.withField("origin", { String(decoding: $0) }) else { return finished }
-        return finished.adding(policy.fields(for: origin))
+    /// A finished response names `Origin` in `Vary` already.
+    package func finished(for head: borrowing RequestHead) -> FinishedResponse? { router.finished(for: head) }
+
+    package func finishedFields(for head: borrowing RequestHead) -> EncodedFields? {
+        guard let policy else { return nil }
+        return head.withField("origin") { policy.encodedFields(for: $0) } ?? nil
     }
 
-    /// What names an origin goes the long way, where its own fields are added.
     package func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
-        guard let policy else { return router.deferred(for: head, peer: peer) }
-        guard !head.hasField("origin") else { return nil }
-        return router.deferred(for: head, peer: peer)?.adding(policy.fields(for: nil))
+        let deferred = router.deferred(for: head, peer: peer)
+        guard let policy else { return deferred }
+        let origin = head.withField("origin") { String(decoding: $0) }
+        return deferred?.addingToUnfinished { policy.fields(for: origin) }
     }
 
     package func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {

@@ -153,7 +153,9 @@ extension FeedService {
                     campaigns: campaigns)
             }
             let clicks = ClickRoutes(
-                performer: performer, clients: clients, redirects: FinishedRedirects(tellsVerdict: configuration.events.tellVerdict))
+                performer: performer, clients: clients,
+                redirects: FinishedRedirects(
+                    tellsVerdict: configuration.events.tellVerdict, variesByOrigin: !configuration.crossOrigin.origins.isEmpty))
             let limited = LimitedRoutes(limiter: writes, clients: clients, refusals: refusals)
             let actions = CellRoutes(
                 performer: performer, clients: clients, keys: idempotency, tellsVerdict: configuration.events.tellVerdict,
@@ -195,7 +197,7 @@ extension FeedService {
             }
             // It is in force from here on.
             listeners.serve(composition.feeds)
-            pictures.serve(composition.campaigns)
+            try await pictures.taken.serve(composition.campaigns)
         }
 
         let tracked: (any TrackerLedger)? = ownLedger ?? (extensions.ledger as? any TrackerLedger)
@@ -291,7 +293,9 @@ extension FeedService {
             DatabaseWatch(looks, prepare: prepare, logger: logger), DatabaseCheck(files: checkedFiles.map(\.file)), listeners,
             CampaignExchange(delivery: delivery, now: clock, logger: logger),
         ]
-        if let ownStore { background.append(TakedownWatch(store: ownStore, live: live, now: clock, logger: logger)) }
+        if let ownStore {
+            background.append(TakedownWatch(store: ownStore, live: live, pictures: pictures.taken, now: clock, logger: logger))
+        }
         if let archive {
             background.append(
                 LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))

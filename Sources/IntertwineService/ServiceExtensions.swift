@@ -137,7 +137,7 @@ struct MiddlewareHandler: HTTPHandler {
     private static func respond(
         to request: ServerRequest, through middleware: ArraySlice<any ServiceMiddleware>, _ respond: @escaping RequestPlan.Respond
     ) async throws -> ServerResponse {
-        guard let first = middleware.first else { return await respond(request).unfinished }
+        guard let first = middleware.first else { return await respond(request) }
         return try await first.handle(request) { try await Self.respond(to: $0, through: middleware.dropFirst(), respond) }
     }
 }

@@ -114,9 +114,9 @@ final class ClockTests {
             let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
             let (version, finished) = (StoreVersion(high: 1, low: 1), FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8))))
             pages.keep(
-                finished, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: made,
+                finished, as: key, target: "/feed", version: version, current: version, made: made,
                 validUntil: CellTokens.endOfBucket(of: made))
-            return { pages.finished(key, target: "/feed", gzip: false, version: version, now: $0) { _ in } != nil }
+            return { pages.finished(key, target: "/feed", version: version, now: $0) { _ in } != nil }
         case .freshPicture, .stalePictureWhileRevalidated, .stalePictureOnError:
             let age: Int64 = kind == .freshPicture ? 0 : 10
             let born = made / 1_000 - age

@@ -14,7 +14,7 @@ extension Connection {
         if head.isPlain {
             if let finished = worker.handler.finished(for: head) {
                 let closes = mustClose(after: head.framing) || finished.closesConnection
-                let (status, sent) = serve(finished, head, closing: closes)
+                let (status, sent) = serve(finished, head, worker.handler.finishedFields(for: head), closing: closes)
                 observe(head, finished.route, status: status, sent, since: worker.loop.now)
                 if closes { beginClosing() }
                 return false
@@ -125,10 +125,14 @@ extension Connection {
 
     /// Stages a finished answer in the form this request asks for.
     ///
+    /// - Parameter fields: what the head has besides.
     /// - Returns: the status and the number of bytes.
-    func serve(_ finished: FinishedResponse, _ head: borrowing RequestHead, closing: Bool) -> (status: Int, bytes: Int) {
+    func serve(
+        _ finished: FinishedResponse, _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
+    ) -> (status: Int, bytes: Int) {
         let selection = finished.selection(for: head)
-        let sent = worker.stage(selection.head, head.name, in: head.bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+        let sent = worker.stage(
+            selection.head, adding: fields, head.name, in: head.bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
         guard head.method != .head, let body = selection.body else { return (selection.status, sent) }
         append(body, selection.part)
         return (selection.status, sent + selection.part.count)

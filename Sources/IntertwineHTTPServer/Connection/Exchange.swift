@@ -161,7 +161,7 @@ final class Exchange: @unchecked Sendable {
     private func start(body: RequestBody) {
         guard let request, let respond else { return }
         let asked = ServerRequest(head: request, body: body, peer: connection.peer, id: RequestID(head.name, in: head.bytes))
-        // What may take long happens in the task: compressing, above all.
+        // What may take long happens in the task: compressing, above all. One response is compressed fast, as pages are.
         let wantsGzip = head.coding(hasGzip: true) == .gzip
         let route = route
         task = Task {
@@ -170,7 +170,7 @@ final class Exchange: @unchecked Sendable {
             switch response.body {
             case .finished(let finished): self.worker.loop.execute { self.answer(finished, closes: closes) }
             case .content:
-                let finished = FinishedResponse(response, compressionLevel: wantsGzip ? 6 : nil, route: route)
+                let finished = FinishedResponse(response, compressionLevel: wantsGzip ? 1 : nil, route: route)
                 self.worker.loop.execute { self.answer(finished, closes: closes) }
             case .stream(let length, let produce): await self.stream(response, length: length, produce)
             case .pushed(let attach): self.worker.loop.execute { self.push(response, attach) }
@@ -185,16 +185,17 @@ final class Exchange: @unchecked Sendable {
             self.worker.loop.execute {
                 guard self.connection.serves(self) else { return }
                 let response = make()
-                self.answer(self.finished(response), closes: response.closesConnection)
+                let fields = response.isFinished ? self.worker.handler.finishedFields(for: self.head) : nil
+                self.answer(self.finished(response), fields, closes: response.closesConnection)
             }
         }
     }
 
-    private func answer(_ finished: FinishedResponse, closes: Bool) {
+    private func answer(_ finished: FinishedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
         guard connection.serves(self), !isAnswered else { return }
         task = nil
         callOff = nil
-        finish(finished, closes: closes)
+        finish(finished, fields, closes: closes)
         connection.goOn()
     }
 
@@ -204,9 +205,9 @@ final class Exchange: @unchecked Sendable {
         return FinishedResponse(response, compressionLevel: nil, route: route)
     }
 
-    private func finish(_ finished: FinishedResponse, closes: Bool) {
+    private func finish(_ finished: FinishedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
         let closing = closes || finished.closesConnection || mustClose
-        (status, sent) = connection.serve(finished, head, closing: closing)
+        (status, sent) = connection.serve(finished, head, fields, closing: closing)
         route = route ?? finished.route
         finishAnswer(closing: closing)
     }

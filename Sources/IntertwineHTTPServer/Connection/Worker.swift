@@ -129,14 +129,17 @@ final class Worker: @unchecked Sendable {
     /// Puts a head behind what is staged. The answer is how many bytes that are.
     ///
     /// - Parameters:
+    ///   - fields: more of the head.
     ///   - name: the request's.
     ///   - bytes: the request's head, where that may lie.
     @discardableResult
     func stage(
-        _ head: [UInt8], _ name: RequestID.Name, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool, announcing: Bool = false
+        _ head: [UInt8], adding fields: EncodedFields? = nil, _ name: RequestID.Name, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool,
+        announcing: Bool = false
     ) -> Int {
         let start = stage.count
         stage.append(head)
+        if let fields { stage.append(fields.bytes) }
         stage.append(headEnd.bytes(naming: name, in: bytes, closing: closing, announcing: announcing))
         return stage.count - start
     }

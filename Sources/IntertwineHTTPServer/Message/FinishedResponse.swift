@@ -123,7 +123,9 @@ public final class FinishedResponse: Sendable {
 
     /// The same answer with more fields, sharing its bodies. One that stands there already, with the same value, is not added again.
     public func adding(_ fields: HTTPFields) -> FinishedResponse {
-        FinishedResponse(self, template: template.adding(fields))
+        let template = template
+        let added = template.adding(fields)
+        return added.fields == template.fields ? self : FinishedResponse(self, template: added)
     }
 
     /// The answer as it was before it was finished, for whoever wants to read or change it.

@@ -12,6 +12,10 @@ public protocol HTTPHandler: Sendable {
     /// to ``plan(for:peer:)``.
     func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer?
 
+    /// Fields that a finished response to this request carries besides its own, from ``finished(for:)`` or ``deferred(for:peer:)``. Called on the
+    /// loop: it must neither wait nor take long.
+    func finishedFields(for head: borrowing RequestHead) -> EncodedFields?
+
     /// Where the request goes, decided once, before its body is read: the plan holds what makes the answer. Called on the loop: it must neither
     /// wait nor take long.
     func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan
@@ -37,6 +41,8 @@ extension HTTPHandler {
     public func finished(for head: borrowing RequestHead) -> FinishedResponse? { nil }
 
     public func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? { nil }
+
+    public func finishedFields(for head: borrowing RequestHead) -> EncodedFields? { nil }
 
     public func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse { response }
 

@@ -10,37 +10,90 @@ public struct ServerResponse: Sendable {
         case pushed(@Sendable (PushedStream) -> Void)
     }
 
-    public var status: HTTPResponse.Status
-    public var fields: HTTPFields
+    /// What the head says.
+    private struct Head: Sendable {
+        var status: HTTPResponse.Status
+        var fields: HTTPFields
+        var entityTag: String?
+        var lastModified: Int64?
+        var acceptsRanges = false
+        var isCompressible = false
+    }
+
+    /// Of a finished response, the status alone: ``FinishedResponse`` has the rest.
+    private var head: Head
+    public var status: HTTPResponse.Status {
+        get { head.status }
+        set {
+            thaw()
+            head.status = newValue
+        }
+    }
+    public var fields: HTTPFields {
+        get { shown.fields }
+        _modify {
+            thaw()
+            yield &head.fields
+        }
+    }
     /// The entity tag with its quotes, for conditional requests.
-    public var entityTag: String?
+    public var entityTag: String? {
+        get { shown.entityTag }
+        set {
+            thaw()
+            head.entityTag = newValue
+        }
+    }
     /// When the content last changed, in seconds since 1970.
-    public var lastModified: Int64?
+    public var lastModified: Int64? {
+        get { shown.lastModified }
+        set {
+            thaw()
+            head.lastModified = newValue
+        }
+    }
     /// Single ranges of the content may be asked for (RFC 9110, 14).
-    public var acceptsRanges = false
+    public var acceptsRanges: Bool {
+        get { shown.acceptsRanges }
+        set {
+            thaw()
+            head.acceptsRanges = newValue
+        }
+    }
     /// Content of 1 KiB and more may be sent in gzip coding to those who want it.
-    public var isCompressible = false
+    public var isCompressible: Bool {
+        get { shown.isCompressible }
+        set {
+            thaw()
+            head.isCompressible = newValue
+        }
+    }
     /// The connection ends with this answer.
     public var closesConnection = false
     var body: Body
 
+    private var shown: Head { if case .finished(let finished) = body { finished.response.head } else { head } }
+
+    /// A response that is changed is finished no more: what it was finished to no longer says what it says.
+    private mutating func thaw() {
+        if case .finished = body { self = unfinished }
+    }
+
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
-        self.status = status
-        self.fields = fields
+        head = Head(status: status, fields: fields)
         self.body = .content(.bytes(body))
     }
 
     /// An answer whose body lies in a file. It is never compressed.
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], file: FileBody) {
-        self.status = status
-        self.fields = fields
+        head = Head(status: status, fields: fields)
         self.body = .content(.file(file))
     }
 
     /// A finished answer.
     public init(_ finished: FinishedResponse) {
-        self.status = HTTPResponse.Status(code: finished.status)
-        self.fields = [:]
+        head = Head(status: HTTPResponse.Status(code: finished.status), fields: [:])
+        closesConnection = finished.closesConnection
         self.body = .finished(finished)
     }
 
@@ -54,8 +107,7 @@ public struct ServerResponse: Sendable {
         status: HTTPResponse.Status, fields: HTTPFields = [:], length: Int? = nil,
         stream produce: @escaping @Sendable (ResponseWriter) async throws -> Void
     ) {
-        self.status = status
-        self.fields = fields
+        head = Head(status: status, fields: fields)
         self.body = .stream(length: length, produce: produce)
     }
 
@@ -65,16 +117,20 @@ public struct ServerResponse: Sendable {
     /// - Parameter attach: is given the stream once its head is out, on the event loop: it must neither wait nor take long. Not called for
     ///   HEAD.
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (PushedStream) -> Void) {
-        self.status = status
-        self.fields = fields
+        head = Head(status: status, fields: fields)
         self.body = .pushed(attach)
     }
 }
 
 extension ServerResponse {
-    /// The same answer with its fields and its bytes to be read and changed, where they were finished.
-    public var unfinished: ServerResponse {
-        if case .finished(let finished) = body { finished.response } else { self }
+    var isFinished: Bool { if case .finished = body { true } else { false } }
+
+    /// The same response with a body that is not finished, if it was.
+    var unfinished: ServerResponse {
+        guard case .finished(let finished) = body else { return self }
+        var response = finished.response
+        response.closesConnection = closesConnection
+        return response
     }
 
     /// The same answer with more fields. One that stands there already, with the same value, is not added again.
@@ -151,10 +207,17 @@ public struct DeferredAnswer: Sendable {
         self.begin = begin
     }
 
-    /// The same answer with more fields.
-    public func adding(_ fields: HTTPFields) -> DeferredAnswer {
+    /// The same answer with more fields, unless it is finished: such a one has them by ``HTTPHandler/finishedFields(for:)``.
+    ///
+    /// - Parameter fields: called on the event loop, if they are needed.
+    public func addingToUnfinished(_ fields: @escaping @Sendable () -> HTTPFields) -> DeferredAnswer {
         DeferredAnswer(route: route) { [begin] reply in
-            begin { make in reply { make().adding(fields) } }
+            begin { make in
+                reply {
+                    let response = make()
+                    return response.isFinished ? response : response.adding(fields())
+                }
+            }
         }
     }
 }

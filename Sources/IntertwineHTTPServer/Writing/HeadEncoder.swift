@@ -84,6 +84,13 @@ struct HeadEncoder {
         return bytes
     }
 
+    /// Fields alone, to be appended to a head.
+    static func encoded(_ fields: HTTPFields) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for field in fields where !isOwn(field.name) && field.name != .vary { append(field.name.rawName, field.value, to: &bytes) }
+        return bytes
+    }
+
     private func start(_ status: Int, _ reason: String) -> [UInt8] {
         var bytes: [UInt8] = []
         // Most heads of a single answer fit, those of pages with their links too.

@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwineRouting
 internal import Synchronization
 
 /// Where clicks are led, as finished answers: many of them go to few places, and each of those is written once.
@@ -16,16 +17,19 @@ final class FinishedRedirects: Sendable {
 
     /// Whether configuration has the ledger's verdict told.
     private let tellsVerdict: Bool
+    private let variesByOrigin: Bool
     private let known = Mutex<[Key: FinishedResponse]>([:])
 
-    init(tellsVerdict: Bool) {
-        self.tellsVerdict = tellsVerdict
+    /// - Parameter variesByOrigin: whether answers differ by the request's origin.
+    init(tellsVerdict: Bool, variesByOrigin: Bool) {
+        (self.tellsVerdict, self.variesByOrigin) = (tellsVerdict, variesByOrigin)
     }
 
     /// The answer as fields, for whoever may look at them.
     func plain(to location: String, as verdict: Verdict) -> ServerResponse {
         var fields: HTTPFields = [.location: location, .cacheControl: "no-store"]
         if tellsVerdict { fields[.xVerdict] = verdict.rawValue }
+        if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
         return ServerResponse(status: .found, fields: fields)
     }
 

@@ -26,30 +26,28 @@ struct CampaignFactsReader: Sendable {
     ///
     /// - Parameter peer: the address at the other end of the connection.
     func facts(of request: HTTPRequest, from peer: String, viewer: String?, now: Int64) -> CampaignFacts? {
-        var fields = Fields()
-        fields.isHead = request.method == .head
+        var fields = Fields(client: ClientFields(isHead: request.method == .head))
         for field in request.headerFields { fields.add(field.name.canonicalName, attributesField) { field.value } }
         return facts(fields, from: peer, viewer, now)
     }
 
     func facts(of head: borrowing RequestHead, from peer: String, viewer: String?, now: Int64) -> CampaignFacts? {
-        var fields = Fields()
-        fields.isHead = head.method == .head
+        var fields = Fields(client: ClientFields(isHead: head.method == .head))
         head.forEachField { name, value in fields.add(name, attributesField, value) }
         return facts(fields, from: peer, viewer, now)
     }
 
     private func facts(_ fields: Fields, from peer: String, _ viewer: String?, _ now: Int64) -> CampaignFacts? {
-        guard viewer != nil || !clients.isRobot(fields.userAgent) else { return nil }
+        guard viewer != nil || !clients.isRobot(fields.client.userAgent) else { return nil }
         // Nobody is remembered who does not want that.
-        let viewer = fields.wantsNoTrace ? nil : viewer
+        let viewer = fields.client.asksForNoTrace ? nil : viewer
         var facts = CampaignFacts(
             viewer: viewer, attributes: fields.attributes.map(ViewerAttributes.init),
             languages: fields.languages.map(LanguagePreferences.init),
             moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
         // Who asks for a page's head has no page.
-        facts.gives = !fields.isHead
-        if viewer == nil { facts.address = address(clients.address(forwardedFor: fields.forwardedFor, from: peer)) }
+        facts.gives = !fields.client.isHead
+        if viewer == nil { facts.address = address(clients.address(forwardedFor: fields.client.forwardedFor, from: peer)) }
         return facts
     }
 
@@ -69,22 +67,14 @@ struct CampaignFactsReader: Sendable {
     }
 
     private struct Fields {
+        var client: ClientFields
         var attributes: String?
         var languages: String?
-        var userAgent: String?
-        var isHead = false
-        var forwardedFor: String?
-        var wantsNoTrace = false
 
         mutating func add(_ name: String, _ attributesField: String?, _ value: () -> String) {
+            client.add(name, nil, value)
             if name == attributesField { Self.add(value(), to: &attributes) }
-            switch name {
-            case "x-forwarded-for": Self.add(value(), to: &forwardedFor)
-            case "user-agent": userAgent = value()
-            case "accept-language": Self.add(value(), to: &languages)
-            case "dnt", "sec-gpc": wantsNoTrace = wantsNoTrace || value().split(separator: ",").contains { $0.contains("1") }
-            default: break
-            }
+            if name == "accept-language" { Self.add(value(), to: &languages) }
         }
 
         private static func add(_ value: String, to joined: inout String?) {

@@ -6,8 +6,6 @@ internal import IntertwineRouting
 
 /// Reads from a request who made it, as far as the ledger may know, whether it counts, and what its client can show, in which language.
 struct ClientReader: Sendable {
-    /// Longer values are cut: what a client sends must not fill the ledger.
-    private static let longestUserAgent = 256
     private static let longestViewer = 256
 
     private let viewerField: HTTPField.Name?
@@ -120,12 +118,11 @@ struct ClientReader: Sendable {
     private func trace(
         of fields: ClientFields, viewer: String?, from peer: String, now: Int64, isForeignSubresource: Bool = false
     ) -> ClientTrace {
-        let userAgent = fields.userAgent.map { $0.prefix(bytes: Self.longestUserAgent) }
+        let userAgent = fields.userAgent
         let address = addresses.trace(of: address(forwardedFor: fields.forwardedFor, from: peer), now: now)
-        let wantsNoTrace = fields.wishes.contains { $0.split(separator: ",").contains { $0.trimmed == "1" } }
         return ClientTrace(
             viewer: viewer, address: address?.kept, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
-            yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, leavesTrace: !wantsNoTrace,
+            yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, leavesTrace: !fields.asksForNoTrace,
             // What the request itself says; duplicates and limits are for the ledger.
             verdict: rules.verdict(
                 userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead, isForeignSubresource: isForeignSubresource),
@@ -186,15 +183,18 @@ extension Substring {
 }
 
 /// What the fields of a request say of who made it, gathered in one pass: every click is looked at for all of them.
-private struct ClientFields {
+struct ClientFields {
+    /// Longer values are cut: what a client sends must not fill the ledger.
+    private static let longestUserAgent = 256
+
     let isHead: Bool
     private(set) var viewer: String?
     /// A viewer has one name: of two that are told nobody knows which is meant.
     private(set) var viewerIsRepeated = false
-    private(set) var userAgent: String?
+    private var userAgents: String?
     private(set) var forwardedFor: String?
-    /// The values of `DNT` and `Sec-GPC`.
-    private(set) var wishes: [String] = []
+    /// Whether `DNT` or `Sec-GPC` asks that nothing is remembered of who sent the request.
+    private(set) var asksForNoTrace = false
     /// The values of `Sec-Purpose` and of those before it.
     private(set) var purposes: [String] = []
     private var fetchSite: String?
@@ -219,16 +219,22 @@ private struct ClientFields {
         head.forEachField { name, value in add(name, viewerField, value) }
     }
 
-    private mutating func add(_ name: String, _ viewerField: String?, _ value: () -> String) {
+    init(isHead: Bool) {
+        self.isHead = isHead
+    }
+
+    var userAgent: String? { userAgents.map { $0.prefix(bytes: Self.longestUserAgent) } }
+
+    mutating func add(_ name: String, _ viewerField: String?, _ value: () -> String) {
         // It may be one of the others too.
         if name == viewerField {
             viewerIsRepeated = viewer != nil
             viewer = value()
         }
         switch name {
-        case "user-agent": Self.add(value(), to: &userAgent)
+        case "user-agent": Self.add(value(), to: &userAgents)
         case "x-forwarded-for": Self.add(value(), to: &forwardedFor)
-        case "dnt", "sec-gpc": wishes.append(value())
+        case "dnt", "sec-gpc": asksForNoTrace = asksForNoTrace || Self.isOptOut(value())
         case "sec-purpose", "purpose", "x-purpose", "x-moz": purposes.append(value())
         case "sec-fetch-site": fetchSite = value()
         case "sec-fetch-mode": fetchMode = value()
@@ -236,6 +242,9 @@ private struct ClientFields {
         default: break
         }
     }
+
+    /// Whether a member of the value is 1.
+    private static func isOptOut(_ value: String) -> Bool { value.split(separator: ",").contains { $0.trimmed == "1" } }
 
     /// A field that stands there more than once is one list (RFC 9110, 5.3).
     private static func add(_ value: String, to joined: inout String?) {

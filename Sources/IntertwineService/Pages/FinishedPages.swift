@@ -47,22 +47,17 @@ final class FinishedPages: Sendable {
         }
     }
 
-    /// A page, with a gzip coding once someone has wanted one. It is used within the lock alone.
+    /// A page, in both codings. It is used within the lock alone.
     fileprivate final class Page {
         let key: Key
         var target: [UInt8]
-        /// The store's, and when the page was made, in milliseconds since 1970-01-01 UTC: of the older coding.
+        /// The store's, and when the page was made, in milliseconds since 1970-01-01 UTC.
         private(set) var version: StoreVersion
         private var made: Int64
         private var extent: PageExtent?
         private var following: Following?
-        /// Each coding is made in a moment of its own, and good for that moment's hour, in milliseconds since 1970-01-01 UTC. By a clock before
-        /// that hour, its links would not count.
-        private typealias Coding = (finished: FinishedResponse, hour: Range<Int64>)
-        /// The page as it is; nil where ``negotiable`` has it too.
-        private var identity: Coding?
-        /// The page in either coding.
-        private var negotiable: Coding?
+        /// Good for the hour in which it was made, in milliseconds since 1970-01-01 UTC. By a clock before that hour, its links would not count.
+        private var response: (finished: FinishedResponse, hour: Range<Int64>)?
         var isWanted = false
 
         init(_ key: Key, target: [UInt8], version: StoreVersion, made: Int64, following: Following?, extent: PageExtent?) {
@@ -73,7 +68,7 @@ final class FinishedPages: Sendable {
         /// Begins anew, under the target that it has.
         func renew(_ version: StoreVersion, made: Int64, following: Following?, extent: PageExtent?) {
             (self.version, self.made, self.following, self.extent) = (version, made, following, extent)
-            (identity, negotiable, isWanted) = (nil, nil, false)
+            (response, isWanted) = (nil, false)
         }
 
         /// Whether it is the page of that state of the store. It was made of another one, if nothing on it has changed since.
@@ -90,11 +85,10 @@ final class FinishedPages: Sendable {
             stale > 0 && made > horizon && made <= now && now.subtractingReportingOverflow(made).partialValue < stale
         }
 
-        /// The answer to whoever accepts gzip, or to whoever does not; nil where it is not made, or made in an hour that is over.
-        func finished(gzip: Bool, now: Int64) -> FinishedResponse? {
-            if !gzip, let identity, identity.hour.contains(now) { return identity.finished }
-            guard let negotiable, negotiable.hour.contains(now) else { return nil }
-            return negotiable.finished
+        /// Nil if the page was made in an hour that is over.
+        func finished(now: Int64) -> FinishedResponse? {
+            guard let response, response.hour.contains(now) else { return nil }
+            return response.finished
         }
 
         /// What comes after it, for the first who is told.
@@ -103,15 +97,14 @@ final class FinishedPages: Sendable {
             return following
         }
 
-        func keep(_ finished: FinishedResponse, hasGzip: Bool, until validUntil: Int64) {
+        func keep(_ finished: FinishedResponse, until validUntil: Int64) {
             let start = CellTokens.startOfBucket(of: validUntil.subtractingReportingOverflow(1).partialValue)
-            let coding = (finished, min(start, validUntil)..<validUntil)
-            if hasGzip { (identity, negotiable) = (nil, coding) } else { identity = coding }
+            response = (finished, min(start, validUntil)..<validUntil)
         }
 
         var size: Int {
             // What an entry costs besides its bodies: heads, keys, tables.
-            2_048 + target.count + (identity?.finished.size ?? 0) + (negotiable?.finished.size ?? 0)
+            2_048 + target.count + (response?.finished.size ?? 0)
         }
     }
 
@@ -188,7 +181,7 @@ extension FinishedPages {
     ) -> FinishedResponse? {
         let end = Self.ending(language)
         let hash = RequestHead.hash(ofTarget: end, after: head.targetHash)
-        return take(gzip: head.hasField("accept-encoding"), version, now, walked) { state in
+        return take(version, now, walked) { state in
             guard let page = state.targets[hash], head.hasTarget(page.target, before: end) else { return nil }
             return page
         }
@@ -200,9 +193,9 @@ extension FinishedPages {
     /// A page that was kept under another spelling of its target. From now on it is found under this spelling: one that was asked for once
     /// must not keep the usual one off the short way.
     func finished(
-        _ key: Key, target: String, gzip: Bool, version: StoreVersion, now: Int64, walked: (SharedPages.Wish) -> Void
+        _ key: Key, target: String, version: StoreVersion, now: Int64, walked: (SharedPages.Wish) -> Void
     ) -> FinishedResponse? {
-        take(gzip: gzip, version, now, walked) { state in
+        take(version, now, walked) { state in
             guard let page = state.pages[key] else { return nil }
             state.spell(page, target)
             return page
@@ -211,14 +204,14 @@ extension FinishedPages {
 
     /// Serves the page that is found, where it may be served, and has it told what comes after it.
     private func take(
-        gzip: Bool, _ version: StoreVersion, _ now: Int64, _ walked: (SharedPages.Wish) -> Void, _ find: (inout State) -> Page?
+        _ version: StoreVersion, _ now: Int64, _ walked: (SharedPages.Wish) -> Void, _ find: (inout State) -> Page?
     ) -> FinishedResponse? {
         let taken = state.withLock { state -> (FinishedResponse, Following?, isStale: Bool)? in
             guard state.revision == revision, let page = find(&state),
                 page.isPage(of: version, isUntouched) || page.isRecent(now, stale, since: state.horizon)
             else { return nil }
             page.isWanted = true
-            guard let finished = page.finished(gzip: gzip, now: now) else { return nil }
+            guard let finished = page.finished(now: now) else { return nil }
             return (finished, page.takeFollowing(), isStale: page.version != version)
         }
         guard let (finished, following, isStale) = taken else { return nil }
@@ -233,11 +226,11 @@ extension FinishedPages {
     ///   - current: the store's. A page that is stale already is kept only where stale ones are served.
     ///   - revision: ``revision``, as it was before the page was made.
     ///   - made: when, in milliseconds since 1970-01-01 UTC.
-    ///   - validUntil: milliseconds since 1970-01-01 UTC; of this coding alone.
+    ///   - validUntil: milliseconds since 1970-01-01 UTC.
     ///   - following: the page after it, where that is to be made once somebody takes this one.
     ///   - extent: what it was read from; nil where any change may be one of it.
     func keep(
-        _ finished: FinishedResponse, hasGzip: Bool, as key: Key, target: String, version: StoreVersion, current: StoreVersion,
+        _ finished: FinishedResponse, as key: Key, target: String, version: StoreVersion, current: StoreVersion,
         revision looked: UInt64 = 0, made: Int64, validUntil: Int64, following: Following? = nil, extent: PageExtent? = nil
     ) {
         let revision = revision
@@ -257,7 +250,7 @@ extension FinishedPages {
                 state.pages[key] = page
                 state.order.append(page)
             }
-            page.keep(finished, hasGzip: hasGzip, until: validUntil)
+            page.keep(finished, until: validUntil)
             state.size += page.size
             state.targets[RequestHead.hash(ofTarget: page.target)] = page
             state.spell(page, target)

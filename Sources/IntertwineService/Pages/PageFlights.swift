@@ -13,9 +13,6 @@ final class PageFlights<Made: Sendable>: Sendable {
         var validUntil: Int64
     }
 
-    /// Whether somebody who waits wants the page in gzip coding; asked once, when the page is to be coded.
-    typealias WantsGzip = @Sendable () -> Bool
-
     private typealias Waiter = @Sendable (Landing) -> Void
 
     private enum Landing: Sendable {
@@ -29,9 +26,6 @@ final class PageFlights<Made: Sendable>: Sendable {
         let number: UInt64
         /// The store's, read before the making began.
         let version: StoreVersion
-        var wantsGzip: Bool
-        /// Whether the coding is decided.
-        var isCoding = false
         var aboard: [UInt64: Waiter] = [:]
         /// They came after the store had changed.
         var behind: [UInt64: Waiter] = [:]
@@ -54,25 +48,24 @@ final class PageFlights<Made: Sendable>: Sendable {
     ///   - version: the store's at this moment.
     ///   - ready: a page that somebody has made since.
     ///   - joined: called where another one's page is waited for.
-    ///   - make: makes the page of a moment after the call, in gzip coding too where that is wanted by then.
+    ///   - make: makes the page of a moment after the call.
     /// - Throws: what `make` throws, to all who waited for it; but where the maker was cancelled, another one makes the page.
     func page(
-        _ key: Key, gzip: Bool, version: () -> StoreVersion, ready: () -> Made?, joined: () -> Void,
-        make: (StoreVersion, _ wantsGzip: @escaping WantsGzip) async throws -> Made
+        _ key: Key, version: () -> StoreVersion, ready: () -> Made?, joined: () -> Void, make: (StoreVersion) async throws -> Made
     ) async throws -> Made {
         let arrival = state.withLock { $0.number() }
         while true {
             let version = version()
-            if begin(key, gzip: gzip, version) {
-                // One that landed since this one last looked has left its page. It may lack the coding that others wait for.
+            if begin(key, version) {
+                // One that landed since this one last looked has left its page.
                 if let made = ready() {
                     land(key, .again)
                     return made
                 }
-                return try await fly(key) { try await make(version) { self.decideCoding(key) } }
+                return try await fly(key) { try await make(version) }
             }
             joined()
-            switch try await wait(key, gzip: gzip, version, since: arrival) {
+            switch try await wait(key, version, since: arrival) {
             case .made(let made): return made
             case .failed(let error): throw error
             case .again: continue
@@ -82,19 +75,10 @@ final class PageFlights<Made: Sendable>: Sendable {
 
     /// Makes a page unless somebody does already. Nobody who has come to wait for it meanwhile is told where that fails: he makes it himself.
     func tryPage(
-        _ key: Key, gzip: Bool, version: StoreVersion, make: (_ wantsGzip: @escaping WantsGzip) async throws -> Made
+        _ key: Key, version: StoreVersion, make: () async throws -> Made
     ) async throws -> Made? {
-        guard begin(key, gzip: gzip, version) else { return nil }
-        return try await fly(key, tellsFailure: false) { try await make { self.decideCoding(key) } }
-    }
-
-    /// False where a flight is under way.
-    private func begin(_ key: Key, gzip: Bool, _ version: StoreVersion) -> Bool {
-        state.withLock { state in
-            guard state.flights[key] == nil else { return false }
-            state.flights[key] = Flight(number: state.number(), version: version, wantsGzip: gzip)
-            return true
-        }
+        guard begin(key, version) else { return nil }
+        return try await fly(key, tellsFailure: false, make)
     }
 
     private func fly(_ key: Key, tellsFailure: Bool = true, _ make: () async throws -> Made) async throws -> Made {
@@ -108,25 +92,17 @@ final class PageFlights<Made: Sendable>: Sendable {
         }
     }
 
-    /// Whether somebody who waits wants the page in gzip coding; to be asked once, when it is to be coded.
-    func decideCoding(_ key: Key) -> Bool {
-        state.withLock { state in
-            state.flights[key]?.isCoding = true
-            return state.flights[key]?.wantsGzip ?? false
-        }
-    }
-
     private func land(_ key: Key, _ landing: Landing) {
         let flight = state.withLock { $0.flights.removeValue(forKey: key) }
         flight?.aboard.values.forEach { $0(landing) }
         flight?.behind.values.forEach { $0(.again) }
     }
 
-    private func wait(_ key: Key, gzip: Bool, _ version: StoreVersion, since arrival: UInt64) async throws -> Landing {
+    private func wait(_ key: Key, _ version: StoreVersion, since arrival: UInt64) async throws -> Landing {
         let id = state.withLock { $0.number() }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
-                if board(key, as: id, gzip: gzip, version, since: arrival, { continuation.resume(returning: $0) }) { return }
+                if board(key, as: id, version, since: arrival, { continuation.resume(returning: $0) }) { return }
                 if Task.isCancelled { continuation.resume(throwing: CancellationError()) } else { continuation.resume(returning: .again) }
             }
         } onCancel: {
@@ -138,17 +114,12 @@ final class PageFlights<Made: Sendable>: Sendable {
     ///
     /// - Parameter arrival: flights with greater numbers began after this one had asked.
     private func board(
-        _ key: Key, as id: UInt64, gzip: Bool, _ version: StoreVersion, since arrival: UInt64, _ waiter: @escaping Waiter
+        _ key: Key, as id: UInt64, _ version: StoreVersion, since arrival: UInt64, _ waiter: @escaping Waiter
     ) -> Bool {
         state.withLock { state in
             guard !Task.isCancelled, var flight = state.flights[key] else { return false }
             let isNew = flight.number > arrival || flight.version == version
-            if isNew, !gzip || flight.wantsGzip || !flight.isCoding {
-                flight.wantsGzip = flight.wantsGzip || gzip
-                flight.aboard[id] = waiter
-            } else {
-                flight.behind[id] = waiter
-            }
+            if isNew { flight.aboard[id] = waiter } else { flight.behind[id] = waiter }
             state.flights[key] = flight
             return true
         }
@@ -168,7 +139,13 @@ final class PageFlights<Made: Sendable>: Sendable {
 
     /// False where somebody makes the page already. Whoever was let to make it ends that by ``land(_:_:)``, with nil where there is to be
     /// another flight.
-    func begin(_ key: Key, _ version: StoreVersion) -> Bool { begin(key, gzip: false, version) }
+    func begin(_ key: Key, _ version: StoreVersion) -> Bool {
+        state.withLock { state in
+            guard state.flights[key] == nil else { return false }
+            state.flights[key] = Flight(number: state.number(), version: version)
+            return true
+        }
+    }
 
     func land(_ key: Key, _ made: Result<Made, any Error>?) {
         switch made {
@@ -178,7 +155,7 @@ final class PageFlights<Made: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the page that somebody makes, in no coding.
+    /// Waits for the page that somebody makes.
     ///
     /// - Parameters:
     ///   - arrival: from ``arrive()``.
@@ -188,7 +165,7 @@ final class PageFlights<Made: Sendable>: Sendable {
         _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping @Sendable (Result<Made, any Error>?) -> Void
     ) -> (@Sendable () -> Void)? {
         let id = arrive()
-        let isAboard = board(key, as: id, gzip: false, version, since: arrival) { landing in
+        let isAboard = board(key, as: id, version, since: arrival) { landing in
             switch landing {
             case .made(let made): completion(.success(made))
             case .failed(let error): completion(.failure(error))

@@ -14,6 +14,7 @@ struct SharedPages: Sendable {
         var feed: FeedAssembler
         /// The request's target.
         var target: String
+        /// Whether the client takes gzip coding.
         var gzip: Bool
         /// The name of the route in observations.
         var route: String
@@ -72,29 +73,28 @@ struct SharedPages: Sendable {
     func page(_ wish: Wish) async throws -> FinishedResponse {
         if let ready = ready(wish) { return ready }
         let made = try await flights.page(
-            flight(wish), gzip: wish.gzip, version: { store.version }, ready: { ready(wish).map { Made(finished: $0) } },
-            joined: metrics.join
-        ) { version, wantsGzip in
+            flight(wish), version: { store.version }, ready: { ready(wish).map { Made(finished: $0) } }, joined: metrics.join
+        ) { version in
             metrics.miss()
-            return try await make(wish, for: .request, version, wantsGzip)
+            return try await make(wish, for: .request, version)
         }
         // Whoever comes with a cursor is likely to go on.
         if wish.request.cursor != nil, let following = made.following { goAhead(following) }
         return made.finished
     }
 
-    /// The same for one who has no task to wait in, and who wants no gzip coding.
+    /// The same for one who has no task to wait in.
     ///
-    /// - Parameter completion: called once, on whatever thread it happens to be: it must not hold that up.
-    /// - Returns: what calls it off. Whoever waits for the same page makes it then.
-    func page(
-        _ wish: Wish, completion: @escaping @Sendable (Result<FinishedResponse, any Error>) -> Void
-    ) -> DeferredAnswer.Cancel? {
-        page(wish, since: flights.arrive(), completion)
+    /// - Parameters:
+    ///   - work: cancels the work that is under way. Whoever waits for the same page makes it then.
+    ///   - completion: called once, on whatever thread it happens to be: it must not hold that up.
+    func page(_ wish: Wish, work: CancellableWork, completion: @escaping @Sendable (Result<FinishedResponse, any Error>) -> Void) {
+        work.perform { page(wish, since: flights.arrive(), work, completion) }
     }
 
     private func page(
-        _ wish: Wish, since arrival: UInt64, _ completion: @escaping @Sendable (Result<FinishedResponse, any Error>) -> Void
+        _ wish: Wish, since arrival: UInt64, _ work: CancellableWork,
+        _ completion: @escaping @Sendable (Result<FinishedResponse, any Error>) -> Void
     ) -> DeferredAnswer.Cancel? {
         if let ready = ready(wish) {
             completion(.success(ready))
@@ -105,8 +105,7 @@ struct SharedPages: Sendable {
         while !flights.begin(key, current) {
             metrics.join()
             let cancel = flights.join(key, current, since: arrival) { [self] made in
-                // Whoever is called off after this has his page made all the same.
-                guard let made else { return _ = page(wish, since: arrival, completion) }
+                guard let made else { return work.perform { page(wish, since: arrival, work, completion) } }
                 completion(made.map(\.finished))
             }
             if let cancel { return cancel }
@@ -124,7 +123,7 @@ struct SharedPages: Sendable {
         return wish.feed.page(wish.request) { [self] page in
             let made = page.map { page in
                 metrics.count(page.omissions)
-                return keep(page, wish, for: .request, version, revision, hasGzip: flights.decideCoding(key))
+                return keep(page, wish, for: .request, version, revision)
             }
             flights.land(key, made)
             if wish.request.cursor != nil, case .success(let made) = made, let following = made.following { goAhead(following) }
@@ -134,23 +133,19 @@ struct SharedPages: Sendable {
 
     private func ready(_ wish: Wish) -> FinishedResponse? {
         guard pages.keepsAny else { return nil }
-        return pages.finished(wish.key, target: wish.spelling, gzip: wish.gzip, version: store.version, now: wish.request.now) {
-            goAhead($0)
-        }
+        return pages.finished(wish.key, target: wish.spelling, version: store.version, now: wish.request.now) { goAhead($0) }
     }
 
     private func flight(_ wish: Wish) -> PageFlights<Made>.Key {
         .init(page: wish.key, validUntil: CellTokens.endOfBucket(of: wish.request.now))
     }
 
-    private func make(
-        _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, _ wantsGzip: () -> Bool
-    ) async throws -> Made {
+    private func make(_ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion) async throws -> Made {
         let revision = pages.revision
         let page = try await wish.feed.page(wish.request, for: purpose)
         metrics.count(page.omissions)
         if purpose == .idle { pictures?.walk(page.encoded().json) }
-        return keep(page, wish, for: purpose, version, revision, hasGzip: wantsGzip())
+        return keep(page, wish, for: purpose, version, revision)
     }
 
     /// How long, in milliseconds, a page is served that shows pictures of which more may be known soon.
@@ -160,14 +155,16 @@ struct SharedPages: Sendable {
     ///   - version: the store's, before the page was made.
     ///   - revision: what was known of pictures then.
     private func keep(
-        _ page: FeedPage, _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, _ revision: UInt64, hasGzip: Bool
+        _ page: FeedPage, _ wish: Wish, for purpose: ReadPurpose, _ version: StoreVersion, _ revision: UInt64
     ) -> Made {
+        // Who asks for it next may take gzip coding. A page that is not kept is compressed for the client that has it made.
         let finished = format.finished(
-            page, isShared: true, isNamed: wish.request.client != nil, gzip: hasGzip, isKept: pages.keepsAny, route: wish.route)
+            page, isShared: true, isNamed: wish.request.client != nil, gzip: wish.gzip || pages.keepsAny, isKept: pages.keepsAny,
+            route: wish.route)
         guard pages.keepsAny else { return Made(finished: finished) }
         let following = wish.following(page)
         pages.keep(
-            finished, hasGzip: hasGzip, as: wish.key, target: wish.spelling, version: version, current: store.version,
+            finished, as: wish.key, target: wish.spelling, version: version, current: store.version,
             revision: revision, made: wish.request.now,
             validUntil: page.isAwaiting ? min(page.validUntil, wish.request.now + Self.awaiting) : page.validUntil,
             following: purpose == .idle ? following.map(FinishedPages.Following.init) : nil, extent: page.extent)
@@ -182,9 +179,7 @@ struct SharedPages: Sendable {
             let version = store.version
             guard !pages.has(wish.key, version: version) else { return }
             // Where something else is being read, it is made when it is asked for.
-            let made = try? await flights.tryPage(flight(wish), gzip: wish.gzip, version: version) { wantsGzip in
-                try await make(wish, for: .idle, version, wantsGzip)
-            }
+            let made = try? await flights.tryPage(flight(wish), version: version) { try await make(wish, for: .idle, version) }
             if made != nil { metrics.goAhead() }
         }
     }

@@ -3,14 +3,15 @@ internal import IntertwineStorage
 internal import Logging
 internal import ServiceLifecycle
 
-/// Where pages of a moment ago are served (`feed.stale`), none of them shows what has been taken down for a second.
+/// Has nothing served for long that has been taken down: no page of a moment ago (`feed.stale`), and no picture.
 ///
-/// Any process on the store may take items down: whether one has is looked up where the store has changed, four times a second.
+/// Any process on the store may take items down: what is taken down is read when the store has changed, four times a second at the most.
 struct TakedownWatch: Service {
     private static let interval = Duration.milliseconds(250)
 
     let store: any ItemStore
     let live: LiveComposition
+    let pictures: TakenPictures
     /// Milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
@@ -20,12 +21,12 @@ struct TakedownWatch: Service {
             var version: StoreVersion?
             var mark: TakedownMark?
             while (try? await Task.sleep(for: Self.interval)) != nil {
-                guard live.configuration.feed.stale > .zero else { continue }
                 let current = store.version
                 guard current != version else { continue }
                 do {
                     let found = try await store.takedownMark()
                     if let mark, found != mark { live.current.pages.forget(now: now()) }
+                    try await pictures.read()
                     (version, mark) = (current, found)
                 } catch {
                     logger.debug("what is taken down cannot be read", metadata: ["error": "\(error)"])

@@ -60,7 +60,7 @@ final class FinishedPictures: Sendable {
         guard head.method == .get || head.method == .head else { return nil }
         let hash = head.targetHash
         guard let entry = state.withLock({ $0.entries[hash] }), head.hasTarget(entry.target),
-            signer.isValid(until: entry.expires, now: now), taken.known(entry.picture.source) == false
+            signer.isValid(until: entry.expires, now: now), !taken.contains(entry.picture.source)
         else { return nil }
         let kinds = head.withField("accept") { AcceptedKinds($0) } ?? .anything
         return manager.cached(entry.picture, kinds).map { answer($0, now: now) }

@@ -20,7 +20,7 @@ final class PictureProxy: Sendable {
     /// What pictures look like, where anything here finds that out.
     let known: PictureFactsTable?
     let finished: FinishedPictures
-    private let taken: TakenPictures
+    let taken: TakenPictures
     /// Makes pictures before they are asked for, where configuration gives it a share of the time.
     let ahead: PicturesAhead?
     /// Resizes pictures, where it is available.
@@ -60,7 +60,7 @@ final class PictureProxy: Sendable {
         self.signer = signer
         links = PictureLinks(signer: signer, parts: Set(images.fallbacks.keys))
         known = manager.makesSizes ? facts : nil
-        taken = TakenPictures(store, logger: logger)
+        taken = TakenPictures(store)
         finished = FinishedPictures(manager: manager, signer: signer, taken: taken, variesByOrigin: variesByOrigin)
         let share = settings.warmAhead
         ahead = share > 0 ? PicturesAhead(manager, signer: signer, share: share) { clock() / 1_000 } : nil
@@ -72,9 +72,6 @@ final class PictureProxy: Sendable {
             manager: manager, signer: signer, finished: finished, taken: taken, ahead: ahead, clients: clients, timeLimit: timeLimit
         ).routes
     }
-
-    /// Withholds the pictures of these campaigns from now on, where they are taken down.
-    func serve(_ campaigns: Campaigns) { taken.serve(campaigns) }
 
     /// Signs with other keys from now on.
     func take(_ keys: SigningKeys) { _ = signer.take(keys: ImageSettings.secrets(keys)) }

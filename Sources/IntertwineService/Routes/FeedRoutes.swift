@@ -245,13 +245,12 @@ struct FeedRoutes: Sendable {
         }
     }
 
-    /// Puts pages together without a task: those that are asked for in the plainest way, and that is how feeds are walked. All others, and what
-    /// is to be compressed, go the long way, and get the same.
+    /// Puts pages together without a task, in either coding: those that are asked for in the plainest way, and that is how feeds are walked. All
+    /// others go the long way, and get the same.
     func deferred() -> Router.Deferred {
         let doors = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
         return { [self] head, peer, now in
-            guard head.method == .get || head.method == .head, !head.hasField("accept-encoding"), !head.hasField("accept-cells")
-            else { return nil }
+            guard head.method == .get || head.method == .head, !head.hasField("accept-cells") else { return nil }
             for door in doors {
                 guard let query = head.withTarget({ PlainQuery($0, of: door.path) }) else { continue }
                 return deferred(head, query, at: door.pattern, door.feed, from: peer.address, now: now)
@@ -267,42 +266,47 @@ struct FeedRoutes: Sendable {
         var feed = FeedRequest(
             cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationStart(viewer: nil, now: now))
         feed.language = clients.languages.language(of: head)
+        let gzip = head.acceptsGzip
         if clients.mayNameViewer(head) {
             guard let viewer = clients.plainViewer(of: head) else { return nil }
             add(viewer, to: &feed)
             if campaigns.mayMeet(feed: assembler.title, at: now, store.version) {
                 feed.campaigns = campaignFacts.facts(of: head, from: peer, viewer: viewer, now: now)
             }
-            return own(feed, of: assembler, at: pattern)
+            return own(feed, of: assembler, gzip: gzip, at: pattern)
         }
         var asked = feed
         if campaigns.mayMeet(feed: assembler.title, at: now, store.version) {
             asked.campaigns = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
-            if campaigns.meet(feed: assembler.title, at: now) { return own(asked, of: assembler, at: pattern) }
+            if campaigns.meet(feed: assembler.title, at: now) { return own(asked, of: assembler, gzip: gzip, at: pattern) }
         }
         feed.isShared = true
         let target = head.withTarget { String(decoding: $0) }
-        let wish = SharedPages.Wish(request: feed, feed: assembler, target: target, gzip: false, route: pattern)
+        let wish = SharedPages.Wish(request: feed, feed: assembler, target: target, gzip: gzip, route: pattern)
         return DeferredRoute(pattern: pattern) { [self, asked] reply in
-            shared.page(wish) { page in
+            let work = CancellableWork()
+            shared.page(wish, work: work) { page in
                 guard case .failure(let error) = page, error is CampaignsMeet else { return reply(page) }
                 // Campaigns came up since anybody looked.
-                _ = make(asked, of: assembler, reply)
+                work.perform { make(asked, of: assembler, gzip: gzip, reply) }
             }
+            return work.cancel
         }
     }
 
     /// A page that is made for the one who asks.
-    private func own(_ feed: FeedRequest, of assembler: FeedAssembler, at pattern: String) -> DeferredRoute {
-        DeferredRoute(pattern: pattern) { [self] reply in make(feed, of: assembler, reply) }
+    private func own(_ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, at pattern: String) -> DeferredRoute {
+        DeferredRoute(pattern: pattern) { [self] reply in make(feed, of: assembler, gzip: gzip, reply) }
     }
 
-    private func make(_ feed: FeedRequest, of assembler: FeedAssembler, _ reply: DeferredRoute.Reply) -> DeferredAnswer.Cancel? {
+    private func make(
+        _ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, _ reply: DeferredRoute.Reply
+    ) -> DeferredAnswer.Cancel? {
         assembler.page(feed) { [format, metrics] page in
             reply(
                 page.map { page in
                     metrics.count(page.omissions)
-                    return format.finished(page, isShared: false, gzip: false)
+                    return format.finished(page, isShared: false, gzip: gzip)
                 })
         }
     }

@@ -77,7 +77,7 @@ struct ImageRoutes: Sendable {
         let path = request.head.path ?? ""
         let now = request.now / 1_000
         let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
-        if await taken.contains(verified.source) {
+        if taken.contains(verified.source) {
             throw Self.refusal(.gone, .takenDown, "This picture was taken down.", "taken-down")
         }
         if verified.sizing == nil || !manager.makesSizes, let sample = SamplePictures.picture(at: verified.source) {

@@ -97,9 +97,24 @@ struct ClientReaderTests {
 
     @Test(
         "who asks for no trace leaves none, however often it is said",
-        arguments: [("DNT", "1", false), ("DNT", "1, 1", false), ("Sec-GPC", "0 ,1", false), ("DNT", "0", true), ("DNT", "11", true)])
+        arguments: [
+            ("DNT", "1", false), ("DNT", "1, 1", false), ("Sec-GPC", "0 ,1", false), ("DNT", "0", true), ("DNT", "11", true),
+            ("DNT", "01x", true), ("Sec-GPC", "?1", true), ("DNT", "", true),
+        ])
     func noTrace(name: String, value: String, leavesTrace: Bool) async throws {
-        #expect(try await reader().trace(of: request([(name, value)]), from: "192.0.2.1", now: 0).leavesTrace == leavesTrace)
+        let (reader, request) = (try await reader(), try request([(name, value)]))
+        #expect(try reader.trace(of: request, from: "192.0.2.1", now: 0).leavesTrace == leavesTrace)
+        // Campaigns go by the same.
+        let facts = CampaignFactsReader(attributesField: "", window: 1, clients: reader)
+        #expect(facts.facts(of: request, from: "192.0.2.1", viewer: "ann", now: 0)?.viewer == (leavesTrace ? "ann" : nil))
+    }
+
+    @Test("a program that says so in one of two user agents is one to the ledger and to campaigns")
+    func repeatedUserAgent() async throws {
+        let (reader, request) = (try await reader(), try request([("User-Agent", "SomeBot/1"), ("User-Agent", "Mozilla/5.0")]))
+        #expect(try reader.trace(of: request, from: "192.0.2.1", now: 0).verdict == .bot)
+        let facts = CampaignFactsReader(attributesField: "", window: 1, clients: reader)
+        #expect(facts.facts(of: request, from: "192.0.2.1", viewer: nil, now: 0) == nil)
     }
 
     @Test(

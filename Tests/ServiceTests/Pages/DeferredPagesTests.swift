@@ -23,7 +23,7 @@ struct DeferredPagesTests {
     private static func told(_ response: RawResponse) -> [String] {
         let fields = response.fields.map { "\($0.name.lowercased()): \($0.value)" }
         return ["\(response.status)"] + fields.filter { !$0.hasPrefix("date:") && !$0.hasPrefix("x-request-id:") }.sorted() + [
-            response.text
+            "\(response.body)"
         ]
     }
 
@@ -32,7 +32,7 @@ struct DeferredPagesTests {
         return String(page.text[match].dropFirst(8))
     }
 
-    /// A coding that nobody knows sends a request the long way, and changes nothing else.
+    /// A path that is written in another way sends a request the long way, and changes nothing else.
     @Test("are those that a task makes, to the byte, and so are their faults", arguments: ["0", "32MiB"])
     func same(cache: String) async throws {
         let service = try await Self.service(["feed.cache": cache])
@@ -54,13 +54,33 @@ struct DeferredPagesTests {
             paths.append(paths[paths.count - 1].replacing("/feeds/other", with: "/feed"))
             for path in paths {
                 for fields in [[], [Self.viewer], ["X-Viewer-ID: somebody else"], [Self.viewer, Self.viewer], ["X-Viewer-ID: \u{FC}"]] {
-                    let short = try service.get(path, fields: fields)
-                    let long = try service.get(path, fields: fields + ["Accept-Encoding: br"])
-                    #expect(Self.told(short) == Self.told(long), "\(path) \(fields)")
+                    for coding in [[], ["Accept-Encoding: gzip, deflate, br"], ["Accept-Encoding: br"], ["Accept-Encoding: *;q=0"]] {
+                        let short = try service.get(path, fields: fields + coding)
+                        let long = try service.get(path.replacing("/feed", with: "/%66eed", maxReplacements: 1), fields: fields + coding)
+                        #expect(Self.told(short) == Self.told(long), "\(path) \(fields + coding)")
+                    }
                 }
             }
             #expect(try !service.get("/feed", fields: [Self.viewer]).text.contains("user:3\""))
             #expect(try service.get("/feed").text.contains("user:3\""))
+        }
+        await service.stop()
+    }
+
+    @Test("come compressed to those who accept that, and are the same then")
+    func gzip() async throws {
+        let service = try await Self.service(["feed.cache": "0"])
+        try await offPool {
+            for fields in [[], [Self.viewer]] {
+                let plain = try service.get("/feed?limit=40", fields: fields)
+                let coded = try service.get("/feed?limit=40", fields: fields + ["Accept-Encoding: gzip"])
+                #expect(coded["content-encoding"] == "gzip" && plain["content-encoding"] == nil)
+                #expect(gunzipped(coded.body) == plain.body && coded.body.count * 3 < plain.body.count)
+                #expect(coded["etag"] == plain["etag"]?.replacing(/"$/, with: "-gz\""))
+                let unchanged = try service.get(
+                    "/feed?limit=40", fields: fields + ["Accept-Encoding: gzip", "If-None-Match: \(coded["etag"] ?? "")"])
+                #expect(unchanged.status == 304)
+            }
         }
         await service.stop()
     }
@@ -91,9 +111,13 @@ struct DeferredPagesTests {
         let service = try await Self.service(["feed.cache": "0", "cors.origins": "https://a.example"])
         try await offPool {
             for origin in ["https://a.example", "https://b.example"] {
-                let page = try service.get("/feed", fields: [Self.viewer, "Origin: \(origin)"])
-                #expect(page["access-control-allow-origin"] == (origin == "https://a.example" ? origin : nil))
-                #expect(page["vary"]?.contains("Origin") == true)
+                for fields in [[Self.viewer], [], [Self.viewer, "Accept-Encoding: gzip"], ["If-Match: \"other\""]] {
+                    let page = try service.get("/feed", fields: fields + ["Origin: \(origin)"])
+                    let isAllowed = origin == "https://a.example"
+                    #expect(page["access-control-allow-origin"] == (isAllowed ? origin : nil), "\(fields)")
+                    #expect(page["access-control-expose-headers"]?.contains("ETag") ?? false == isAllowed, "\(fields)")
+                    #expect(page.fields.filter { $0.name.lowercased() == "vary" }.count == 1 && page["vary"]?.contains("Origin") == true)
+                }
             }
             #expect(try service.get("/feed", fields: [Self.viewer])["vary"]?.contains("Origin") == true)
         }

@@ -14,14 +14,14 @@ struct FinishedPagesTests {
         let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
         let version = StoreVersion(high: 1, low: 1)
         let finished = FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
-        pages.keep(finished, hasGzip: false, as: key, target: "/feed?utm=1", version: version, current: version, made: 1, validUntil: 10)
+        pages.keep(finished, as: key, target: "/feed?utm=1", version: version, current: version, made: 1, validUntil: 10)
         let (count, bytes) = pages.contents
         func isFound(_ target: String, _ version: StoreVersion) -> Bool {
-            pages.finished(key, target: target, gzip: false, version: version, now: 1) { _ in } != nil
+            pages.finished(key, target: target, version: version, now: 1) { _ in } != nil
         }
         #expect(isFound("/feed", version))
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "?utm=1".utf8.count)
-        pages.keep(finished, hasGzip: true, as: key, target: "/feed?", version: version, current: version, made: 1, validUntil: 10)
+        pages.keep(finished, as: key, target: "/feed?", version: version, current: version, made: 1, validUntil: 10)
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "utm=1".utf8.count)
         #expect(isFound("/feed?", version) && !isFound("/feed", StoreVersion(high: 1, low: 2)))
     }
@@ -43,35 +43,27 @@ struct FinishedPagesTests {
         for target in targets {
             let finished = FinishedResponse(ServerResponse(status: .ok, body: Array(target.utf8)))
             let key = FinishedPages.Key(FeedRequest(cursor: target, limit: 20, now: 1), of: "/feed")
-            pages.keep(finished, hasGzip: false, as: key, target: target, version: version, current: version, made: 1, validUntil: 10)
+            pages.keep(finished, as: key, target: target, version: version, current: version, made: 1, validUntil: 10)
             #expect(try find(target) === finished)
             for other in targets where other != target { #expect(try find(other) == nil) }
         }
     }
 
-    @Test("each coding ends with the hour it was made in, whoever has the other one made anew", arguments: [true, false])
-    func codings(refreshesGzip: Bool) {
+    @Test("a page ends with the hour it was made in, and has both codings all the while")
+    func hours() {
         let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
         let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
         let version = StoreVersion(high: 1, low: 1)
-        func keep(gzip: Bool, until end: Int64) -> FinishedResponse {
-            var response = ServerResponse(status: .ok, body: Array("{}".utf8))
-            response.isCompressible = true
-            let finished = FinishedResponse(response, compressionLevel: gzip ? 6 : nil, route: nil)
-            pages.keep(finished, hasGzip: gzip, as: key, target: "/feed", version: version, current: version, made: 1, validUntil: end)
+        func keep(until end: Int64) -> FinishedResponse {
+            let finished = FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
+            pages.keep(finished, as: key, target: "/feed", version: version, current: version, made: 1, validUntil: end)
             return finished
         }
-        func found(gzip: Bool, now: Int64) -> FinishedResponse? {
-            pages.finished(key, target: "/feed", gzip: gzip, version: version, now: now) { _ in }
-        }
-        let negotiable = keep(gzip: true, until: 10)
-        let plain = keep(gzip: false, until: 10)
-        #expect(found(gzip: true, now: 9) === negotiable && found(gzip: false, now: 9) === plain)
-        #expect(found(gzip: true, now: 10) == nil && found(gzip: false, now: 10) == nil)
-        let second = keep(gzip: refreshesGzip, until: 20)
-        // What negotiates has the plain coding too.
-        #expect(found(gzip: true, now: 11) === (refreshesGzip ? second : nil))
-        #expect(found(gzip: false, now: 19) === second && found(gzip: false, now: 20) == nil)
+        func found(now: Int64) -> FinishedResponse? { pages.finished(key, target: "/feed", version: version, now: now) { _ in } }
+        let first = keep(until: 10)
+        #expect(found(now: 9) === first && found(now: 10) == nil)
+        let second = keep(until: 20)
+        #expect(found(now: 11) === second && found(now: 19) === second && found(now: 20) == nil)
     }
 
     @Test("a page that was made while the clock was ahead is not served once it is back")
@@ -83,9 +75,9 @@ struct FinishedPagesTests {
         let (now, ahead) = (Int64(1_000), Int64(6 * 3_600_000 + 1_000))
         for (moment, isServed) in [(ahead, true), (now, false)] {
             pages.keep(
-                finished, hasGzip: false, as: key, target: "/feed", version: version, current: version, made: moment,
+                finished, as: key, target: "/feed", version: version, current: version, made: moment,
                 validUntil: CellTokens.endOfBucket(of: ahead))
-            #expect((pages.finished(key, target: "/feed", gzip: false, version: version, now: moment) { _ in } != nil) == isServed)
+            #expect((pages.finished(key, target: "/feed", version: version, now: moment) { _ in } != nil) == isServed)
         }
     }
 
@@ -105,11 +97,11 @@ struct FinishedPagesTests {
         let finished = FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
         func keep(_ revision: UInt64) {
             pages.keep(
-                finished, hasGzip: false, as: key, target: "/feed", version: version, current: version, revision: revision, made: 1,
+                finished, as: key, target: "/feed", version: version, current: version, revision: revision, made: 1,
                 validUntil: CellTokens.endOfBucket(of: 1))
         }
         func isServed() -> Bool {
-            let found = pages.finished(key, target: "/feed", gzip: false, version: version, now: 1) { _ in }
+            let found = pages.finished(key, target: "/feed", version: version, now: 1) { _ in }
             return found != nil && pages.has(key, version: version)
         }
         keep(pages.revision)
@@ -130,11 +122,11 @@ struct FinishedPagesTests {
         let finished = FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
         func keep(_ page: Int, of version: Int, current: Int, at moment: Int64) {
             pages.keep(
-                finished, hasGzip: false, as: keys[page], target: "/feed?limit=\(page)", version: versions[version],
+                finished, as: keys[page], target: "/feed?limit=\(page)", version: versions[version],
                 current: versions[current], made: moment, validUntil: CellTokens.endOfBucket(of: moment))
         }
         func isServed(_ page: Int, at moment: Int64) -> Bool {
-            pages.finished(keys[page], target: "/feed?limit=\(page)", gzip: false, version: versions[2], now: moment) { _ in } != nil
+            pages.finished(keys[page], target: "/feed?limit=\(page)", version: versions[2], now: moment) { _ in } != nil
         }
         keep(0, of: 0, current: 0, at: 1_000)
         #expect([999, 1_000, 1_999, 2_000].map { isServed(0, at: $0) } == [false, bound > 0, bound > 0, false])

@@ -1,0 +1,45 @@
+import HTTPTypes
+import IntertwineHTTPServer
+import IntertwineService
+import IntertwineTesting
+import TestSupport
+import Testing
+
+@Suite("Middleware and responses that are served from bytes")
+struct MiddlewareTests {
+    /// Changes each part of a response that is public.
+    private struct Changing: ServiceMiddleware {
+        func handle(
+            _ request: ServerRequest, next: @Sendable (ServerRequest) async throws -> ServerResponse
+        ) async throws -> ServerResponse {
+            var response = try await next(request)
+            guard request.head.path?.hasPrefix("/feed") == true else { return response }
+            let before = response.fields[.cacheControl] ?? "none"
+            response.fields[.cacheControl] = "no-store"
+            response.fields[.server] = before
+            response.entityTag = "\"changed\""
+            if request.head.path == "/feed?limit=2" { response.status = .accepted }
+            return response
+        }
+    }
+
+    @Test("what it changes is what is sent, of pages that lie finished too, in either coding")
+    func changes() async throws {
+        var extensions = ServiceExtensions()
+        extensions.middleware = [Changing()]
+        let service = try await TestService(.socket, items: sampleItems(users: 40), extensions: extensions)
+        try await offPool {
+            for _ in 0..<2 {
+                for fields in [[], ["Accept-Encoding: gzip"]] {
+                    let page = try service.get("/feed", fields: fields)
+                    #expect(page.status == 200 && page["cache-control"] == "no-store" && page["server"] == "no-cache")
+                    #expect(page["etag"] == (fields.isEmpty ? "\"changed\"" : "\"changed-gz\""))
+                    #expect((page["content-encoding"] == "gzip") == !fields.isEmpty)
+                    #expect(try service.get("/feed", fields: fields + ["If-None-Match: \(page["etag"] ?? "")"]).status == 304)
+                }
+                #expect(try service.get("/feed?limit=2", fields: []).status == 202)
+            }
+        }
+        await service.stop()
+    }
+}

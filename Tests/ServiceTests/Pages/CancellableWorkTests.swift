@@ -1,0 +1,51 @@
+import Synchronization
+import Testing
+
+@testable import IntertwineService
+
+@Suite("Work that is replaced on its way, and cancelled")
+struct CancellableWorkTests {
+    private final class Cancelled: Sendable {
+        private let list = Mutex<[String]>([])
+
+        var names: [String] { list.withLock { $0 } }
+
+        func add(_ name: String) { list.withLock { $0.append(name) } }
+    }
+
+    private let cancelled = Cancelled()
+
+    private func cancel(_ name: String) -> @Sendable () -> Void {
+        { [cancelled] in cancelled.add(name) }
+    }
+
+    @Test("what is under way is cancelled, not what it has replaced")
+    func replaced() {
+        let work = CancellableWork()
+        work.perform { cancel("first") }
+        work.perform { cancel("second") }
+        work.cancel()
+        #expect(cancelled.names == ["second"])
+    }
+
+    @Test("work that begins within the beginning of what it replaces is the one that is cancelled")
+    func nested() {
+        let work = CancellableWork()
+        work.perform {
+            work.perform { cancel("second") }
+            return cancel("first")
+        }
+        work.cancel()
+        #expect(cancelled.names == ["second"])
+    }
+
+    @Test("what begins after the cancellation is cancelled at once")
+    func late() {
+        let work = CancellableWork()
+        work.perform { nil }
+        work.cancel()
+        #expect(cancelled.names == [])
+        work.perform { cancel("late") }
+        #expect(cancelled.names == ["late"])
+    }
+}
