@@ -188,7 +188,7 @@ let package = Package(
         .target(
             name: "IntertwineHTTPServer",
             dependencies: [
-                "CIntertwineDeflate", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives",
+                "CIntertwineDeflate", "CIntertwineZlib", "CIntertwineLinux", "IntertwineEventLoop", "IntertwinePrimitives",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
