@@ -5,13 +5,13 @@ struct CookCommand: UndoableCommand {
     static let cooked = ViewerList(rawValue: "cooked")
 
     let name = "cook"
-    let needs: CommandNeeds = .viewer
+    let needs: CommandRequirements = .viewer
 
     func perform(in context: inout CommandContext) async throws {
         try context.put(on: Self.cooked, for: self)
     }
 
     func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.takeBack(record, from: Self.cooked, for: self)
+        try context.revert(record, from: Self.cooked, for: self)
     }
 }

@@ -23,7 +23,7 @@ struct RecipeFeed: AsyncParsableCommand {
                 kind: "recipe", slots: [.selection: ["analytics", "cook"]], registry: registry, offers: .viewer)
             for variant in RecipeKind.variants {
                 try factories.register(
-                    RecipeCellFactory(commands: commands), for: ItemForm(kind: "recipe", variant: variant), prefix: "recipe")
+                    RecipeCellFactory(commands: commands), for: ItemType(kind: "recipe", variant: variant), prefix: "recipe")
             }
         }
         extensions.middleware = [KitchenDoor()]

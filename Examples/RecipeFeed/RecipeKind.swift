@@ -3,16 +3,16 @@ import IntertwineFeed
 /// `{"klass":"recipe","id":"ramen","title":"Ramen","pictureUrl":"https://…","type":"quick"}`
 struct RecipeKind: ItemKind {
     let name = "recipe"
-    let lane = Lane.content
+    let stream = StreamID.content
 
     static let variants = ["quick", "slow"]
 
-    func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let id = try fields.text("id", limit: 100)
         let variant = try fields.choice("type", among: Self.variants)
         var body = ItemBody()
         body.append("title", try fields.text("title", limit: 200))
         body.append("pictureUrl", try fields.url("pictureUrl"))
-        return ValidItem(kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
+        return ValidatedItem(kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
     }
 }

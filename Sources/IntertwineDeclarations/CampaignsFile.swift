@@ -11,52 +11,52 @@ package struct CampaignsFile: Sendable {
     ///   - places: the feeds and sections that a campaign may name.
     ///   - creatives: which advertisements its creatives may be.
     /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
-    package init(_ root: YAMLPlace, places: CampaignPlaces?, creatives: CreativeNames) throws(ConfigurationError) {
+    package init(_ root: YAMLNode, targets: ValidTargets?, creatives: CreativeNames) throws(ConfigurationError) {
         guard let place = try root.members(of: "the file", among: ["campaigns"])["campaigns"] else {
-            throw root.fault("campaigns is missing")
+            throw root.error("campaigns is missing")
         }
-        var faults = FaultCollector()
+        var faults = ErrorCollector()
         for (id, place) in try place.members("each campaign's id with its declaration") {
-            guard campaigns.count < CampaignBook.limit else { throw place.fault(CampaignBook.surplus) }
-            var reader = CampaignReader(places: places, creatives: creatives, isItem: false)
+            guard campaigns.count < CampaignIndex.limit else { throw place.error(CampaignIndex.surplus) }
+            var reader = CampaignReader(validTargets: targets, creatives: creatives, isItem: false)
             if let campaign = reader.campaign(id, from: place.value) {
                 campaigns.append(campaign)
-                let creatives = campaign.creatives.indices.map { place.place(at: ["creatives", String($0)]).where }
+                let creatives = campaign.creatives.indices.map { place.node(at: ["creatives", String($0)]).where }
                 lines[id] = (place.where, creatives)
             }
-            for fault in reader.faults {
-                let name = fault.path.isEmpty ? ItemFault.shown(id) : "\(ItemFault.shown(id)): \(fault.path.joined(separator: "."))"
-                faults.collect { () throws(ConfigurationError) in throw place.place(at: fault.path).fault("\(name): \(fault.reason)") }
+            for fault in reader.errors {
+                let name = fault.path.isEmpty ? ItemError.shown(id) : "\(ItemError.shown(id)): \(fault.path.joined(separator: "."))"
+                faults.collect { () throws(ConfigurationError) in throw place.node(at: fault.path).error("\(name): \(fault.reason)") }
             }
         }
         try faults.finish()
     }
 
     /// What of the file does not go together with a store, with its lines; nil where all does.
-    package func faults(_ findings: Campaigns.Findings) -> ConfigurationError? {
-        ConfigurationError(findings.faults.flatMap { fault($0.campaign, creative: $0.creative, $0.reason).reasons })
+    package func errors(_ findings: Campaigns.ValidationResult) -> ConfigurationError? {
+        ConfigurationError(findings.errors.flatMap { error($0.campaign, creative: $0.creative, $0.reason).reasons })
     }
 
     /// - Parameter creative: the number of the creative that it is about; nil where it is about all.
-    private func fault(_ campaign: String, creative: Int?, _ reason: String) -> ConfigurationError {
+    private func error(_ campaign: String, creative: Int?, _ reason: String) -> ConfigurationError {
         let lines = lines[campaign]
         let line = creative.flatMap { number in lines.flatMap { $0.creatives.indices.contains(number) ? $0.creatives[number] : nil } }
-        return ConfigurationError("\(line ?? lines?.campaign ?? "ads.campaigns"): \(ItemFault.shown(campaign)): \(reason)")
+        return ConfigurationError("\(line ?? lines?.campaign ?? "ads.campaigns"): \(ItemError.shown(campaign)): \(reason)")
     }
 }
 
-extension YAMLPlace {
+extension YAMLNode {
     fileprivate var `where`: String { "\(file):\(line)" }
 
     /// The value as JSON would have it. What is a number in YAML is one here, where it is whole; all else that is no list or mapping is a text.
-    fileprivate var value: ActionValue {
+    fileprivate var value: JSONValue {
         if let mapping = node.mapping {
             return .object(
                 mapping.map { key, value in
-                    ActionValue.Member(key.scalar?.string ?? "", YAMLPlace(file: file, node: value, line: line).value)
+                    JSONValue.Member(key.scalar?.string ?? "", YAMLNode(file: file, node: value, line: line).value)
                 })
         }
-        if let sequence = node.sequence { return .list(sequence.map { YAMLPlace(file: file, node: $0, line: line).value }) }
+        if let sequence = node.sequence { return .list(sequence.map { YAMLNode(file: file, node: $0, line: line).value }) }
         guard let scalar = node.scalar, node.null == nil else { return .null }
         return .text(scalar.string)
     }

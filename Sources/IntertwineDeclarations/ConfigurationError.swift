@@ -19,7 +19,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 }
 
 /// Goes on behind a fault, so that all of them can be told at once.
-package struct FaultCollector {
+package struct ErrorCollector {
     package private(set) var reasons: [String] = []
 
     package init() {}

@@ -3,7 +3,7 @@ package import IntertwineFeed
 /// The sections that configuration declares, and the feeds that are composed of them.
 package struct DeclaredFeeds: Sendable {
     /// The feed that `/feed` serves. It is always there.
-    package static let mainName = SectionPlan.mainName
+    package static let mainName = SectionConfiguration.mainName
 
     package var sections: [DeclaredSection] = []
     /// The names of each feed's sections, in order.
@@ -16,8 +16,8 @@ package struct DeclaredFeeds: Sendable {
     package init() {}
 
     /// How the store is to lay the items out.
-    package var plans: [SectionPlan] {
-        sections.map { SectionPlan($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
+    package var plans: [SectionConfiguration] {
+        sections.map { SectionConfiguration($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
     }
 
 }
@@ -42,7 +42,7 @@ package struct DeclaredSection: Sendable {
     package var title: LocalizedText?
     /// The kinds that stand in it; for the main section, none.
     package var kinds: [String] = []
-    package var order = SectionOrder.imported
+    package var order = SectionSort.imported
     /// Those among its own content.
     package var ads = DeclaredAds()
 
@@ -67,10 +67,10 @@ struct FeedsReader {
     var broken: Set<String> = []
 
     /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
-    func feeds(sections: YAMLPlace?, feeds: YAMLPlace?) throws(ConfigurationError) -> DeclaredFeeds {
+    func feeds(sections: YAMLNode?, feeds: YAMLNode?) throws(ConfigurationError) -> DeclaredFeeds {
         var declared = DeclaredFeeds()
-        var faults = FaultCollector()
-        var places: [YAMLPlace] = []
+        var faults = ErrorCollector()
+        var places: [YAMLNode] = []
         var names: [String] = []
         for (name, place) in try sections?.members("each section's name with \(Self.keys.joined(separator: ", "))") ?? [] {
             names.append(name)
@@ -84,9 +84,9 @@ struct FeedsReader {
                 try self.order(of: declared.sections[index], at: place, among: declared.sections)
             }
             declared.sections[index].order = order ?? .imported
-            if order?.field != nil, declared.sections[index].ads.rule == .listed {
+            if order?.field != nil, declared.sections[index].ads.rule == .pinned {
                 faults.collect { () throws(ConfigurationError) in
-                    throw place.fault(
+                    throw place.error(
                         "'\(declared.sections[index].name)' is ordered by a field: ads stand as listed among items in the order of import")
                 }
             }
@@ -99,7 +99,7 @@ struct FeedsReader {
                 let members = try place.members(of: "feed '\(name)'", among: ["title", "sections"] + Self.adsKeys)
                 declared.ads[name] = try ads(members)
                 declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
-                guard let list = members["sections"] else { throw place.fault("sections is missing: a list of the feed's sections") }
+                guard let list = members["sections"] else { throw place.error("sections is missing: a list of the feed's sections") }
                 return try self.sections(of: list, among: names)
             }
         }
@@ -107,9 +107,9 @@ struct FeedsReader {
         return declared
     }
 
-    private func sections(of feed: YAMLPlace, among declared: [String]) throws(ConfigurationError) -> [String] {
+    private func sections(of feed: YAMLNode, among declared: [String]) throws(ConfigurationError) -> [String] {
         var known = declared
-        if !known.contains(SectionPlan.mainName) { known.append(SectionPlan.mainName) }
+        if !known.contains(SectionConfiguration.mainName) { known.append(SectionConfiguration.mainName) }
         var names: [String] = []
         let list = "a list of sections: \(known.joined(separator: ", "))"
         for place in try feed.elements(list) {
@@ -117,33 +117,33 @@ struct FeedsReader {
             guard known.contains(name) else {
                 throw place.unknown("section", name, among: known)
             }
-            guard !names.contains(name) else { throw place.fault("the section '\(name)' stands in the feed twice") }
+            guard !names.contains(name) else { throw place.error("the section '\(name)' stands in the feed twice") }
             names.append(name)
         }
-        guard (1...Self.sectionLimit).contains(names.count) else { throw feed.fault("a feed has 1 to \(Self.sectionLimit) sections") }
+        guard (1...Self.sectionLimit).contains(names.count) else { throw feed.error("a feed has 1 to \(Self.sectionLimit) sections") }
         return names
     }
 
     private func section(
-        _ name: String, at place: YAMLPlace, after others: [DeclaredSection]
+        _ name: String, at place: YAMLNode, after others: [DeclaredSection]
     ) throws(ConfigurationError) -> DeclaredSection {
         try check(name, of: "section", at: place)
         var section = DeclaredSection(name: name)
         let members = try place.members(of: "section '\(name)'", among: Self.keys)
         section.title = try members["title"].map { place throws(ConfigurationError) in try title(place) }
         section.ads = try ads(members)
-        guard name != SectionPlan.mainName else {
+        guard name != SectionConfiguration.mainName else {
             if let kinds = members["kinds"] {
-                throw kinds.fault("the section '\(name)' takes every kind that no other section takes; it has no kinds of its own")
+                throw kinds.error("the section '\(name)' takes every kind that no other section takes; it has no kinds of its own")
             }
             return section
         }
-        guard let list = members["kinds"] else { throw place.fault("kinds is missing: the kinds of item that stand in the section") }
+        guard let list = members["kinds"] else { throw place.error("kinds is missing: the kinds of item that stand in the section") }
         section.kinds = try kinds(list, taken: others)
         return section
     }
 
-    private func ads(_ members: [String: YAMLPlace]) throws(ConfigurationError) -> DeclaredAds {
+    private func ads(_ members: [String: YAMLNode]) throws(ConfigurationError) -> DeclaredAds {
         func read<Value>(_ key: String, _ allowed: String, _ value: (String) -> Value?) throws(ConfigurationError) -> Value? {
             guard let place = members[key] else { return nil }
             let text = try place.text(allowed)
@@ -156,38 +156,38 @@ struct FeedsReader {
             isOfFeed: try read("scope", "page, feed") { ["page": false, "feed": true][$0] })
     }
 
-    private func title(_ place: YAMLPlace) throws(ConfigurationError) -> LocalizedText {
+    private func title(_ place: YAMLNode) throws(ConfigurationError) -> LocalizedText {
         let text = try place.localizedText("a text for people", in: languages)
         guard text.all.allSatisfy({ $0.utf8.count <= SectionHeader.titleLimit }) else {
-            throw place.fault("title is longer than \(SectionHeader.titleLimit) bytes")
+            throw place.error("title is longer than \(SectionHeader.titleLimit) bytes")
         }
         return text
     }
 
-    private func kinds(_ place: YAMLPlace, taken: [DeclaredSection]) throws(ConfigurationError) -> [String] {
-        let content = kinds.names.filter { kinds[$0]?.lane == .content }
+    private func kinds(_ place: YAMLNode, taken: [DeclaredSection]) throws(ConfigurationError) -> [String] {
+        let content = kinds.names.filter { kinds[$0]?.stream == .content }
         let allowed = content.joined(separator: ", ")
         var names: [String] = []
         for place in place.isList ? try place.elements("names of kinds") : [place] {
             let name = try place.text("names of kinds: \(allowed)")
             guard kinds[name] != nil || broken.contains(name) else { throw place.unknown("kind", name, among: content) }
-            guard kinds[name]?.lane == .content || broken.contains(name) else {
-                throw place.fault("'\(name)' is an advertisement, which stands among the items of any section; allowed: \(allowed)")
+            guard kinds[name]?.stream == .content || broken.contains(name) else {
+                throw place.error("'\(name)' is an advertisement, which stands among the items of any section; allowed: \(allowed)")
             }
             if let section = taken.first(where: { $0.kinds.contains(name) }) {
-                throw place.fault("the section '\(section.name)' takes the kind '\(name)' already")
+                throw place.error("the section '\(section.name)' takes the kind '\(name)' already")
             }
-            guard !names.contains(name) else { throw place.fault("the kind '\(name)' stands there twice") }
+            guard !names.contains(name) else { throw place.error("the kind '\(name)' stands there twice") }
             names.append(name)
         }
-        guard !names.isEmpty else { throw place.fault("a section takes one kind at least; allowed: \(allowed)") }
+        guard !names.isEmpty else { throw place.error("a section takes one kind at least; allowed: \(allowed)") }
         return names
     }
 
     /// `imported`, `newest`, `field NAME` or `field NAME descending`.
     private func order(
-        of section: DeclaredSection, at place: YAMLPlace, among sections: [DeclaredSection]
-    ) throws(ConfigurationError) -> SectionOrder {
+        of section: DeclaredSection, at place: YAMLNode, among sections: [DeclaredSection]
+    ) throws(ConfigurationError) -> SectionSort {
         let allowed = "imported, newest, field NAME, field NAME descending"
         guard let place = try place.members(of: "section '\(section.name)'", among: Self.keys)["order"] else {
             return .imported
@@ -199,26 +199,26 @@ struct FeedsReader {
         switch (words.first, words.count) {
         case ("imported", 1): return .imported
         case ("newest", 1): return .newest
-        case ("field", 2): return SectionOrder(by: try field(words[1], of: section, at: place, among: sections))
+        case ("field", 2): return SectionSort(by: try field(words[1], of: section, at: place, among: sections))
         case ("field", 3) where words[2] == "descending":
-            return SectionOrder(by: try field(words[1], of: section, at: place, among: sections), isDescending: true)
+            return SectionSort(by: try field(words[1], of: section, at: place, among: sections), isDescending: true)
         default: throw place.notAllowed(text, allowed)
         }
     }
 
     /// The field of that name that all kinds of the section have, with one comparison.
     private func field(
-        _ name: String, of section: DeclaredSection, at place: YAMLPlace, among sections: [DeclaredSection]
+        _ name: String, of section: DeclaredSection, at place: YAMLNode, among sections: [DeclaredSection]
     ) throws(ConfigurationError) -> SortField {
         let taken = sections.flatMap(\.kinds)
-        let standing = section.name == SectionPlan.mainName ? kinds.names.filter { !taken.contains($0) } : section.kinds
-        let fields = standing.compactMap { kinds[$0] }.filter { $0.lane == .content }.map { Set($0.sortFields) }
+        let standing = section.name == SectionConfiguration.mainName ? kinds.names.filter { !taken.contains($0) } : section.kinds
+        let fields = standing.compactMap { kinds[$0] }.filter { $0.stream == .content }.map { Set($0.sortFields) }
         let common = fields.dropFirst().reduce(fields.first ?? []) { $0.intersection($1) }
         guard let field = common.first(where: { $0.name == name }) else {
-            let shown = ItemFault.shown(name)
+            let shown = ItemError.shown(name)
             guard !common.isEmpty else {
                 let all = standing.joined(separator: ", ")
-                throw place.fault(
+                throw place.error(
                     "'\(section.name)' cannot be ordered by '\(shown)': its kinds (\(all)) have no text, number or date in common that all "
                         + "their items have. Declare the field in each of them with required: true, or order by imported or newest")
             }
@@ -230,11 +230,11 @@ struct FeedsReader {
     }
 
     /// Letters, digits, underscores and hyphens, beginning with a letter: a name that needs no quoting in a path.
-    private func check(_ name: String, of thing: String, at place: YAMLPlace) throws(ConfigurationError) {
+    private func check(_ name: String, of thing: String, at place: YAMLNode) throws(ConfigurationError) {
         let first = name.utf8.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
         guard first, SortField(name, .text) != nil, name.utf8.count <= Self.nameLimit else {
-            throw place.fault(
-                "'\(ItemFault.shown(name))' cannot be a \(thing)'s name: a letter followed by letters, digits, _ or -, \(Self.nameLimit) at most"
+            throw place.error(
+                "'\(ItemError.shown(name))' cannot be a \(thing)'s name: a letter followed by letters, digits, _ or -, \(Self.nameLimit) at most"
             )
         }
     }

@@ -9,20 +9,20 @@ struct KindReader {
     /// What people are told that slots do, where a kind says nothing else.
     var labels: [CommandKey: LocalizedText] = [:]
 
-    func declaration(_ name: String, at place: YAMLPlace) throws(ConfigurationError) -> KindDeclaration {
+    func declaration(_ name: String, at place: YAMLNode) throws(ConfigurationError) -> KindDeclaration {
         let keys = ["prefix", "lane", "id", "types", "fields", "cells", "destination", "presentation", "actions"]
-        var faults = FaultCollector()
-        let members = try place.members(of: "kind '\(ItemFault.shown(name))'", among: keys, faults: &faults)
-        guard let fields = members["fields"] else { throw place.fault("fields is missing: each field's name with its type") }
-        guard let cells = members["cells"] else { throw place.fault("cells is missing: the cells for collection, table") }
-        func read<Value>(_ name: String, _ body: (YAMLPlace) throws(ConfigurationError) -> Value) -> Value? {
+        var faults = ErrorCollector()
+        let members = try place.members(of: "kind '\(ItemError.shown(name))'", among: keys, errors: &faults)
+        guard let fields = members["fields"] else { throw place.error("fields is missing: each field's name with its type") }
+        guard let cells = members["cells"] else { throw place.error("cells is missing: the cells for collection, table") }
+        func read<Value>(_ name: String, _ body: (YAMLNode) throws(ConfigurationError) -> Value) -> Value? {
             members[name].flatMap { place in faults.collect { () throws(ConfigurationError) in try body(place) } }
         }
         var declaration = KindDeclaration(
             name: name, fields: faults.collect { () throws(ConfigurationError) in try self.fields(fields) } ?? [],
             cells: faults.collect { () throws(ConfigurationError) in try self.cells(cells) } ?? [:])
         declaration.prefix = read("prefix") { place throws(ConfigurationError) in try place.text("what cell ids begin with") }
-        declaration.lane = read("lane") { place throws(ConfigurationError) in try lane(place) } ?? declaration.lane
+        declaration.stream = read("lane") { place throws(ConfigurationError) in try stream(place) } ?? declaration.stream
         declaration.id = read("id") { place throws(ConfigurationError) in try place.text("a required text field") }
         declaration.variants = read("types") { place throws(ConfigurationError) in try place.texts("the values of the type field") } ?? []
         declaration.destination = read("destination") { place throws(ConfigurationError) in try place.text("a required url field") }
@@ -32,7 +32,7 @@ struct KindReader {
         return declaration
     }
 
-    private func lane(_ place: YAMLPlace) throws(ConfigurationError) -> Lane {
+    private func stream(_ place: YAMLNode) throws(ConfigurationError) -> StreamID {
         switch try place.text("content, advertisements") {
         case "content": return .content
         case "advertisements": return .advertisements
@@ -41,8 +41,8 @@ struct KindReader {
     }
 
     /// `title: text`, or `title: {type: text, required: true, min: 1, max: 80, choices: [a, b]}`.
-    private func fields(_ place: YAMLPlace) throws(ConfigurationError) -> [FieldDeclaration] {
-        var faults = FaultCollector()
+    private func fields(_ place: YAMLNode) throws(ConfigurationError) -> [FieldDeclaration] {
+        var faults = ErrorCollector()
         let fields = try place.members("each field's name with its type").compactMap { name, place in
             faults.collect { () throws(ConfigurationError) in try field(name, place) }
         }
@@ -50,12 +50,12 @@ struct KindReader {
         return fields
     }
 
-    private func field(_ name: String, _ place: YAMLPlace) throws(ConfigurationError) -> FieldDeclaration {
+    private func field(_ name: String, _ place: YAMLNode) throws(ConfigurationError) -> FieldDeclaration {
         guard place.isMapping else { return FieldDeclaration(name, try place.choice(FieldType.self)) }
         let members = try place.members(
-            of: "field '\(ItemFault.shown(name))'", among: ["type", "required", "min", "max", "choices", "languages"])
+            of: "field '\(ItemError.shown(name))'", among: ["type", "required", "min", "max", "choices", "languages"])
         guard let type = members["type"] else {
-            throw place.fault("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw place.error("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return FieldDeclaration(
             name, try type.choice(FieldType.self), isRequired: try members["required"]?.flag() ?? false,
@@ -64,37 +64,37 @@ struct KindReader {
     }
 
     /// `languages: true`: items may have the text once for each language that is declared.
-    private func fieldLanguages(_ place: YAMLPlace) throws(ConfigurationError) -> [String] {
+    private func fieldLanguages(_ place: YAMLNode) throws(ConfigurationError) -> [String] {
         guard try place.flag() else { return [] }
         guard !languages.isEmpty else {
-            throw place.fault("which languages is not declared: `languages: [en, de]` at the top of the file")
+            throw place.error("which languages is not declared: `languages: [en, de]` at the top of the file")
         }
         return languages.tags
     }
 
-    private func presentation(_ place: YAMLPlace) throws(ConfigurationError) -> PresentationDeclaration {
+    private func presentation(_ place: YAMLNode) throws(ConfigurationError) -> PresentationDeclaration {
         let members = try place.members(of: "presentation", among: ["screen", "type", "arguments"])
-        guard let screen = members["screen"] else { throw place.fault("screen is missing: the screen that cells open") }
+        guard let screen = members["screen"] else { throw place.error("screen is missing: the screen that cells open") }
         return PresentationDeclaration(
             type: try members["type"]?.text("how the screen is shown, such as push") ?? "push",
             screen: try screen.text("the screen that cells open"), arguments: try members["arguments"].map(bindings) ?? [])
     }
 
     /// `selection: [analytics, present]`, or `comment: {commands: [analytics, comment], input: {text: {type: text, required: true}}}`.
-    private func actions(_ place: YAMLPlace) throws(ConfigurationError) -> [CommandKey: SlotCommands] {
+    private func actions(_ place: YAMLNode) throws(ConfigurationError) -> [CommandKey: SlotCommands] {
         var actions: [CommandKey: SlotCommands] = [:]
         for (name, place) in try place.members("slots, each with the names of its commands") {
             let slot = CommandKey(name)
             guard slot != .configuration else {
                 let others = CommandKey.standard.filter { $0 != .configuration }.map(\.rawValue).joined(separator: ", ")
-                throw place.fault("unknown key '\(name)' in actions; allowed: \(others), or a slot of your own")
+                throw place.error("unknown key '\(name)' in actions; allowed: \(others), or a slot of your own")
             }
             guard place.isMapping else {
                 actions[slot] = SlotCommands(try place.texts("names of commands"), policy: policy, label: labels[slot])
                 continue
             }
-            let members = try place.members(of: "slot '\(ItemFault.shown(name))'", among: ["commands", "input", "label"])
-            guard let commands = members["commands"] else { throw place.fault("commands is missing: names of commands") }
+            let members = try place.members(of: "slot '\(ItemError.shown(name))'", among: ["commands", "input", "label"])
+            guard let commands = members["commands"] else { throw place.error("commands is missing: names of commands") }
             actions[slot] = SlotCommands(
                 try commands.texts("names of commands"), policy: policy, input: try members["input"].map(fields) ?? [],
                 label: try members["label"].map { place throws(ConfigurationError) in try place.label(of: slot, in: languages) }
@@ -106,8 +106,8 @@ struct KindReader {
 
 extension KindReader {
     /// For each layout one cell, or a list of them to choose from.
-    private func cells(_ place: YAMLPlace) throws(ConfigurationError) -> [CellLayout: [CellDeclaration]] {
-        var faults = FaultCollector()
+    private func cells(_ place: YAMLNode) throws(ConfigurationError) -> [CellLayout: [CellDeclaration]] {
+        var faults = ErrorCollector()
         var cells: [CellLayout: [CellDeclaration]] = [:]
         for (name, place) in try place.members(of: "cells", among: CellLayout.allCases.map(\.rawValue)) {
             guard let layout = CellLayout(rawValue: name) else { continue }
@@ -118,10 +118,10 @@ extension KindReader {
         return cells
     }
 
-    private func cell(_ place: YAMLPlace) throws(ConfigurationError) -> CellDeclaration {
+    private func cell(_ place: YAMLNode) throws(ConfigurationError) -> CellDeclaration {
         let members = try place.members(of: "a cell", among: ["identifier", "version", "size", "when", "bind", "companion"])
-        guard let identifier = members["identifier"] else { throw place.fault("identifier is missing: the cell's reuse identifier") }
-        guard let size = members["size"] else { throw place.fault("size is missing: such as 300x200, or \(Self.sizeKeys)") }
+        guard let identifier = members["identifier"] else { throw place.error("identifier is missing: the cell's reuse identifier") }
+        guard let size = members["size"] else { throw place.error("size is missing: such as 300x200, or \(Self.sizeKeys)") }
         var cell = CellDeclaration(
             try identifier.text("the cell's reuse identifier"), size: try self.size(size),
             conditions: try members["when"].map(conditions) ?? [],
@@ -138,7 +138,7 @@ extension KindReader {
     private static let sizeKeys = "width, height, fraction, aspect, min, max"
 
     /// `300x200`, or `{fraction: 0.5, aspect: 1.5, min: 150, max: 600}`, with the width and height for clients that tell no width.
-    private func size(_ place: YAMLPlace) throws(ConfigurationError) -> SizeRule {
+    private func size(_ place: YAMLNode) throws(ConfigurationError) -> SizeRule {
         guard place.isMapping else {
             let text = try place.text("a size such as 300x200")
             let lengths = text.split(separator: "x", omittingEmptySubsequences: false).map { Double($0) }
@@ -153,17 +153,17 @@ extension KindReader {
         for key in keys { numbers[key] = try members[key]?.number("a number") }
         guard let fraction = numbers["fraction"] else {
             if let stray = ["aspect", "min", "max"].compactMap({ members[$0] }).first {
-                throw stray.fault("a size without fraction is the same for all clients: width and height, and nothing else")
+                throw stray.error("a size without fraction is the same for all clients: width and height, and nothing else")
             }
             guard let width = numbers["width"], let height = numbers["height"] else {
-                throw place.fault("width or height is missing; a size has both, or a fraction of the client's width")
+                throw place.error("width or height is missing; a size has both, or a fraction of the client's width")
             }
             return SizeRule(CellSize(width: width, height: height))
         }
         let share = min(max(SizeRule.usualWidth * fraction, numbers["min"] ?? 0), numbers["max"] ?? .infinity).rounded()
         let width = numbers["width"] ?? share
         guard let height = numbers["height"] ?? numbers["aspect"].map({ (width / $0).rounded() }) else {
-            throw place.fault("height or aspect is missing; a fraction of the client's width tells the width alone")
+            throw place.error("height or aspect is missing; a fraction of the client's width tells the width alone")
         }
         return SizeRule(
             CellSize(width: width, height: height), fraction: fraction, aspectRatio: numbers["aspect"], minimum: numbers["min"],
@@ -171,7 +171,7 @@ extension KindReader {
     }
 
     /// `when: {type: featured, price: {max: 10}, picture: {present: true}}`.
-    private func conditions(_ place: YAMLPlace) throws(ConfigurationError) -> [FieldCondition] {
+    private func conditions(_ place: YAMLNode) throws(ConfigurationError) -> [FieldCondition] {
         var conditions: [FieldCondition] = []
         for (field, place) in try place.members("fields, each with a value, a list of values, min and max, or present") {
             guard place.isMapping else {
@@ -184,30 +184,30 @@ extension KindReader {
             if minimum != nil || maximum != nil {
                 conditions.append(FieldCondition(field, .between(minimum: minimum, maximum: maximum)))
             }
-            if members.isEmpty { throw place.fault("a condition is missing; allowed: present, min, max") }
+            if members.isEmpty { throw place.error("a condition is missing; allowed: present, min, max") }
         }
         return conditions
     }
 
     /// `title: {text: "{{first}} {{last}}"}`, or `photo: {image: photo, alt: title}`: a part of the cell, how it is filled, and from which
     /// field.
-    private func bindings(_ place: YAMLPlace) throws(ConfigurationError) -> [BindingDeclaration] {
-        let forms = BindingDeclaration.Form.allCases.map(\.rawValue)
+    private func bindings(_ place: YAMLNode) throws(ConfigurationError) -> [BindingDeclaration] {
+        let forms = BindingDeclaration.BindingFormat.allCases.map(\.rawValue)
         let shown = ["size", "fit", "focus", "initials", "alt"]
-        var faults = FaultCollector()
+        var faults = ErrorCollector()
         let bindings = try place.members("the parts of the cell").compactMap { part, place in
             faults.collect { () throws(ConfigurationError) in
-                let members = try place.members(of: "the binding of '\(ItemFault.shown(part))'", among: forms + shown)
+                let members = try place.members(of: "the binding of '\(ItemError.shown(part))'", among: forms + shown)
                 let named = members.filter { !shown.contains($0.key) }
-                guard named.count == 1, let (name, source) = named.first, let form = BindingDeclaration.Form(rawValue: name) else {
-                    throw place.fault("'\(ItemFault.shown(part))' is filled in one way; allowed: one of \(forms.joined(separator: ", "))")
+                guard named.count == 1, let (name, source) = named.first, let form = BindingDeclaration.BindingFormat(rawValue: name) else {
+                    throw place.error("'\(ItemError.shown(part))' is filled in one way; allowed: one of \(forms.joined(separator: ", "))")
                 }
                 if form != .image, let stray = shown.compactMap({ members[$0] }).first {
-                    throw stray.fault("\(shown.joined(separator: ", ")) say how a picture is shown, and stand beside image alone")
+                    throw stray.error("\(shown.joined(separator: ", ")) say how a picture is shown, and stand beside image alone")
                 }
                 return BindingDeclaration(
                     part, form, try source.localizedText("a field, or a template", in: languages),
-                    picture: try picture(
+                    image: try image(
                         size: members["size"], fit: members["fit"], focus: members["focus"], initials: members["initials"]),
                     alternative: try members["alt"].map { (alt) throws(ConfigurationError) in
                         alt.isEmptyText ? LocalizedText("") : try alt.localizedText("a field, a template, or \"\"", in: languages)
@@ -221,15 +221,15 @@ extension KindReader {
 
 /// How large a part shows its picture.
 extension KindReader {
-    private static let pictureSizes = "cell, 150x100 in points, 100%x50% of the cell's width and height, or 60% of its height for a square"
+    private static let imageSizes = "cell, 150x100 in points, 100%x50% of the cell's width and height, or 60% of its height for a square"
 
     /// - Parameter size: nil for the original.
-    private func picture(
-        size: YAMLPlace?, fit: YAMLPlace?, focus: YAMLPlace?, initials: YAMLPlace?
-    ) throws(ConfigurationError) -> PictureDeclaration? {
+    private func image(
+        size: YAMLNode?, fit: YAMLNode?, focus: YAMLNode?, initials: YAMLNode?
+    ) throws(ConfigurationError) -> ImageDeclaration? {
         guard let size else {
             if let stray = fit ?? focus ?? initials {
-                throw stray.fault("without a size the original is shown as it is; give one: \(Self.pictureSizes)")
+                throw stray.error("without a size the original is shown as it is; give one: \(Self.imageSizes)")
             }
             return nil
         }
@@ -238,35 +238,35 @@ extension KindReader {
         let way = try fit.map { (place) throws(ConfigurationError) in (try place.text("fill or fit"), place) } ?? ("fill", size)
         guard ["fill", "fit"].contains(way.0) else { throw way.1.notAllowed(way.0, "fill, fit") }
         if way.0 == "fit" {
-            if let focus { throw focus.fault("nothing is cut off a picture that fits, so it has no focus") }
-            return PictureDeclaration(rule, .fit, name: name)
+            if let focus { throw focus.error("nothing is cut off a picture that fits, so it has no focus") }
+            return ImageDeclaration(rule, .fit, name: name)
         }
-        guard let focus else { return PictureDeclaration(rule, name: name) }
+        guard let focus else { return ImageDeclaration(rule, name: name) }
         let words = try focus.texts("centre, attention, or two number fields")
         switch words {
-        case ["centre"]: return PictureDeclaration(rule, name: name)
-        case ["attention"]: return PictureDeclaration(rule, .attention, name: name)
-        case let fields where fields.count == 2: return PictureDeclaration(rule, .fields(x: fields[0], y: fields[1]), name: name)
+        case ["centre"]: return ImageDeclaration(rule, name: name)
+        case ["attention"]: return ImageDeclaration(rule, .attention, name: name)
+        case let fields where fields.count == 2: return ImageDeclaration(rule, .fields(x: fields[0], y: fields[1]), name: name)
         default: throw focus.notAllowed(words.joined(separator: ", "), "centre, attention, or two number fields such as [face-x, face-y]")
         }
     }
 
-    private func rule(_ place: YAMLPlace) throws(ConfigurationError) -> PictureRule {
-        let text = try place.text(Self.pictureSizes)
+    private func rule(_ place: YAMLNode) throws(ConfigurationError) -> ImageSizing {
+        let text = try place.text(Self.imageSizes)
         if text == "cell" { return .cell }
         // One length is a square's.
-        if !text.contains("x"), let side = Self.length(text[...], PictureRule.Length.ofHeight) {
-            return PictureRule(width: side, height: side)
+        if !text.contains("x"), let side = Self.length(text[...], ImageSizing.Length.ofHeight) {
+            return ImageSizing(width: side, height: side)
         }
         let sides = text.split(separator: "x", omittingEmptySubsequences: false)
-        guard sides.count == 2, let width = Self.length(sides[0], PictureRule.Length.ofWidth),
-            let height = Self.length(sides[1], PictureRule.Length.ofHeight)
-        else { throw place.notAllowed(text, Self.pictureSizes) }
-        return PictureRule(width: width, height: height)
+        guard sides.count == 2, let width = Self.length(sides[0], ImageSizing.Length.ofWidth),
+            let height = Self.length(sides[1], ImageSizing.Length.ofHeight)
+        else { throw place.notAllowed(text, Self.imageSizes) }
+        return ImageSizing(width: width, height: height)
     }
 
     /// `150`, or `50%`.
-    private static func length(_ text: Substring, _ share: (Double) -> PictureRule.Length) -> PictureRule.Length? {
+    private static func length(_ text: Substring, _ share: (Double) -> ImageSizing.Length) -> ImageSizing.Length? {
         text.hasSuffix("%") ? Double(text.dropLast()).map { share($0 / 100) } : Double(text).map { .points($0) }
     }
 }

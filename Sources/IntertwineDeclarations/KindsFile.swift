@@ -2,7 +2,7 @@ package import IntertwineFeed
 
 /// The kinds of item, the sections and the feeds that a file declares. `Config/kinds.yaml` shows some.
 package struct KindsFile {
-    private let declared: [(kind: DeclaredKind, place: YAMLPlace)]
+    private let declared: [(kind: DeclaredKind, place: YAMLNode)]
     package let feeds: DeclaredFeeds
     /// The languages that its texts can be given in.
     package let languages: FeedLanguages
@@ -24,9 +24,9 @@ package struct KindsFile {
     ///   - policy: what an action does when one of its commands fails.
     ///   - known: the kinds that there are without the file.
     /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
-    init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
-        var faults = FaultCollector()
-        self.init(root, policy: policy, besides: known, faults: &faults)
+    init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
+        var faults = ErrorCollector()
+        self.init(root, policy: policy, besides: known, errors: &faults)
         try faults.finish()
     }
 
@@ -34,33 +34,33 @@ package struct KindsFile {
     ///   - policy: as above.
     ///   - known: as above.
     ///   - faults: takes everything that is wrong, with file and line. What is right is kept all the same, so that more can be checked by it.
-    package init(_ root: YAMLPlace, policy: FailurePolicy, besides known: ItemKinds, faults: inout FaultCollector) {
+    package init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds, errors: inout ErrorCollector) {
         let members =
-            faults.collect { () throws(ConfigurationError) in
+            errors.collect { () throws(ConfigurationError) in
                 try root.members(of: "the file", among: ["languages", "labels", "alt", "kinds", "sections", "feeds"])
             } ?? [:]
         let languages = members["languages"].flatMap { place in
-            faults.collect { () throws(ConfigurationError) in try place.languages() }
+            errors.collect { () throws(ConfigurationError) in try place.languages() }
         }
         self.languages = languages ?? .none
         let declaredLanguages = self.languages
         labels =
             members["labels"].flatMap { place in
-                faults.collect { () throws(ConfigurationError) in try place.labels(in: declaredLanguages) }
+                errors.collect { () throws(ConfigurationError) in try place.labels(in: declaredLanguages) }
             } ?? [:]
         advertisementAlternative = members["alt"].flatMap { place in
-            faults.collect { () throws(ConfigurationError) in
+            errors.collect { () throws(ConfigurationError) in
                 let texts = try place.members(of: "alt", among: ["advertisement"])
                 return try texts["advertisement"]?.localizedText("a text for people", in: declaredLanguages)
             } ?? nil
         }
         let reader = KindReader(policy: policy, languages: self.languages, labels: labels)
         let places = members["kinds"].flatMap { kinds in
-            faults.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
+            errors.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
         }
-        var declared: [(kind: DeclaredKind, place: YAMLPlace)] = []
+        var declared: [(kind: DeclaredKind, place: YAMLNode)] = []
         for (name, place) in places ?? [] {
-            let kind = faults.collect { () throws(ConfigurationError) in
+            let kind = errors.collect { () throws(ConfigurationError) in
                 try Self.kind(name, at: place, by: reader, besides: known.names)
             }
             if let kind { declared.append((kind, place)) } else { broken.insert(name) }
@@ -68,32 +68,32 @@ package struct KindsFile {
         let feeds = FeedsReader(kinds: known.adding(declared.map(\.kind)), languages: self.languages, broken: broken)
         self.declared = declared
         self.feeds =
-            faults.collect { () throws(ConfigurationError) in
+            errors.collect { () throws(ConfigurationError) in
                 try feeds.feeds(sections: members["sections"], feeds: members["feeds"])
             } ?? DeclaredFeeds()
     }
 
     private static func kind(
-        _ name: String, at place: YAMLPlace, by reader: KindReader, besides taken: [String]
+        _ name: String, at place: YAMLNode, by reader: KindReader, besides taken: [String]
     ) throws(ConfigurationError) -> DeclaredKind {
         guard !taken.contains(name) else {
-            throw place.fault("there is a kind '\(name)' already; the names \(taken.sorted().joined(separator: ", ")) are taken")
+            throw place.error("there is a kind '\(name)' already; the names \(taken.sorted().joined(separator: ", ")) are taken")
         }
         let declaration = try reader.declaration(name, at: place)
         do {
             return try DeclaredKind(declaration)
         } catch {
-            let reasons = DeclaredKind.faults(in: declaration).flatMap { fault in
-                place.place(at: fault.path).fault("\(ItemFault.shown(name)): \(fault.reason)").reasons
+            let reasons = DeclaredKind.errors(in: declaration).flatMap { fault in
+                place.node(at: fault.path).error("\(ItemError.shown(name)): \(fault.reason)").reasons
             }
-            throw ConfigurationError(reasons) ?? place.fault(error.reason)
+            throw ConfigurationError(reasons) ?? place.error(error.reason)
         }
     }
 
     package var kinds: [DeclaredKind] { declared.map(\.kind) }
 
     /// What the ids of advertisements' cells begin with, those of the kind that the product comes with among them.
-    package var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.lane == .advertisements }.map(\.prefix) }
+    package var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.stream == .advertisements }.map(\.prefix) }
 
     /// Registers the cells of all its kinds.
     ///
@@ -101,12 +101,12 @@ package struct KindsFile {
     package func register(
         in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
     ) throws(ConfigurationError) {
-        var faults = FaultCollector()
+        var faults = ErrorCollector()
         for (kind, place) in declared {
             do {
                 try factories.register(kind, commands: commands, hasViewers: hasViewers)
             } catch {
-                faults.collect { () throws(ConfigurationError) in throw place.place(at: error.path).fault(error.reason) }
+                faults.collect { () throws(ConfigurationError) in throw place.node(at: error.path).error(error.reason) }
             }
         }
         try faults.finish()

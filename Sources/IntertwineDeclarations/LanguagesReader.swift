@@ -2,7 +2,7 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 
 /// Reads `languages: [en, de]`, and the texts that can be given by language: `title: {en: Events, de: Termine}`.
-extension YAMLPlace {
+extension YAMLNode {
     /// - Throws: ``ConfigurationError`` with file and line for what is no language tag, or stands there twice.
     func languages() throws(ConfigurationError) -> FeedLanguages {
         let allowed = "language tags such as en, de or pt-BR, the usual one first"
@@ -10,19 +10,19 @@ extension YAMLPlace {
         for place in isList ? try elements(allowed) : [self] {
             let tag = try place.text(allowed)
             guard LanguagePreferences.isTag(tag) else { throw place.notAllowed(tag, allowed) }
-            guard FeedLanguages(tags).declared(tag) == nil else { throw place.fault("the language '\(tag)' stands there twice") }
+            guard FeedLanguages(tags).declared(tag) == nil else { throw place.error("the language '\(tag)' stands there twice") }
             tags.append(tag)
         }
-        guard (1...FeedLanguages.limit).contains(tags.count) else { throw fault("there are 1 to \(FeedLanguages.limit) languages") }
+        guard (1...FeedLanguages.limit).contains(tags.count) else { throw error("there are 1 to \(FeedLanguages.limit) languages") }
         return FeedLanguages(tags)
     }
 
     /// What people are told that a slot does.
     func label(of slot: CommandKey, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
-        guard slot.isLabelled else { throw fault("'\(ItemFault.shown(slot.rawValue))' is nothing that people do, and has no label") }
+        guard slot.isLabelled else { throw error("'\(ItemError.shown(slot.rawValue))' is nothing that people do, and has no label") }
         let label = try localizedText("a text for people", in: languages)
         guard label.all.allSatisfy({ $0.utf8.count <= Self.labelLimit }) else {
-            throw fault("a label has at most \(Self.labelLimit) bytes")
+            throw error("a label has at most \(Self.labelLimit) bytes")
         }
         return label
     }
@@ -43,16 +43,16 @@ extension YAMLPlace {
     func localizedText(_ expected: String, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
         guard isMapping else { return LocalizedText(try text(expected)) }
         guard !languages.isEmpty else {
-            throw fault("a text by language takes languages that are declared: `languages: [en, de]` at the top of the file")
+            throw error("a text by language takes languages that are declared: `languages: [en, de]` at the top of the file")
         }
         var texts: [String: String] = [:]
         for (name, place) in try members("languages, each with its text: \(expected)") {
             guard let tag = languages.declared(name) else { throw place.unknown("language", name, among: languages.tags) }
-            guard texts[tag] == nil else { throw place.fault("the language '\(tag)' stands there twice") }
+            guard texts[tag] == nil else { throw place.error("the language '\(tag)' stands there twice") }
             texts[tag] = try place.text(expected)
         }
         guard let text = LocalizedText(languages.tags.compactMap { tag in texts[tag].map { (tag, $0) } }) else {
-            throw fault("a value is missing: \(expected)")
+            throw error("a value is missing: \(expected)")
         }
         return text
     }

@@ -16,19 +16,19 @@ package struct SourcesFile {
     ///   - broken: kinds that are declared, and not rightly: told of where they are, and not here once more.
     /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
     package init(
-        _ root: YAMLPlace, kinds: ItemKinds, broken: Set<String> = [], settings: SourceSettings, environment: [String: String]
+        _ root: YAMLNode, kinds: ItemKinds, broken: Set<String> = [], settings: SourceSettings, environment: [String: String]
     ) throws(ConfigurationError) {
-        guard let places = try root.members(of: "the file", among: ["sources"])["sources"] else { throw root.fault("sources is missing") }
+        guard let places = try root.members(of: "the file", among: ["sources"])["sources"] else { throw root.error("sources is missing") }
         let reader = SourceReader(kinds: kinds, policy: settings.policy, environment: environment)
         var sources: [RemoteSource] = []
-        var faults = FaultCollector()
+        var faults = ErrorCollector()
         for (name, place) in try places.members("each source's name with its declaration") {
             if let kind = place.node["kind"]?.string, broken.contains(kind) { continue }
             let source = faults.collect { () throws(ConfigurationError) in
                 guard RemoteSource.isName(name) else {
                     throw place.notAllowed(name, "1 to \(RemoteSource.nameLimit) lower-case letters, digits and hyphens, no hyphen first")
                 }
-                guard sources.count < Self.limit else { throw place.fault("there are more than \(Self.limit) sources") }
+                guard sources.count < Self.limit else { throw place.error("there are more than \(Self.limit) sources") }
                 return try reader.source(name, at: place)
             }
             if let source { sources.append(source) }
@@ -49,16 +49,16 @@ private struct SourceReader {
         "max-bytes", "deadline",
     ]
 
-    func source(_ name: String, at place: YAMLPlace) throws(ConfigurationError) -> RemoteSource {
+    func source(_ name: String, at place: YAMLNode) throws(ConfigurationError) -> RemoteSource {
         let members = try place.members(of: "source '\(name)'", among: Self.keys)
-        guard let url = members["url"] else { throw place.fault("url is missing: where the first page is") }
-        guard let kind = members["kind"] else { throw place.fault("kind is missing; allowed: \(kinds.names.joined(separator: ", "))") }
-        var faults = FaultCollector()
+        guard let url = members["url"] else { throw place.error("url is missing: where the first page is") }
+        guard let kind = members["kind"] else { throw place.error("kind is missing; allowed: \(kinds.names.joined(separator: ", "))") }
+        var faults = ErrorCollector()
         let found = faults.collect { () throws(ConfigurationError) in try self.url(url) }
         let declared = faults.collect { () throws(ConfigurationError) in try self.kind(kind) }
-        guard let found, let declared else { throw ConfigurationError(faults.reasons) ?? place.fault("url and kind are missing") }
+        guard let found, let declared else { throw ConfigurationError(faults.reasons) ?? place.error("url and kind are missing") }
         var source = RemoteSource(name: name, url: found, kind: declared, items: .document)
-        func read(_ name: String, _ body: (YAMLPlace) throws(ConfigurationError) -> Void) {
+        func read(_ name: String, _ body: (YAMLNode) throws(ConfigurationError) -> Void) {
             guard let place = members[name] else { return }
             faults.collect { () throws(ConfigurationError) in try body(place) }
         }
@@ -82,28 +82,28 @@ private struct SourceReader {
         return source
     }
 
-    private func url(_ place: YAMLPlace) throws(ConfigurationError) -> FetchURL {
+    private func url(_ place: YAMLNode) throws(ConfigurationError) -> FetchURL {
         let text = try place.text("an absolute http or https URL")
         guard let url = try? FetchURL(text) else { throw place.notAllowed(text, "an absolute http or https URL, without a user") }
         do {
             try policy.check(url)
         } catch {
-            let refusal = FetchRefusal(url: url, addresses: url.address.map { [$0] } ?? [])
-            throw place.fault(error.explained(by: refusal))
+            let refusal = FetchRejection(url: url, addresses: url.address.map { [$0] } ?? [])
+            throw place.error(error.explained(by: refusal))
         }
         return url
     }
 
-    private func kind(_ place: YAMLPlace) throws(ConfigurationError) -> any ItemKind {
+    private func kind(_ place: YAMLNode) throws(ConfigurationError) -> any ItemKind {
         let name = try place.text(kinds.names.joined(separator: ", "))
         guard let kind = kinds[name] else { throw place.notAllowed(name, kinds.names.joined(separator: ", ")) }
         return kind
     }
 
-    func pointer(_ place: YAMLPlace) throws(ConfigurationError) -> JSONPointer {
+    func pointer(_ place: YAMLNode) throws(ConfigurationError) -> JSONPointer {
         // An empty text is a pointer too, to the whole document.
         guard let text = place.node.scalar?.string, place.node.null == nil || text.isEmpty else {
-            throw place.fault("a single value is expected: \(Self.pointers)")
+            throw place.error("a single value is expected: \(Self.pointers)")
         }
         guard let pointer = JSONPointer(text) else { throw place.notAllowed(text, Self.pointers) }
         return pointer
@@ -112,7 +112,7 @@ private struct SourceReader {
     private static let pointers = "a JSON Pointer such as /data/items, or nothing for the whole document"
 
     /// `link`, `{url: /links/next}` or `{cursor: /meta/next, parameter: cursor}`.
-    private func next(_ place: YAMLPlace) throws(ConfigurationError) -> NextPage {
+    private func next(_ place: YAMLNode) throws(ConfigurationError) -> NextPage {
         let allowed = "link, {url: pointer}, {cursor: pointer, parameter: name}"
         guard place.isMapping else {
             let text = try place.text(allowed)
@@ -124,7 +124,7 @@ private struct SourceReader {
         case (let url?, nil, nil): return .url(try pointer(url))
         case (nil, let cursor?, let parameter?):
             return .cursor(try pointer(cursor), parameter: try parameter.text("a query parameter's name"))
-        default: throw place.fault("next is one of \(allowed)")
+        default: throw place.error("next is one of \(allowed)")
         }
     }
 }
@@ -135,10 +135,10 @@ extension JSONPointer {
 
 extension SourceReader {
     /// `username: /profile/name`, `avatarUrl: avatar`, `type: {value: regular}`: as far as a kind tells its fields, those and no others.
-    func fields(_ place: YAMLPlace, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
+    func fields(_ place: YAMLNode, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
         var fields: [(name: String, origin: FieldMapping.Origin)] = []
         let known = kind.fields
-        var faults = FaultCollector()
+        var faults = ErrorCollector()
         for (name, place) in try place.members("each field's name with where its value stands") {
             let origin = faults.collect { () throws(ConfigurationError) in
                 let field = known?.first { $0.name == name }
@@ -152,9 +152,9 @@ extension SourceReader {
             if let origin { fields.append((name, origin)) }
         }
         try faults.finish()
-        guard !fields.isEmpty else { throw place.fault("fields is empty; without it an item's fields are the members of the same names") }
+        guard !fields.isEmpty else { throw place.error("fields is empty; without it an item's fields are the members of the same names") }
         if let missing = known?.first(where: { known in known.isRequired && !fields.contains { $0.name == known.name } }) {
-            throw place.fault("field '\(missing.name)' is missing: every item of the kind \(kind.name) has one")
+            throw place.error("field '\(missing.name)' is missing: every item of the kind \(kind.name) has one")
         }
         return FieldMapping(fields)
     }
@@ -162,10 +162,10 @@ extension SourceReader {
     /// Every item has it, and no kind lists it.
     private static let discriminator = "klass"
 
-    private func origin(of name: String, _ place: YAMLPlace) throws(ConfigurationError) -> FieldMapping.Origin {
+    private func origin(of name: String, _ place: YAMLNode) throws(ConfigurationError) -> FieldMapping.Origin {
         if place.isMapping {
-            guard let value = try place.members(of: "field '\(ItemFault.shown(name))'", among: ["value"])["value"] else {
-                throw place.fault("value is missing: the same text for every item")
+            guard let value = try place.members(of: "field '\(ItemError.shown(name))'", among: ["value"])["value"] else {
+                throw place.error("value is missing: the same text for every item")
             }
             return .constant(try value.text("a text"))
         }
@@ -173,25 +173,25 @@ extension SourceReader {
         return .pointer(text.hasPrefix("/") ? try pointer(place) : JSONPointer(member: text))
     }
 
-    private func check(_ text: String, _ field: ItemField, at place: YAMLPlace) throws(ConfigurationError) {
+    private func check(_ text: String, _ field: ItemField, at place: YAMLNode) throws(ConfigurationError) {
         do {
             try field.validate(text)
         } catch {
-            throw place.fault("no item can have this: \(error)")
+            throw place.error("no item can have this: \(error)")
         }
     }
 }
 
 extension SourceReader {
     /// `Accept-Language: en`, `Authorization: {env: CATALOGUE_TOKEN}`, `X-Key: {file: /run/secrets/key}`.
-    func headers(_ place: YAMLPlace) throws(ConfigurationError) -> FetchHeaders {
-        var headers = FetchHeaders()
+    func headers(_ place: YAMLNode) throws(ConfigurationError) -> FetchHeaderFields {
+        var headers = FetchHeaderFields()
         for (name, place) in try place.members("each field's name with its value") {
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { throw place.notAllowed(name, "a header field's name") }
-            guard !Self.taken.contains(name.lowercased()) else { throw place.fault("\(name) is set by the service itself") }
+            guard !Self.taken.contains(name.lowercased()) else { throw place.error("\(name) is set by the service itself") }
             let value = try headerValue(place)
             guard !value.isEmpty, value.utf8.count <= 8_192, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-                throw place.fault("the value of \(name) must be 1 to 8192 visible ASCII characters")
+                throw place.error("the value of \(name) must be 1 to 8192 visible ASCII characters")
             }
             headers.append(name, value)
         }
@@ -211,49 +211,49 @@ extension SourceReader {
         }
     }
 
-    private func headerValue(_ place: YAMLPlace) throws(ConfigurationError) -> String {
+    private func headerValue(_ place: YAMLNode) throws(ConfigurationError) -> String {
         guard place.isMapping else { return try place.text("the field's value") }
         let members = try place.members(of: "a field's value", among: ["env", "file"])
         switch (members["env"], members["file"]) {
         case (let name?, nil):
             let variable = try name.text("an environment variable's name")
             guard !variable.hasPrefix(SettingName.environmentPrefix) else {
-                throw name.fault("\(variable) would be read as a setting; the name must not begin with \(SettingName.environmentPrefix)")
+                throw name.error("\(variable) would be read as a setting; the name must not begin with \(SettingName.environmentPrefix)")
             }
-            guard let value = environment[variable], !value.isEmpty else { throw name.fault("the environment has no \(variable)") }
+            guard let value = environment[variable], !value.isEmpty else { throw name.error("the environment has no \(variable)") }
             return value
         case (nil, let file?):
             let path = try file.text("a file's path")
             do {
                 return try TextFile.text(at: path).trimmingCharacters(in: .whitespacesAndNewlines)
             } catch {
-                throw file.fault("\(path) \(error.reason)")
+                throw file.error("\(path) \(error.reason)")
             }
-        default: throw place.fault("a field's value is a text, {env: variable} or {file: path}")
+        default: throw place.error("a field's value is a text, {env: variable} or {file: path}")
         }
     }
 
-    func duration(_ place: YAMLPlace, from least: Duration, to most: Duration) throws(ConfigurationError) -> Duration {
+    func duration(_ place: YAMLNode, from least: Duration, to most: Duration) throws(ConfigurationError) -> Duration {
         let allowed = "\(Duration.allowed), from \(least.setting) to \(most.setting)"
         let text = try place.text(allowed)
         guard let duration = Duration(setting: text), (least...most).contains(duration) else { throw place.notAllowed(text, allowed) }
         return duration
     }
 
-    func share(_ place: YAMLPlace) throws(ConfigurationError) -> Double {
+    func share(_ place: YAMLNode) throws(ConfigurationError) -> Double {
         let share = try place.number("a share from 0 to 1")
         guard (0...1).contains(share) else { throw place.notAllowed(String(share), "a share from 0 to 1") }
         return share
     }
 
-    func count(_ place: YAMLPlace, upTo most: Int) throws(ConfigurationError) -> Int {
+    func count(_ place: YAMLNode, upTo most: Int) throws(ConfigurationError) -> Int {
         let allowed = "a whole number from 1 to \(most)"
         let text = try place.text(allowed)
         guard let count = Int(text), (1...most).contains(count) else { throw place.notAllowed(text, allowed) }
         return count
     }
 
-    func bytes(_ place: YAMLPlace) throws(ConfigurationError) -> Int {
+    func bytes(_ place: YAMLNode) throws(ConfigurationError) -> Int {
         let allowed = "\(ByteCount.allowed), at least 1"
         let text = try place.text(allowed)
         guard let count = ByteCount(setting: text), count.bytes > 0 else { throw place.notAllowed(text, allowed) }

@@ -1,7 +1,7 @@
 /// What somebody may have meant by a name that there is not.
 package enum Spelling {
     /// The most names that a message offers.
-    private static let offered = 3
+    private static let maxSuggestions = 3
 
     /// "did you mean server.port?"; nil where nothing is like the name.
     package static func question(for name: String, among known: some Sequence<String>) -> String? {
@@ -14,10 +14,10 @@ package enum Spelling {
         let slips = known.map { (name: $0, count: distance(name, $0)) }
         let fewest = slips.map(\.count).min() ?? .max
         guard fewest > max(1, name.utf8.count / 4) else {
-            return Array(slips.filter { $0.count == fewest }.map(\.name).sorted().prefix(offered))
+            return Array(slips.filter { $0.count == fewest }.map(\.name).sorted().prefix(maxSuggestions))
         }
         let last = lastWord(name)
-        return Array(known.filter { lastWord($0) == last }.sorted().prefix(offered))
+        return Array(known.filter { lastWord($0) == last }.sorted().prefix(maxSuggestions))
     }
 
     private static func lastWord(_ name: String) -> Substring {

@@ -6,7 +6,7 @@ package import Yams
 package enum YAMLFile {
     /// - Parameter key: of the setting that names the file, for messages.
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
-    package static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLPlace {
+    package static func root(at path: String, of key: String? = nil) throws(ConfigurationError) -> YAMLNode {
         try root(of: text(at: path, of: key), from: path)
     }
 
@@ -21,9 +21,9 @@ package enum YAMLFile {
     }
 
     /// - Parameter path: for messages.
-    package static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLPlace {
+    package static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
         guard let root = try node(of: text, from: path) else { throw ConfigurationError("\(path):1: the file is empty") }
-        return YAMLPlace(file: path, node: root, line: root.mark?.line ?? 1)
+        return YAMLNode(file: path, node: root, line: root.mark?.line ?? 1)
     }
 
     /// Nil where nothing but comments stands there. What stands on a faulty line is not told: it may be a secret.
@@ -66,7 +66,7 @@ package enum YAMLFile {
 }
 
 /// A value in a YAML file, with the line to blame for it.
-package struct YAMLPlace {
+package struct YAMLNode {
     let file: String
     let node: Node
     /// Of the value's key, where it has one; from 1.
@@ -76,38 +76,38 @@ package struct YAMLPlace {
     var isList: Bool { node.sequence != nil }
 
     /// One line for the person who wrote the file: where, what is wrong, what is allowed.
-    func fault(_ reason: String) -> ConfigurationError {
+    func error(_ reason: String) -> ConfigurationError {
         ConfigurationError("\(file):\(line): \(reason)".replacing("\n", with: " "))
     }
 
     /// The members of a mapping, in the order of the file.
     ///
     /// - Parameter expected: what the mapping is for, in messages.
-    func members(_ expected: String) throws(ConfigurationError) -> [(name: String, place: YAMLPlace)] {
-        guard let mapping = node.mapping else { throw fault("a mapping is expected: \(expected)") }
-        var members: [(name: String, place: YAMLPlace)] = []
+    func members(_ expected: String) throws(ConfigurationError) -> [(name: String, place: YAMLNode)] {
+        guard let mapping = node.mapping else { throw error("a mapping is expected: \(expected)") }
+        var members: [(name: String, place: YAMLNode)] = []
         for (key, value) in mapping {
-            let place = YAMLPlace(file: file, node: value, line: key.mark?.line ?? value.mark?.line ?? line)
-            guard let name = key.scalar?.string else { throw place.fault("a key must be a text") }
+            let place = YAMLNode(file: file, node: value, line: key.mark?.line ?? value.mark?.line ?? line)
+            guard let name = key.scalar?.string else { throw place.error("a key must be a text") }
             members.append((name, place))
         }
         return members
     }
 
     /// A mapping whose keys are known beforehand.
-    func members(of name: String, among allowed: [String]) throws(ConfigurationError) -> [String: YAMLPlace] {
-        var faults = FaultCollector()
-        let found = try members(of: name, among: allowed, faults: &faults)
+    func members(of name: String, among allowed: [String]) throws(ConfigurationError) -> [String: YAMLNode] {
+        var faults = ErrorCollector()
+        let found = try members(of: name, among: allowed, errors: &faults)
         try faults.finish()
         return found
     }
 
     /// The same for whoever goes on with the keys that are known.
-    func members(of name: String, among allowed: [String], faults: inout FaultCollector) throws(ConfigurationError) -> [String: YAMLPlace] {
+    func members(of name: String, among allowed: [String], errors: inout ErrorCollector) throws(ConfigurationError) -> [String: YAMLNode] {
         let list = allowed.joined(separator: ", ")
-        var found: [String: YAMLPlace] = [:]
+        var found: [String: YAMLNode] = [:]
         for (key, place) in try members("\(name) with \(list)") {
-            found[key] = faults.collect { () throws(ConfigurationError) in
+            found[key] = errors.collect { () throws(ConfigurationError) in
                 guard allowed.contains(key) else { throw place.unknown("key", key, " in \(name)", among: allowed) }
                 return place
             }
@@ -116,9 +116,9 @@ package struct YAMLPlace {
     }
 
     /// The elements of a list.
-    func elements(_ expected: String) throws(ConfigurationError) -> [YAMLPlace] {
-        guard let sequence = node.sequence else { throw fault("a list is expected: \(expected)") }
-        return sequence.map { YAMLPlace(file: file, node: $0, line: $0.mark?.line ?? line) }
+    func elements(_ expected: String) throws(ConfigurationError) -> [YAMLNode] {
+        guard let sequence = node.sequence else { throw error("a list is expected: \(expected)") }
+        return sequence.map { YAMLNode(file: file, node: $0, line: $0.mark?.line ?? line) }
     }
 
     /// A list of texts; one that stands alone is a list too.
@@ -135,8 +135,8 @@ package struct YAMLPlace {
     }
 
     func text(_ expected: String) throws(ConfigurationError) -> String {
-        guard let scalar = node.scalar else { throw fault("a single value is expected: \(expected)") }
-        guard !scalar.string.isEmpty, node.null == nil else { throw fault("a value is missing: \(expected)") }
+        guard let scalar = node.scalar else { throw error("a single value is expected: \(expected)") }
+        guard !scalar.string.isEmpty, node.null == nil else { throw error("a value is missing: \(expected)") }
         return scalar.string
     }
 
@@ -166,21 +166,21 @@ package struct YAMLPlace {
     /// - Parameter where: such as " in the file".
     func unknown(_ thing: String, _ name: String, _ where: String = "", among allowed: [String]) -> ConfigurationError {
         let question = Spelling.question(for: name, among: allowed).map { "; \($0)" } ?? ""
-        return fault("unknown \(thing) '\(ItemFault.shown(name))'\(`where`); allowed: \(allowed.joined(separator: ", "))\(question)")
+        return error("unknown \(thing) '\(ItemError.shown(name))'\(`where`); allowed: \(allowed.joined(separator: ", "))\(question)")
     }
 
     func notAllowed(_ text: String, _ allowed: String) -> ConfigurationError {
-        fault("'\(ItemFault.shown(text))' is not allowed; allowed: \(allowed)")
+        error("'\(ItemError.shown(text))' is not allowed; allowed: \(allowed)")
     }
 
     /// Where a path leads, as far as the file has what it names.
-    func place(at path: [String]) -> YAMLPlace {
+    func node(at path: [String]) -> YAMLNode {
         var place = self
         for step in path {
             if let member = place.node.mapping?.first(where: { $0.key.string == step }) {
-                place = YAMLPlace(file: file, node: member.value, line: member.key.mark?.line ?? place.line)
+                place = YAMLNode(file: file, node: member.value, line: member.key.mark?.line ?? place.line)
             } else if let sequence = place.node.sequence, let index = Int(step), sequence.indices.contains(index) {
-                place = YAMLPlace(file: file, node: sequence[index], line: sequence[index].mark?.line ?? place.line)
+                place = YAMLNode(file: file, node: sequence[index], line: sequence[index].mark?.line ?? place.line)
             }
         }
         return place

@@ -17,26 +17,26 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// How long a loop that was busy just now waits for more before it goes back to Dispatch.
     private static let lingerMilliseconds: Int32 = 4
     /// After so many batches the loop goes back to Dispatch even if there is more to do.
-    private static let batchesPerTurn = 100_000
+    private static let maxBatchesPerTick = 100_000
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
-    let poller: Poller
+    let poller: EpollSelector
     private let queue: DispatchQueue
     private let source: any DispatchSourceRead
-    private let mailbox = Mutex(Mailbox())
-    private let clock: @Sendable () -> LoopInstant
+    private let mailbox = Mutex(TaskQueue())
+    private let clock: @Sendable () -> MonotonicInstant
 
     // On the loop:
     private var registrations = RegistrationTable()
     private var wheel: TimerWheel<any TimerHandler>
     private var oneShots: [OneShotTimer] = []
     /// What the kernel's timer is set to.
-    private var armed: LoopInstant?
+    private var armed: MonotonicInstant?
     private let events: UnsafeMutableBufferPointer<epoll_event>
-    private var spareWork: [Mailbox.Work] = []
+    private var spareWork: [TaskQueue.Work] = []
     /// The clock as read when the current batch began, be it of events or of work from elsewhere: never as old as the loop's last rest.
     /// On the loop.
-    public private(set) var now: LoopInstant
+    public private(set) var now: MonotonicInstant
 
     /// - Parameters:
     ///   - label: the queue's name, as debuggers show it.
@@ -44,9 +44,9 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     ///   - clock: what ``now`` is read from. The timers themselves are the kernel's, whatever this says.
     /// - Throws: ``EventLoopError`` where the process has no descriptor left.
     public init(
-        label: String, tick: Duration = .milliseconds(250), clock: @escaping @Sendable () -> LoopInstant = { .now() }
+        label: String, tick: Duration = .milliseconds(250), clock: @escaping @Sendable () -> MonotonicInstant = { .now() }
     ) throws(EventLoopError) {
-        let poller = try Poller()
+        let poller = try EpollSelector()
         self.poller = poller
         self.clock = clock
         now = clock()
@@ -103,7 +103,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         isOnLoop
     }
 
-    private func submit(_ work: Mailbox.Work) {
+    private func submit(_ work: TaskQueue.Work) {
         switch mailbox.withLock({ $0.add(work) }) {
         case .none: break
         case .kernel: poller.wake()
@@ -115,7 +115,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     private func runWork() {
         var batch = spareWork
         spareWork = []
-        mailbox.withLock { $0.take(&batch) }
+        mailbox.withLock { $0.drain(&batch) }
         // The loop may have rested until now.
         if !batch.isEmpty { now = clock() }
         for work in batch {
@@ -168,7 +168,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Serves ready descriptors until none has become ready for a while.
     private func drain() {
-        for _ in 0..<Self.batchesPerTurn {
+        for _ in 0..<Self.maxBatchesPerTick {
             runWork()
             // With work that has come meanwhile there is a look at the descriptors all the same, and no waiting for them.
             let mayWait = mailbox.withLock { $0.beginWaiting() }
@@ -189,8 +189,8 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         for index in 0..<count {
             let token = clinux_event_token(&events[index])
             switch token {
-            case Poller.timerToken: timersAreDue = true
-            case Poller.wakeupToken: poller.clearWakeup()
+            case EpollSelector.timerToken: timersAreDue = true
+            case EpollSelector.wakeupToken: poller.clearWakeup()
             default:
                 registrations.handler(of: Registration(token: token))?.ready(ReadyEvents(rawValue: clinux_event_bits(&events[index])))
             }
@@ -204,7 +204,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     // MARK: Timers
 
     /// Calls `handler` at the first tick that is not before `instant`. On the loop.
-    public func schedule(_ handler: any TimerHandler, at instant: LoopInstant) -> TimerToken {
+    public func schedule(_ handler: any TimerHandler, at instant: MonotonicInstant) -> TimerToken {
         preconditionOnLoop()
         let token = wheel.insert(handler, at: instant)
         wake(by: instant)
@@ -212,7 +212,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// Moves a coarse timer. On the loop. Nothing happens where it is over.
-    public func reschedule(_ token: TimerToken, at instant: LoopInstant) {
+    public func reschedule(_ token: TimerToken, at instant: MonotonicInstant) {
         preconditionOnLoop()
         if wheel.move(token, to: instant) { wake(by: instant) }
     }
@@ -223,7 +223,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         wheel.remove(token)
     }
 
-    fileprivate func add(_ timer: OneShotTimer, after duration: Duration) -> LoopInstant {
+    fileprivate func add(_ timer: OneShotTimer, after duration: Duration) -> MonotonicInstant {
         preconditionOnLoop()
         let instant = clock().advanced(by: duration)
         if !oneShots.contains(where: { $0 === timer }) { oneShots.append(timer) }
@@ -250,14 +250,14 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     /// A coarse deadline is met at the first tick that is not before it.
-    private func wake(by instant: LoopInstant) {
+    private func wake(by instant: MonotonicInstant) {
         let (whole, rest) = max(instant.nanoseconds, now.nanoseconds).quotientAndRemainder(dividingBy: wheel.tickLength)
         let (next, overflow) = (rest > 0 ? whole &+ 1 : whole).multipliedReportingOverflow(by: wheel.tickLength)
-        if !overflow { arm(at: LoopInstant(nanoseconds: next)) }
+        if !overflow { arm(at: MonotonicInstant(nanoseconds: next)) }
     }
 
     /// Arms the kernel's timer unless it is armed for an earlier instant: a wake-up too early finds nothing to do and arms anew.
-    private func arm(at instant: LoopInstant) {
+    private func arm(at instant: MonotonicInstant) {
         if let armed, armed <= instant { return }
         armed = instant
         poller.arm(at: instant)
@@ -271,7 +271,7 @@ public final class OneShotTimer {
     private unowned let loop: EventLoop
     private let action: () -> Void
     /// When it fires, nil while it is not armed.
-    public private(set) var deadline: LoopInstant?
+    public private(set) var deadline: MonotonicInstant?
 
     /// - Parameter action: called on the loop, once per arming.
     public init(on loop: EventLoop, action: @escaping () -> Void) {

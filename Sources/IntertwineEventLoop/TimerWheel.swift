@@ -4,7 +4,7 @@ public protocol TimerHandler: AnyObject {
     ///
     /// A handler whose deadline moves often keeps it in a field and answers with it here: moving a deadline to a later
     /// instant then costs nothing.
-    func timerDue(at now: LoopInstant) -> LoopInstant?
+    func timerDue(at now: MonotonicInstant) -> MonotonicInstant?
 }
 
 /// Names one scheduled coarse timer. A token outlives its timer harmlessly.
@@ -36,7 +36,7 @@ struct TimerWheel<Payload> {
     /// The number of scheduled timers.
     private(set) var count = 0
 
-    init(tick: Duration, buckets: Int = 512, now: LoopInstant) {
+    init(tick: Duration, buckets: Int = 512, now: MonotonicInstant) {
         self.tickLength = max(1, tick.nanoseconds)
         self.bucketCount = max(1, buckets)
         self.current = now.nanoseconds / tickLength
@@ -45,7 +45,7 @@ struct TimerWheel<Payload> {
 
     private var dueList: UInt32 { UInt32(bucketCount) }
 
-    mutating func insert(_ payload: Payload, at deadline: LoopInstant) -> TimerToken {
+    mutating func insert(_ payload: Payload, at deadline: MonotonicInstant) -> TimerToken {
         let index: UInt32
         if let recycled = free.popLast() {
             index = recycled
@@ -55,15 +55,15 @@ struct TimerWheel<Payload> {
         }
         nodes[Int(index)].payload = payload
         count += 1
-        place(index, at: deadline)
+        link(index, at: deadline)
         return TimerToken(node: index, generation: nodes[Int(index)].generation)
     }
 
     /// Moves a timer to another instant. False where the token's timer is over.
-    mutating func move(_ token: TimerToken, to deadline: LoopInstant) -> Bool {
+    mutating func move(_ token: TimerToken, to deadline: MonotonicInstant) -> Bool {
         guard contains(token) else { return false }
         unlink(token.node)
-        place(token.node, at: deadline)
+        link(token.node, at: deadline)
         return true
     }
 
@@ -85,21 +85,21 @@ struct TimerWheel<Payload> {
     }
 
     /// The next timer that is due at `now`; it stays scheduled (far in the future) until moved or removed.
-    mutating func nextDue(at now: LoopInstant) -> (TimerToken, Payload)? {
+    mutating func nextDue(at now: MonotonicInstant) -> (TimerToken, Payload)? {
         collect(upTo: now.nanoseconds / tickLength)
         let index = nodes[Int(dueList)].next
         guard index != dueList, let payload = nodes[Int(index)].payload else { return nil }
         unlink(index)
-        place(index, at: LoopInstant(nanoseconds: .max))
+        link(index, at: MonotonicInstant(nanoseconds: .max))
         return (TimerToken(node: index, generation: nodes[Int(index)].generation), payload)
     }
 
     /// When to look again: the first tick at which a bucket holds something, nil where nothing is scheduled.
-    var nextWake: LoopInstant? {
+    var nextWake: MonotonicInstant? {
         if count == 0 { return nil }
-        if nodes[Int(dueList)].next != dueList { return LoopInstant(nanoseconds: current &* tickLength) }
+        if nodes[Int(dueList)].next != dueList { return MonotonicInstant(nanoseconds: current &* tickLength) }
         for distance in 1...Int64(bucketCount) where !isEmpty(bucket(of: current &+ distance)) {
-            return LoopInstant(nanoseconds: (current &+ distance).multipliedReportingOverflow(by: tickLength).partialValue)
+            return MonotonicInstant(nanoseconds: (current &+ distance).multipliedReportingOverflow(by: tickLength).partialValue)
         }
         return nil
     }
@@ -108,7 +108,7 @@ struct TimerWheel<Payload> {
 
     private func isEmpty(_ list: UInt32) -> Bool { nodes[Int(list)].next == list }
 
-    private mutating func place(_ index: UInt32, at deadline: LoopInstant) {
+    private mutating func link(_ index: UInt32, at deadline: MonotonicInstant) {
         let (quotient, rest) = deadline.nanoseconds.quotientAndRemainder(dividingBy: tickLength)
         let tick = max(rest > 0 ? quotient &+ 1 : quotient, current &+ 1)
         nodes[Int(index)].tick = tick

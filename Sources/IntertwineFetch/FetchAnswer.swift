@@ -3,13 +3,13 @@ internal import IntertwinePrimitives
 /// The head of the answer that ended a fetch's chain of redirects.
 public struct FetchHead: Sendable {
     public let status: Int
-    public let headers: FetchHeaders
+    public let headers: FetchHeaderFields
     /// Where the answer came from, after redirects.
     public let url: FetchURL
     /// The heads of the redirects that led there, in order.
     public var redirects: [FetchHead] = []
 
-    public init(status: Int, headers: FetchHeaders, url: FetchURL, redirects: [FetchHead] = []) {
+    public init(status: Int, headers: FetchHeaderFields, url: FetchURL, redirects: [FetchHead] = []) {
         self.status = status
         self.headers = headers
         self.url = url
@@ -35,7 +35,7 @@ public struct FetchHead: Sendable {
 }
 
 /// The header fields of one answer, in the order they came; names in lower case.
-public struct FetchHeaders: Sendable, Hashable {
+public struct FetchHeaderFields: Sendable, Hashable {
     public private(set) var fields: [Field] = []
 
     public struct Field: Sendable, Hashable {
@@ -67,26 +67,26 @@ public struct FetchHeaders: Sendable, Hashable {
 }
 
 /// Collects an answer's head from the lines that curl hands over one by one.
-struct AnswerHead {
+struct ResponseHeadParser {
     enum Step {
         case more
-        case complete(status: Int, headers: FetchHeaders)
-        case failed(FetchFailure)
+        case complete(status: Int, headers: FetchHeaderFields)
+        case failed(FetchError)
     }
 
     private(set) var isComplete = false
     private var status = 0
-    private var headers = FetchHeaders()
+    private var headers = FetchHeaderFields()
     private var bytes = 0
     private var lines = 0
 
     mutating func beginMessage() {
         isComplete = false
         status = 0
-        headers = FetchHeaders()
+        headers = FetchHeaderFields()
     }
 
-    mutating func take(_ line: UnsafeRawBufferPointer, limits: FetchLimits) -> Step {
+    mutating func consume(_ line: UnsafeRawBufferPointer, limits: FetchLimits) -> Step {
         // Interim answers, redirects and trailers count too: endless ones are as bad as one endless head.
         bytes += line.count
         lines += 1

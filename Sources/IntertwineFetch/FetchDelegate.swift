@@ -1,11 +1,11 @@
-/// Receives one fetch. All calls are made on the loop of the ``Transfers``; ``fetchEnded(_:_:)`` exactly once and last.
+/// Receives one fetch. All calls are made on the loop of the ``CurlClient``; ``fetchEnded(_:_:)`` exactly once and last.
 public protocol FetchDelegate: AnyObject, Sendable {
     /// A redirect makes a fetch go back to an earlier stage.
     func fetch(_ id: FetchID, reached stage: FetchStage)
     /// The request has gone out a second time: the connection that was kept for it was lost before it brought a byte. Nothing by default.
     func fetchRepeats(_ id: FetchID)
     /// A redirect leads on.
-    /// - Returns: false to hold the fetch there until ``Transfers/proceed(_:)``. By default nothing is held.
+    /// - Returns: false to hold the fetch there until ``CurlClient/proceed(_:)``. By default nothing is held.
     func fetch(_ id: FetchID, redirectedTo url: FetchURL) -> Bool
     /// - Returns: false to want no more; the fetch then ends with `rejected`.
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool
@@ -15,7 +15,7 @@ public protocol FetchDelegate: AnyObject, Sendable {
     /// The policy refuses where the fetch, or a redirect of it, leads; it ends with that right after. Nothing by default.
     /// - Parameter addresses: of the host, as far as they are what is refused.
     func fetch(_ id: FetchID, refused url: FetchURL, at addresses: [IPAddress])
-    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?)
+    func fetchEnded(_ id: FetchID, _ failure: FetchError?)
 }
 
 extension FetchDelegate {
@@ -40,13 +40,13 @@ public enum FetchStage: String, Sendable, Hashable, CaseIterable, Comparable {
     public static func < (left: FetchStage, right: FetchStage) -> Bool { left.order < right.order }
 }
 
-/// Names one fetch within its ``Transfers``; never used twice.
+/// Names one fetch within its ``CurlClient``; never used twice.
 public struct FetchID: Hashable, Sendable {
     let number: UInt64
 }
 
 /// Why a fetch brought nothing, or not all.
-public enum FetchFailure: String, Error, Sendable, Hashable, CaseIterable {
+public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     // Refused before any packet was sent.
     case malformedURL = "malformed-url"
     case schemeDenied = "scheme-denied"

@@ -16,16 +16,16 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     public let address: IPAddress?
 
     /// Throws `malformedURL`, `schemeDenied` or `userinfoDenied`. A fragment is dropped: it never goes over the wire.
-    public init(_ text: String) throws(FetchFailure) {
+    public init(_ text: String) throws(FetchError) {
         try self.init(text, base: nil)
     }
 
     /// A reference such as a `Location` field gives, relative to this URL.
-    public func resolving(_ reference: String) throws(FetchFailure) -> FetchURL {
+    public func resolving(_ reference: String) throws(FetchError) -> FetchURL {
         try FetchURL(reference, base: self.text)
     }
 
-    private init(_ reference: String, base: String?) throws(FetchFailure) {
+    private init(_ reference: String, base: String?) throws(FetchError) {
         guard !reference.isEmpty, reference.utf8.count <= Self.longest, !reference.utf8.contains(0) else { throw .malformedURL }
         let parsed = try Self.parse(reference, base: base)
         // What the parser makes of its own output must be that output: an IDN host may turn into an address only on the second reading.
@@ -58,7 +58,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
-    private static func parse(_ reference: String, base: String?) throws(FetchFailure) -> String {
+    private static func parse(_ reference: String, base: String?) throws(FetchError) -> String {
         let url = try CurlURL(reference, base: base)
         guard let scheme = url[CURLUPART_SCHEME], scheme == "http" || scheme == "https" else { throw .schemeDenied }
         guard url[CURLUPART_USER] == nil, url[CURLUPART_PASSWORD] == nil else { throw .userinfoDenied }
@@ -76,7 +76,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
 private final class CurlURL {
     private let handle: OpaquePointer
 
-    init(_ reference: String, base: String?) throws(FetchFailure) {
+    init(_ reference: String, base: String?) throws(FetchError) {
         guard let handle = curl_url() else { throw .internalError }
         self.handle = handle
         if let base {
@@ -89,7 +89,7 @@ private final class CurlURL {
         curl_url_cleanup(handle)
     }
 
-    func set(_ part: CURLUPart, _ value: String?) throws(FetchFailure) {
+    func set(_ part: CURLUPart, _ value: String?) throws(FetchError) {
         // Unknown schemes are let through here, so that they are refused as such and not as malformed.
         let flags = part == CURLUPART_URL ? UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_DISALLOW_USER) : 0
         switch curl_url_set(handle, part, value, flags) {

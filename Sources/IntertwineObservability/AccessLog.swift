@@ -23,14 +23,14 @@ package final class AccessLog: Sendable {
 
     private let control: LogControl
     private let sink: LogSink
-    private let kept: @Sendable (_ address: String, _ now: Int64) -> String?
+    private let anonymize: @Sendable (_ address: String, _ now: Int64) -> String?
     private let now: @Sendable () -> Int64
     /// The second whose lines are counted, and how many of them are used up.
     private let second = Atomic<Int64>(0)
     private let used = Atomic(0)
     /// Lines that were left out, and how many of these a line has told of.
-    private let skipped = StripedCells(width: 1)
-    private let told = Atomic(0)
+    private let skipped = StripedCounter(width: 1)
+    private let reportedDrops = Atomic(0)
     private let forgotten = Atomic(0)
 
     /// - Parameters:
@@ -38,11 +38,11 @@ package final class AccessLog: Sendable {
     ///   - now: milliseconds since 1970-01-01 UTC.
     package init(
         control: LogControl, sink: LogSink, now: @escaping @Sendable () -> Int64,
-        kept: @escaping @Sendable (_ address: String, _ now: Int64) -> String?
+        anonymize: @escaping @Sendable (_ address: String, _ now: Int64) -> String?
     ) {
         self.control = control
         self.sink = sink
-        self.kept = kept
+        self.anonymize = anonymize
         self.now = now
     }
 
@@ -61,8 +61,8 @@ package final class AccessLog: Sendable {
     func write(_ record: RequestRecord) {
         guard control.logsRequests else { return }
         let now = now()
-        guard takeLine(now) else { return }
-        let (json, skipped) = (control.writesJSON, takeSkipped())
+        guard tryAcquireLine(now) else { return }
+        let (json, skipped) = (control.writesJSON, drainSkipped())
         sink.append { stripe in
             if skipped > 0 {
                 stripe.lines.begin(level: "info", message: "requests without a line", json: json)
@@ -92,7 +92,7 @@ package final class AccessLog: Sendable {
     ///
     /// Once they are used up, asking costs two loads and the clock. Two threads that begin a second at the same moment may let a few more
     /// through: a bound on the cost, not an exact count.
-    private func takeLine(_ now: Int64) -> Bool {
+    private func tryAcquireLine(_ now: Int64) -> Bool {
         let (current, limit) = (now / 1_000, control.requestsPerSecond)
         if second.load(ordering: .relaxed) != current {
             second.store(current, ordering: .relaxed)
@@ -104,10 +104,10 @@ package final class AccessLog: Sendable {
     }
 
     /// How many lines were left out since this was last asked.
-    private func takeSkipped() -> Int {
+    private func drainSkipped() -> Int {
         // Most lines find none: a load is all they pay.
         let total = skipped.sum(of: 0)
-        return total == told.load(ordering: .relaxed) ? 0 : total - told.exchange(total, ordering: .relaxed)
+        return total == reportedDrops.load(ordering: .relaxed) ? 0 : total - reportedDrops.exchange(total, ordering: .relaxed)
     }
 
     private func peer(_ peer: PeerAddress, now: Int64, _ stripe: inout LogSink.Stripe) {
@@ -121,7 +121,7 @@ package final class AccessLog: Sendable {
         if let known = stripe.scratch.peers[peer.host] {
             text = known
         } else {
-            text = Array((kept(peer.address, now) ?? "").utf8)
+            text = Array((anonymize(peer.address, now) ?? "").utf8)
             stripe.scratch.peers[peer.host] = text
         }
         if !text.isEmpty { stripe.lines.field("peer", text: text) }

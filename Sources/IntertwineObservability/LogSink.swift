@@ -15,7 +15,7 @@ public final class LogSink: Sendable {
 
     /// One thread's part, more or less: threads that log do not wait for each other.
     struct Stripe {
-        var lines = LogLines()
+        var lines = LogLineEncoder()
         var isScheduled = false
         var scratch = AccessLog.Scratch()
     }
@@ -42,7 +42,7 @@ public final class LogSink: Sendable {
 
     /// Appends a line, which `write` adds to the stripe's lines, its end included.
     func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {
-        let (wasScheduled, isFull) = stripes[StripedCells.stripe].withLock { stripe in
+        let (wasScheduled, isFull) = stripes[StripedCounter.stripe].withLock { stripe in
             guard stripe.lines.bytes.count < Self.limit else {
                 dropped.add(1, ordering: .relaxed)
                 return (true, false)

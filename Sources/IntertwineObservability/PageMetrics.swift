@@ -47,9 +47,9 @@ package final class PageMetrics: Sendable {
     package func stale() { stales.increment() }
 
     /// A page was made before it was asked for.
-    package func goAhead() { aheads.increment() }
+    package func recordPrefetch() { aheads.increment() }
 
-    package func count(_ omissions: [FeedPage.Omission]) {
+    package func count(_ omissions: [FeedPage.SkippedItem]) {
         var unknown: [String: Int64] = [:]
         for omission in omissions {
             switch omission.reason {

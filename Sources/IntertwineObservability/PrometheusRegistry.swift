@@ -105,7 +105,7 @@ private protocol RenderedMetric: AnyObject, Sendable {
 
 /// A number that only grows.
 private final class CounterMetric: CounterHandler, RenderedMetric {
-    private let cells = StripedCells(width: 1)
+    private let cells = StripedCounter(width: 1)
 
     func increment(by amount: Int64) {
         cells.add(Int(amount), to: 0)
@@ -155,7 +155,7 @@ private final class HistogramMetric: TimerHandler, RecorderHandler, RenderedMetr
     /// The bounds in the unit that is counted in.
     private let limits: [Int64]
     private let scale: Double
-    private let cells: StripedCells
+    private let cells: StripedCounter
 
     /// - Parameters:
     ///   - bounds: ascending, in the unit that is shown.
@@ -164,7 +164,7 @@ private final class HistogramMetric: TimerHandler, RecorderHandler, RenderedMetr
         self.bounds = bounds
         self.scale = scale
         limits = bounds.map { Int64($0 * scale) }
-        cells = StripedCells(width: bounds.count + 2)
+        cells = StripedCounter(width: bounds.count + 2)
     }
 
     func recordNanoseconds(_ duration: Int64) { add(duration) }
@@ -180,7 +180,7 @@ private final class HistogramMetric: TimerHandler, RecorderHandler, RenderedMetr
     private func add(_ value: Int64) {
         var bucket = 0
         while bucket < limits.count, value > limits[bucket] { bucket += 1 }
-        let stripe = StripedCells.stripe
+        let stripe = StripedCounter.stripe
         cells.add(1, to: bucket, stripe: stripe)
         cells.add(Int(value), to: limits.count + 1, stripe: stripe)
     }

@@ -26,7 +26,7 @@ final class RouteMetrics: Sendable {
     private let durations: Timer
     private let bytes: Counter
     /// By method and status; made when first needed, as most never are.
-    private let requests = LazyTable<Counter>(count: methods.count * statuses.count)
+    private let requests = OnceArray<Counter>(count: methods.count * statuses.count)
 
     /// Says what is counted.
     static func describe(in registry: PrometheusRegistry) {
@@ -97,7 +97,7 @@ extension RequestMethod? {
 ///
 /// `@unchecked Sendable`: the pointer never changes, and what it points to are atomics, each zero or the address of a retained value.
 /// (The library's `AtomicLazyReference` does the same by a call that looks up its type each time.)
-final class LazyTable<Value: AnyObject & Sendable>: @unchecked Sendable {
+final class OnceArray<Value: AnyObject & Sendable>: @unchecked Sendable {
     private let places: UnsafeMutablePointer<Atomic<UInt>>
     private let count: Int
 

@@ -12,7 +12,7 @@ package final class ServiceObserver: HTTPServerObserver {
     /// that nobody announced.
     private let places: [String: Int]
     /// Made when first needed: a route that nobody asks for has no series.
-    private let metrics: LazyTable<RouteMetrics>
+    private let metrics: OnceArray<RouteMetrics>
     private let registry: PrometheusRegistry?
 
     /// - Parameters:
@@ -21,7 +21,7 @@ package final class ServiceObserver: HTTPServerObserver {
     package init(listener: String, routes: [String], registry: PrometheusRegistry?, log: AccessLog) {
         let names = Set(routes).sorted()
         places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0 + 2) })
-        metrics = LazyTable(count: names.count + 2)
+        metrics = OnceArray(count: names.count + 2)
         (self.registry, self.log) = (registry, log)
         connections = registry.map { registry in
             RouteMetrics.describe(in: registry)

@@ -23,7 +23,7 @@ public struct AuditEntry: Codable, Sendable, Hashable {
     public var outcome: String
     /// How many items were changed in which way, by the name of the way; nil where nothing was changed.
     public var changes: [String: Int]?
-    /// The items of them all, `klass:id` each, up to ``AuditNote/itemLimit``.
+    /// The items of them all, `klass:id` each, up to ``AuditContext/itemLimit``.
     public var items: [String]?
     /// Tells the entry from all others; nil where nothing was begun.
     public var id: String?
@@ -92,7 +92,7 @@ public struct AuditEntry: Codable, Sendable, Hashable {
     /// The target of a request as it may be kept: URLs in its query without theirs, where keys are often kept, and whatever is no URL that is
     /// fetched from (one with a user and a password is none) not at all.
     static func shown(_ target: String) -> String {
-        let query = Target(target).query
+        let query = RequestPath(target).query
         guard !query.isEmpty else { return target }
         let pairs = query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { shown(pair: Substring($0)) }
         return target[..<query.startIndex] + pairs.joined(separator: "&")
@@ -108,12 +108,12 @@ public struct AuditEntry: Codable, Sendable, Hashable {
 }
 
 /// Where whoever changes something says what it was, for the line that the audit log has of it.
-public final class AuditNote: Sendable {
+public final class AuditContext: Sendable {
     /// Items that a line names; the rest is counted.
     public static let itemLimit = 100
 
     /// That of the request which is being answered; nil where none is kept of it.
-    @TaskLocal static var current: AuditNote?
+    @TaskLocal static var current: AuditContext?
 
     private struct State {
         var changes: [String: Int] = [:]
@@ -129,12 +129,12 @@ public final class AuditNote: Sendable {
     }
 
     /// Has the line be there now, and say that nothing was done. For a command that is interrupted: it blocks, and the process ends behind it.
-    public func breakOff() { breaksOff() }
+    public func flushOnFailure() { breaksOff() }
 
     /// - Parameters:
     ///   - changes: how many items were changed, by the name of what was done to them.
     ///   - items: which, `klass:id` each, as far as that is known.
-    public func tell(_ changes: [String: Int], items: some Sequence<String> = EmptyCollection()) {
+    public func record(_ changes: [String: Int], items: some Sequence<String> = EmptyCollection()) {
         state.withLock { state in
             state.changes.merge(changes, uniquingKeysWith: +)
             state.items += items.prefix(Self.itemLimit - state.items.count)
@@ -142,17 +142,17 @@ public final class AuditNote: Sendable {
     }
 
     /// What an import did.
-    public func tell(_ summary: ImportSummary) {
-        tell(
+    public func record(_ summary: ImportSummary) {
+        record(
             ["added": summary.added, "replaced": summary.replaced, "skipped": summary.skipped, "withheld": summary.withheld.count].filter {
                 $0.value > 0
             }, items: summary.first.map(\.description))
     }
 
     /// What a synchronisation did.
-    public func tell(_ outcome: SourceOutcome) {
+    public func record(_ outcome: SourceOutcome) {
         guard let changes = outcome.changes, !changes.isEmpty else { return }
-        tell(["added": changes.added, "replaced": changes.changed, "removed": changes.removed, "released": changes.released])
+        record(["added": changes.added, "replaced": changes.changed, "removed": changes.removed, "released": changes.released])
     }
 
     func add(to entry: inout AuditEntry) {

@@ -8,7 +8,7 @@ internal import IntertwinePrimitives
 final class AuditJournal {
     private static let infix = ".pending-"
     /// Bytes at the end of the log that are looked through for deeds that have their line after all.
-    private static let lookBack = 4 << 20
+    private static let maxScanBack = 4 << 20
     /// Bytes that the file has from the start, zeros where nothing stands: to write over some of them is less work for a disk than to make a
     /// file longer, and to shorten it again.
     private static let room = 16 << 10
@@ -19,7 +19,7 @@ final class AuditJournal {
     private var size = 0
 
     /// Makes the file, and has its name and its room on disk.
-    init(beside log: String) throws(AuditFault) {
+    init(beside log: String) throws(AuditLogError) {
         path = Self.stem(of: log) + String(UInt64.random(in: .min ... .max), radix: 36)
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system() }
@@ -27,10 +27,10 @@ final class AuditJournal {
         // What is thrown from here on has the file closed.
         guard flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
             // Somebody who looked for abandoned ones was quicker than the lock.
-            throw AuditFault.system()
+            throw AuditLogError.system()
         }
         guard erase(Self.room), fdatasync(descriptor) == 0 else {
-            let fault = AuditFault.system()
+            let fault = AuditLogError.system()
             remove()
             throw fault
         }
@@ -50,7 +50,7 @@ final class AuditJournal {
         var bytes: [UInt8] = []
         for entry in entries { bytes += entry.line }
         guard pwrite(descriptor, bytes, bytes.count, off_t(size)) == bytes.count, fdatasync(descriptor) == 0 else {
-            let fault = AuditFault.system()
+            let fault = AuditLogError.system()
             // Half a line would hide the next one.
             _ = erase(bytes.count)
             throw fault
@@ -119,7 +119,7 @@ final class AuditJournal {
     private static func tail(of log: Int32) -> Data {
         var status = stat()
         guard fstat(log, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return Data() }
-        let count = min(Int(status.st_size), lookBack)
+        let count = min(Int(status.st_size), maxScanBack)
         var bytes = [UInt8](repeating: 0, count: count)
         let read = pread(log, &bytes, count, off_t(Int(status.st_size) - count))
         return Data(bytes.prefix(max(0, read)))

@@ -17,7 +17,7 @@ public final class AuditLog: Sendable {
     private static let waitingLimit = 4_096
 
     /// Something that is being done, and whose line is still to come.
-    public struct Deed: Sendable {
+    public struct AuditAction: Sendable {
         fileprivate let entry: AuditEntry
 
         fileprivate func over(_ outcome: String, _ now: Int64) -> AuditEntry {
@@ -52,22 +52,22 @@ public final class AuditLog: Sendable {
     ///
     /// - Parameter entry: who does what; its outcome is still to come.
     /// - Throws: `StoreError.unavailable` where there would be no line of it: it must not be done then.
-    public func begin(_ entry: AuditEntry) async throws -> Deed {
+    public func begin(_ entry: AuditEntry) async throws -> AuditAction {
         var entry = entry
         entry.id = Hexadecimal.text(withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) })
         entry.outcome = Self.interrupted
         let begun = entry
         try await withCheckedThrowingContinuation { submit(.begin(begun, $0)) }
-        return Deed(entry: begun)
+        return AuditAction(entry: begun)
     }
 
     /// To be called when something has been done, or has not been done after all.
     ///
     /// - Throws: `StoreError.unavailable` where the disk did not take the line after all. It is tried again before the next deed.
-    public func finish(_ deed: Deed, status: Int? = nil, outcome: String, note: AuditNote? = nil, now: Int64) async throws {
+    public func finish(_ deed: AuditAction, status: Int? = nil, outcome: String, context: AuditContext? = nil, now: Int64) async throws {
         var entry = deed.over(outcome, now)
         entry.status = status
-        note?.add(to: &entry)
+        context?.add(to: &entry)
         let finished = entry
         try await withCheckedThrowingContinuation { submit(.finish(finished, $0)) }
     }
@@ -77,19 +77,19 @@ public final class AuditLog: Sendable {
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
     /// - Throws: what `body` throws, after that is in the log; `StoreError.unavailable` where nothing can be recorded, and so nothing was done.
     public func record<Value>(
-        who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditNote) async throws -> Value
+        who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
         let deed = try await begin(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
-        let note = AuditNote { [self] in breakOff(deed, now: now()) }
+        let note = AuditContext { [self] in recordAborted(deed, now: now()) }
         let value: Value
         do {
             value = try await body(note)
         } catch {
-            try? await finish(deed, outcome: "not done: \(error)", note: note, now: now())
+            try? await finish(deed, outcome: "not done: \(error)", context: note, now: now())
             throw error
         }
         do {
-            try await finish(deed, outcome: "done", note: note, now: now())
+            try await finish(deed, outcome: "done", context: note, now: now())
         } catch {
             throw StoreError.unavailable("it was done, but the audit log does not say so: \(error)")
         }
@@ -97,7 +97,7 @@ public final class AuditLog: Sendable {
     }
 
     /// The process is about to end, and what was begun is not done. What the disk does not take, whoever opens the log next says.
-    private func breakOff(_ deed: Deed, now: Int64) {
+    private func recordAborted(_ deed: AuditAction, now: Int64) {
         queue.sync {
             flush()
             try? writer.append([deed.over("not done: interrupted", now)], waitsForDisk: true)

@@ -25,7 +25,7 @@ final class AuditWriter: @unchecked Sendable {
     /// Up to where the log's file has room that nobody else can take.
     private var reservedEnd: Int64 = 0
 
-    init(path: String) throws(AuditFault) {
+    init(path: String) throws(AuditLogError) {
         self.path = path
         log = try Self.open(path)
         do {
@@ -37,10 +37,10 @@ final class AuditWriter: @unchecked Sendable {
                 // The disk takes no line: journals stay for the next start, and nothing is done that could have none.
                 unwritten = []
             }
-        } catch let fault as AuditFault {
+        } catch let fault as AuditLogError {
             throw fault
         } catch {
-            throw AuditFault("\(error)")
+            throw AuditLogError("\(error)")
         }
     }
 
@@ -67,10 +67,10 @@ final class AuditWriter: @unchecked Sendable {
                 // One write with O_APPEND: lines of two processes do not mix.
                 let count = write(log, unwritten, unwritten.count)
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw AuditFault.system() }
+                guard count > 0 else { throw AuditLogError.system() }
                 unwritten.removeFirst(count)
             }
-            if waitsForDisk, fdatasync(log) != 0, errno != EINVAL { throw AuditFault.system() }
+            if waitsForDisk, fdatasync(log) != 0, errno != EINVAL { throw AuditLogError.system() }
         } catch {
             throw StoreError.unavailable("\(path): \(error)")
         }
@@ -106,14 +106,14 @@ final class AuditWriter: @unchecked Sendable {
     }
 
     /// - Returns: false where the file's system keeps no room.
-    private func reserve(_ bytes: Int) throws(AuditFault) -> Bool {
+    private func reserve(_ bytes: Int) throws(AuditLogError) -> Bool {
         var status = stat()
         guard fstat(log, &status) == 0 else { throw .system() }
         guard status.st_mode & S_IFMT == S_IFREG else { return false }
         let end = Int64(status.st_size) + Int64(bytes)
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max, UInt64(end) > limit.rlim_cur {
-            throw AuditFault(String(cString: strerror(EFBIG)))
+            throw AuditLogError(String(cString: strerror(EFBIG)))
         }
         guard end > reservedEnd else { return true }
         switch clinux_reserve(log, Int64(status.st_size), Int64(max(bytes, Self.reservation))) {
@@ -121,12 +121,12 @@ final class AuditWriter: @unchecked Sendable {
             reservedEnd = Int64(status.st_size) + Int64(max(bytes, Self.reservation))
             return true
         case -EOPNOTSUPP, -ENOSYS, -EINVAL, -ENODEV, -ESPIPE: return false
-        case let number: throw AuditFault(String(cString: strerror(-number)))
+        case let number: throw AuditLogError(String(cString: strerror(-number)))
         }
     }
 
     /// Opens the log anew where it is not the file of that name any more: lines that nobody finds are none.
-    private func reopen() throws(AuditFault) {
+    private func reopen() throws(AuditLogError) {
         var (own, named) = (stat(), stat())
         if fstat(log, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino, own.st_dev == named.st_dev { return }
         let next = try Self.open(path)
@@ -134,7 +134,7 @@ final class AuditWriter: @unchecked Sendable {
         (log, reservedEnd) = (next, 0)
     }
 
-    private static func open(_ path: String) throws(AuditFault) -> Int32 {
+    private static func open(_ path: String) throws(AuditLogError) -> Int32 {
         let opened = Glibc.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw .system() }
         return opened
@@ -142,7 +142,7 @@ final class AuditWriter: @unchecked Sendable {
 }
 
 /// What the system says against a file of the audit log.
-struct AuditFault: Error, CustomStringConvertible {
+struct AuditLogError: Error, CustomStringConvertible {
     let reason: String
 
     init(_ reason: String) {
@@ -150,7 +150,7 @@ struct AuditFault: Error, CustomStringConvertible {
     }
 
     /// What the last call said.
-    static func system() -> AuditFault { AuditFault(String(cString: strerror(errno))) }
+    static func system() -> AuditLogError { AuditLogError(String(cString: strerror(errno))) }
 
     var description: String { reason }
 }

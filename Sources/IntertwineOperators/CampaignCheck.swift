@@ -8,7 +8,7 @@ struct CampaignCheck: Sendable {
     let kinds: ItemKinds
 
     /// - Returns: the number of the first item that cannot be written, and why.
-    func fault(of items: [ValidItem]) async throws -> (number: Int, reason: String)? {
+    func error(of items: [ValidatedItem]) async throws -> (number: Int, reason: String)? {
         let campaigns = items.enumerated().filter { $0.element.kind == Campaign.kind }
         guard !campaigns.isEmpty else { return nil }
         let written = Set(items.map { ItemKey($0) })
@@ -20,7 +20,7 @@ struct CampaignCheck: Sendable {
             }
         }
         guard let id = try await surplus(Set(campaigns.map(\.element.id))) else { return nil }
-        return campaigns.first { $0.element.id == id }.map { ($0.offset, CampaignBook.surplus) }
+        return campaigns.first { $0.element.id == id }.map { ($0.offset, CampaignIndex.surplus) }
     }
 
     /// One of some campaigns that would be one too many.
@@ -29,8 +29,9 @@ struct CampaignCheck: Sendable {
             let new = try ids.filter { try snapshot.item(kind: Campaign.kind, id: $0) == nil }.sorted()
             guard !new.isEmpty else { return nil }
             var count = 0
-            try snapshot.visit(ItemForm(kind: Campaign.kind, variant: ""), .forward, of: nil, limit: CampaignBook.limit) { _ in count += 1 }
-            let room = max(0, CampaignBook.limit - count)
+            try snapshot.visit(ItemType(kind: Campaign.kind, variant: ""), .forward, of: nil, limit: CampaignIndex.limit) { _ in count += 1
+            }
+            let room = max(0, CampaignIndex.limit - count)
             return new.count > room ? new[room] : nil
         }
     }

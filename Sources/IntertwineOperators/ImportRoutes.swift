@@ -56,7 +56,7 @@ struct ImportRoutes: Sendable {
             parameters: [Self.onError],
             body: RequestBodyDescription(.list(of: .anyItem), isRequired: false, example: "[\(item)]")
                 .or("application/x-ndjson", .string, example: line),
-            answers: [
+            responses: [
                 .json(
                     .ok, "Imported.", .imported, [.noStore],
                     example: """
@@ -76,23 +76,23 @@ struct ImportRoutes: Sendable {
             Route(
                 .post, "/admin/items", operation, bodyLimit: settings.importLimit.bytes,
                 timeLimit: settings.importDeadline + .seconds(60), streamsBody: true
-            ) { try await take($0) }
+            ) { try await importItems($0) }
         ]
     }
 
-    private func take(_ request: RouteRequest) async throws -> ServerResponse {
-        let importing = StreamedImport(
+    private func importItems(_ request: RouteRequest) async throws -> ServerResponse {
+        let importing = ImportStream(
             into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.importLimit.bytes, reported: Self.reported)
         do {
             for try await piece in request.request.body { try await importing.append(piece) }
             let (summary, bad) = try await importing.commit()
-            AuditNote.current?.tell(summary)
+            AuditContext.current?.record(summary)
             let answer = Answer(
                 added: summary.added, replaced: summary.replaced, skipped: summary.skipped, withheld: summary.withheld.count,
                 withheldItems: summary.withheld.items.map(\.description), bytes: summary.bytes,
                 bad: bad.map { bad in
                     Answer.Bad(
-                        line: bad.line, index: bad.index, id: bad.id, offset: bad.offset, field: bad.fault.field, reason: bad.fault.reason)
+                        line: bad.line, index: bad.index, id: bad.id, offset: bad.offset, field: bad.error.field, reason: bad.error.reason)
                 })
             return ServerResponse(
                 status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
@@ -100,10 +100,10 @@ struct ImportRoutes: Sendable {
         } catch {
             await importing.rollback()
             switch error {
-            case let bad as BadItem: throw Problem(.unprocessableContent, .invalidItem, "Nothing was imported: \(bad).")
-            case ItemFileFault.tooLong(let limit):
+            case let bad as InvalidItem: throw Problem(.unprocessableContent, .invalidItem, "Nothing was imported: \(bad).")
+            case ItemFileError.tooLong(let limit):
                 throw Problem(.contentTooLarge, nil, "Nothing was imported: the body has more than \(limit) bytes, decompressed.")
-            case let fault as ItemFileFault: throw Problem(.unprocessableContent, .invalidItem, "Nothing was imported: \(fault).")
+            case let fault as ItemFileError: throw Problem(.unprocessableContent, .invalidItem, "Nothing was imported: \(fault).")
             default: throw error
             }
         }
@@ -113,11 +113,11 @@ struct ImportRoutes: Sendable {
 /// An import that is fed from a task: its calls block, so they are made on a queue of its own.
 ///
 /// `@unchecked Sendable`: importer and list are touched on the serial queue alone.
-private final class StreamedImport: @unchecked Sendable {
+private final class ImportStream: @unchecked Sendable {
     private let queue = DispatchQueue(label: "intertwine.admin.import")
-    private let make: (StreamedImport) throws -> ItemImport
+    private let make: (ImportStream) throws -> ItemImport
     private var importer: ItemImport?
-    private var bad: [BadItem] = []
+    private var bad: [InvalidItem] = []
 
     /// - Parameters:
     ///   - limit: bytes, decompressed.
@@ -136,7 +136,7 @@ private final class StreamedImport: @unchecked Sendable {
     }
 
     /// What was done, and the first of the items that were left out.
-    func commit() async throws -> (ImportSummary, [BadItem]) {
+    func commit() async throws -> (ImportSummary, [InvalidItem]) {
         try await perform { owner in
             let importer = try owner.opened()
             try importer.endOfFile()
@@ -161,7 +161,7 @@ private final class StreamedImport: @unchecked Sendable {
         return importer
     }
 
-    private func perform<Value: Sendable>(_ body: @escaping @Sendable (StreamedImport) throws -> Value) async throws -> Value {
+    private func perform<Value: Sendable>(_ body: @escaping @Sendable (ImportStream) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try body(self) }) }
         }

@@ -81,7 +81,7 @@ struct ItemRoutes: Sendable {
 
     private func put(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
         let item = try valid(request.request.body.bytes ?? [], kind, id: try request[Self.id])
-        if let (_, reason) = try await CampaignCheck(store: store, kinds: kinds).fault(of: [item]) {
+        if let (_, reason) = try await CampaignCheck(store: store, kinds: kinds).error(of: [item]) {
             throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(reason).")
         }
         let wanted = StoredItem(item)
@@ -89,7 +89,7 @@ struct ItemRoutes: Sendable {
         let change = try await store.put(item) { stored in
             try precondition.check(stored.map(StoredItem.init), isFree: { $0 == wanted })
         }
-        AuditNote.current?.tell([change == .added ? "added" : "replaced": 1], items: [ItemKey(item).description])
+        AuditContext.current?.record([change == .added ? "added" : "replaced": 1], items: [ItemKey(item).description])
         var response = Self.response(change == .added ? .created : .ok, wanted)
         if change == .added { response.fields[.location] = String((request.head.path ?? "").prefix { $0 != "?" }) }
         return response
@@ -103,22 +103,22 @@ struct ItemRoutes: Sendable {
             try precondition.check(StoredItem(stored), isFree: { _ in true })
         }
         guard isGone else { throw Self.missing }
-        AuditNote.current?.tell(["removed": 1], items: [ItemKey(kind: kind, id: try request[Self.id]).description])
+        AuditContext.current?.record(["removed": 1], items: [ItemKey(kind: kind, id: try request[Self.id]).description])
         return ServerResponse(status: .noContent)
     }
 
     /// The item in the body; its `klass` and `id` may be left out, as the path tells them, but not be others.
-    private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidItem {
+    private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidatedItem {
         let object = try Self.object(body)
         do {
             let klass = try ItemFields(object).optionalText("klass", limit: 64)
             guard klass?.elementsEqual(kind.utf8) ?? true else {
-                throw ItemFault(field: "klass", reason: "must be \(kind) under this path")
+                throw ItemError(field: "klass", reason: "must be \(kind) under this path")
             }
             let item = try kinds.validate(Self.completed(object, kind, id: id))
-            guard ExactText(item.id) == ExactText(id) else { throw ItemFault(field: "id", reason: "must be the one of the path") }
+            guard ByteString(item.id) == ByteString(id) else { throw ItemError(field: "id", reason: "must be the one of the path") }
             return item
-        } catch let fault as ItemFault {
+        } catch let fault as ItemError {
             throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(fault).")
         }
     }
@@ -127,7 +127,7 @@ struct ItemRoutes: Sendable {
     private static func object(_ body: [UInt8]) throws(Problem) -> JSONObject {
         do {
             return try JSONObject(body)
-        } catch  where error.reason == .tooDeep || JSONText.isWhole(body) {
+        } catch  where error.reason == .tooDeep || JSONText.isComplete(body) {
             throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
         } catch {
             throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object; at byte \(error.offset): \(error).")
@@ -160,17 +160,18 @@ struct ItemRoutes: Sendable {
 }
 
 extension ItemRoutes.Collection {
-    private var missingItem: Answer { .problem(.notFound, missing, [.init(.unknownItem, "There is no such item.")]) }
+    private var missingItem: ResponseDescription { .problem(.notFound, missing, [.init(.unknownItem, "There is no such item.")]) }
 
     fileprivate var reading: APIOperation {
         APIOperation(
             "get\(name)", tag: "Items", one.prefix(1).uppercased() + one.dropFirst(), "In the form of the import, with its tag.",
             parameters: parameters + [Parameter<Void>.ifNoneMatch],
-            answers: [.json(.ok, "The item.", schema, [.noCache, .eTag], example: example), .notModified, missingItem])
+            responses: [.json(.ok, "The item.", schema, [.noCache, .eTag], example: example), .notModified, missingItem])
     }
 
     fileprivate var writing: APIOperation {
-        let place = Answer.Field("Location", "Where the item is.", isRequired: true, example: "/admin/users/tt").named("Location")
+        let place = ResponseDescription.Header("Location", "Where the item is.", isRequired: true, example: "/admin/users/tt").named(
+            "Location")
         return APIOperation(
             "put\(name)", tag: "Items", "Make or replace \(one)",
             """
@@ -179,7 +180,7 @@ extension ItemRoutes.Collection {
             """,
             parameters: parameters + [ItemRoutes.ifMatch, ItemRoutes.ifNoneMatch],
             body: RequestBodyDescription(body, example: bodyExample),
-            answers: [
+            responses: [
                 .json(.ok, "Replaced, or there already.", schema, [.noCache, .eTag], example: example),
                 .json(.created, "Made.", schema, [.noCache, .eTag, place], example: example),
                 .badRequest(
@@ -204,7 +205,7 @@ extension ItemRoutes.Collection {
             Whatever it is, or under `If-Match` only the one that is named. It stays away from then on, whoever brings it: see takedowns.
             """,
             parameters: parameters + [ItemRoutes.ifMatch],
-            answers: [
+            responses: [
                 .empty(.noContent, "Removed."),
                 .badRequest("A condition cannot be read, or the request cannot be understood at all.", [.wrongCondition]), .forbidden,
                 missingItem, .otherItem, .storeUnavailable,

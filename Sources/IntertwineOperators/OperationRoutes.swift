@@ -27,7 +27,7 @@ struct OperationRoutes: Sendable {
             body: RequestBodyDescription(
                 .list(of: .operation, maximum: SQLiteStore.operationLimit),
                 example: #"[{"move": "user:Cash", "before": "user:Glasses"}, {"remove": "user:tt"}]"#),
-            answers: [
+            responses: [
                 .json(
                     .ok, "All were done.", .operated, [.noStore],
                     example: #"{"inserted": 0, "moved": 1, "updated": 0, "removed": 1}"#),
@@ -54,7 +54,7 @@ struct OperationRoutes: Sendable {
     private func apply(_ request: RouteRequest) async throws -> ServerResponse {
         let listed = try OperationReader(kinds: kinds).read(request.request.body.bytes ?? [])
         let written = listed.enumerated().compactMap { number, listed in listed.operation.item.map { (number: number, item: $0) } }
-        if let (index, reason) = try await CampaignCheck(store: store, kinds: kinds).fault(of: written.map(\.item)) {
+        if let (index, reason) = try await CampaignCheck(store: store, kinds: kinds).error(of: written.map(\.item)) {
             throw OperationReader.problem(written[index].number, reason)
         }
         let tags = listed.map(\.tag)
@@ -66,7 +66,7 @@ struct OperationRoutes: Sendable {
                     "Nothing was done. Operation \(index), counted from 0: the item is another one by now.")
             }
             let keys = listed.compactMap(\.operation.key) + summary.cleared
-            AuditNote.current?.tell(
+            AuditContext.current?.record(
                 ["inserted": summary.inserted, "moved": summary.moved, "updated": summary.updated, "removed": summary.removed].filter {
                     $0.value > 0
                 }, items: keys.lazy.map(\.description))
@@ -75,7 +75,7 @@ struct OperationRoutes: Sendable {
             encoder.outputFormatting = [.sortedKeys]
             return ServerResponse(
                 status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
-        } catch let fault as StoreOperationFault {
+        } catch let fault as StoreOperationError {
             throw OperationReader.problem(fault.index, fault.reason)
         }
     }
@@ -117,55 +117,55 @@ struct OperationReader: Sendable {
         Problem(.unprocessableContent, .invalidOperation, "Nothing was done. Operation \(index), counted from 0: \(reason).")
     }
 
-    private func operation(_ fields: ItemFields) throws(ItemFault) -> Listed {
+    private func operation(_ fields: ItemFields) throws(ItemError) -> Listed {
         let names = fields.object.members.map { String(decoding: fields.object.characters(of: $0.name), as: UTF8.self) }
         if let unknown = names.first(where: { !(Self.verbs + Self.others).contains($0) }) {
-            throw ItemFault(reason: "\"\(ItemFault.shown(unknown))\" is no member of an operation")
+            throw ItemError(reason: "\"\(ItemError.shown(unknown))\" is no member of an operation")
         }
         let verbs = names.filter(Self.verbs.contains)
         guard verbs.count == 1, let verb = verbs.first else {
-            throw ItemFault(reason: "must have one of \(Self.verbs.joined(separator: ", "))")
+            throw ItemError(reason: "must have one of \(Self.verbs.joined(separator: ", "))")
         }
         let operation: StoreOperation =
             switch verb {
             case "append": .append(try item(verb, fields))
-            case "insert": .insert(try item(verb, fields), try place(fields))
-            case "move": .move(try key(verb, fields), try place(fields))
+            case "insert": .insert(try item(verb, fields), try position(fields))
+            case "move": .move(try key(verb, fields), try position(fields))
             case "update": .update(try item(verb, fields))
             case "remove": .remove(try key(verb, fields))
             default: .clear(section: String(decoding: try fields.text(verb, limit: 256), as: UTF8.self))
             }
         let hasPlace = verb == "insert" || verb == "move"
         if !hasPlace, let place = names.first(where: { $0 == "before" || $0 == "after" }) {
-            throw ItemFault(field: place, reason: "has no meaning for \(verb)")
+            throw ItemError(field: place, reason: "has no meaning for \(verb)")
         }
         let tag = try fields.optionalText("ifMatch", limit: 256).map { String(decoding: $0, as: UTF8.self) }
         guard tag == nil || ["move", "update", "remove"].contains(verb) else {
-            throw ItemFault(field: "ifMatch", reason: "has no meaning for \(verb)")
+            throw ItemError(field: "ifMatch", reason: "has no meaning for \(verb)")
         }
         return Listed(operation: operation, tag: tag)
     }
 
-    private func item(_ verb: String, _ fields: ItemFields) throws(ItemFault) -> ValidItem {
-        guard let token = try fields.token(verb), token.kind == .object else { throw ItemFault(field: verb, reason: "must be an item") }
+    private func item(_ verb: String, _ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+        guard let token = try fields.token(verb), token.kind == .object else { throw ItemError(field: verb, reason: "must be an item") }
         do {
             return try kinds.validate(Array(fields.object.bytes[token.range]))
         } catch {
-            throw ItemFault(field: error.field.map { "\(verb).\($0)" } ?? verb, reason: error.reason)
+            throw ItemError(field: error.field.map { "\(verb).\($0)" } ?? verb, reason: error.reason)
         }
     }
 
-    private func place(_ fields: ItemFields) throws(ItemFault) -> StoreOperation.Place {
+    private func position(_ fields: ItemFields) throws(ItemError) -> StoreOperation.Position {
         let isBefore = try fields.token("before") != nil
-        guard try fields.token("after") != nil || isBefore else { throw ItemFault(reason: "must have before or after") }
-        guard try fields.token("after") == nil || !isBefore else { throw ItemFault(reason: "must have either before or after") }
+        guard try fields.token("after") != nil || isBefore else { throw ItemError(reason: "must have before or after") }
+        guard try fields.token("after") == nil || !isBefore else { throw ItemError(reason: "must have either before or after") }
         return isBefore ? .before(try key("before", fields)) : .after(try key("after", fields))
     }
 
-    private func key(_ name: String, _ fields: ItemFields) throws(ItemFault) -> ItemKey {
+    private func key(_ name: String, _ fields: ItemFields) throws(ItemError) -> ItemKey {
         let text = String(decoding: try fields.text(name, limit: 1_024), as: UTF8.self)
         guard let key = ItemKey(text, of: kinds) else {
-            throw ItemFault(field: name, reason: "must be klass:id, klass one of \(kinds.names.joined(separator: ", "))")
+            throw ItemError(field: name, reason: "must be klass:id, klass one of \(kinds.names.joined(separator: ", "))")
         }
         return key
     }

@@ -73,7 +73,7 @@ struct OperatorAccess: Sendable {
 }
 
 /// Counts wrong tokens by address: after ten within a minute, further wrong ones of the address are refused unseen until the minute is over.
-final class GuessLimiter: Sendable {
+final class AuthFailureLimiter: Sendable {
     /// Wrong tokens of one address within ``window``.
     private static let limit = 10
     private static let window = Duration.seconds(60)

@@ -2,16 +2,18 @@ internal import HTTPTypes
 package import IntertwineRouting
 
 /// What the routes of the operators' listener answer.
-extension Answer {
+extension ResponseDescription {
     /// What every one of them may answer.
-    static let usualForOperators: [Answer] = [
+    static let usualForOperators: [ResponseDescription] = [
         problem(
             .unauthorized, "There is a token, and the request does not have it. So it is for every path and method.",
             [.init(nil, "A bearer token is required.")],
             [
                 .problemCaching,
-                Answer.Field("WWW-Authenticate", "How to ask (RFC 6750).", isRequired: true, example: #"Bearer realm="intertwine""#)
-                    .named("Authenticate"),
+                ResponseDescription.Header(
+                    "WWW-Authenticate", "How to ask (RFC 6750).", isRequired: true, example: #"Bearer realm="intertwine""#
+                )
+                .named("Authenticate"),
             ]
         ).named("Unauthorized"),
         problem(
@@ -44,13 +46,14 @@ extension Answer {
         [.init(.preconditionFailed, "The item is another one by now.")], [.noStore, .currentETag])
 }
 
-extension Answer.Field {
+extension ResponseDescription.Header {
     /// In answers that refuse a write, where there is an item.
-    static let currentETag = Answer.Field("ETag", "The tag of the item that is there.").named("CurrentETag")
+    static let currentETag = ResponseDescription.Header("ETag", "The tag of the item that is there.").named("CurrentETag")
 }
 
-extension Answer.Told {
-    static let wrongCondition = Answer.Told(.invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
+extension ResponseDescription.ProblemExample {
+    static let wrongCondition = ResponseDescription.ProblemExample(
+        .invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
 }
 
 /// The operators' listener's description of itself.
@@ -73,16 +76,16 @@ package enum OperatorDescription {
                 .init("Sources", "JSON APIs that the store is kept in step with."), .init("Health", "For monitoring."),
                 .init("Description", "What describes the API."),
             ],
-            answers: Answer.usualForOperators, token: "`admin.token`."
+            responses: ResponseDescription.usualForOperators, token: "`admin.token`."
         ).route(caching: .noCache, describing: routes)
     }
 }
 
 /// The problems of the operators' listener that clients can tell apart.
-extension Problem.Kind {
-    static let unknownItem = Problem.Kind("unknown-item")
-    static let invalidItem = Problem.Kind("invalid-item")
-    static let invalidOperation = Problem.Kind("invalid-operation")
-    static let preconditionFailed = Problem.Kind("precondition-failed")
-    static let preconditionRequired = Problem.Kind("precondition-required")
+extension Problem.ProblemType {
+    static let unknownItem = Problem.ProblemType("unknown-item")
+    static let invalidItem = Problem.ProblemType("invalid-item")
+    static let invalidOperation = Problem.ProblemType("invalid-operation")
+    static let preconditionFailed = Problem.ProblemType("precondition-failed")
+    static let preconditionRequired = Problem.ProblemType("precondition-required")
 }

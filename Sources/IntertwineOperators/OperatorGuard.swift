@@ -8,7 +8,7 @@ package final class OperatorGuard: Sendable {
     let access: OperatorAccess
     private let open: Set<String>
     private let logger: Logger
-    private let guesses = GuessLimiter()
+    private let guesses = AuthFailureLimiter()
 
     /// - Parameters:
     ///   - token: what a request must carry; empty for nothing, on a loopback address alone.

@@ -18,9 +18,9 @@ package struct OperatorRoutes: Sendable {
     /// Nil where a program brought a ledger that keeps no totals.
     private let archive: (any LedgerArchive)?
     private let prefixes: [String]
-    private let figures: @Sendable () async throws -> [String: CampaignFigures]
-    private let pictures: ImageNetworkManager
-    private let polling: SourcePolling?
+    private let figures: @Sendable () async throws -> [String: CampaignStatistics]
+    private let images: ImageNetworkManager
+    private let polling: SourcePoller?
     private let owners: @Sendable (_ viewer: String) -> [String]
     private let erased: @Sendable (_ viewer: String) -> Void
 
@@ -35,13 +35,13 @@ package struct OperatorRoutes: Sendable {
     ///   - erased: told who was erased.
     package init(
         store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
-        prefixes: [String], figures: @escaping @Sendable () async throws -> [String: CampaignFigures], pictures: ImageNetworkManager,
-        polling: SourcePolling?,
-        owners: @escaping @Sendable (_ viewer: String) -> [String], erased: @escaping @Sendable (_ viewer: String) -> Void
+        prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics], images: ImageNetworkManager,
+        polling: SourcePoller?,
+        owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void
     ) {
         (self.store, self.location, self.kinds, self.settings) = (store, location, kinds, settings)
-        (self.archive, self.prefixes, self.figures, self.pictures, self.polling) = (archive, prefixes, figures, pictures, polling)
-        (self.owners, self.erased) = (owners, erased)
+        (self.archive, self.prefixes, self.figures, self.images, self.polling) = (archive, prefixes, reportQuery, images, polling)
+        (self.owners, self.erased) = (owners, onErasure)
     }
 
     package var routes: [Route] {
@@ -51,7 +51,7 @@ package struct OperatorRoutes: Sendable {
             routes += OperationRoutes(store: store, kinds: kinds).routes
             routes += ImportRoutes(location: location, kinds: kinds, settings: settings).routes
         }
-        routes += PurgeRoutes(manager: pictures).routes
+        routes += PurgeRoutes(manager: images).routes
         if let archive {
             routes += ReportRoutes(archive: archive, prefixes: prefixes, figures: figures).routes
             routes += ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
@@ -74,7 +74,7 @@ package struct MetricsRoutes: Sendable {
     package var routes: [Route] {
         let operation = APIOperation(
             "getMetrics", tag: "Health", "Metrics for Prometheus", "The text format, version 0.0.4.",
-            answers: [
+            responses: [
                 .json(
                     .ok, "The metrics.", .string, [.noStore], type: MetricText.contentType,
                     example: #""process_open_fds 23\n""#),

@@ -34,7 +34,7 @@ struct PurgeRoutes: Sendable {
             not served any more, until the service is started anew.
             """,
             parameters: Self.parameters,
-            answers: [
+            responses: [
                 .empty(.noContent, "Forgotten, what of them was there."),
                 .badRequest(
                     """
@@ -63,7 +63,7 @@ struct PurgeRoutes: Sendable {
         var found: [[ImageSelection]] = []
         for name in ["url", "prefix"] {
             guard let text = try query.text(name) else { continue }
-            guard ItemURL.fault(in: Array(text.utf8)[...]) == nil else {
+            guard ItemURL.error(in: Array(text.utf8)[...]) == nil else {
                 throw wrong("\(name) must be an absolute http or https URL: of a picture's source, or what such URLs begin with.")
             }
             // An item may name a host that nothing can be fetched from.

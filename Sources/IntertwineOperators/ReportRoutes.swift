@@ -15,7 +15,7 @@ struct ReportRoutes: Sendable {
     /// What the ids of advertisements' cells begin with, before the colon.
     let prefixes: [String]
     /// How far campaigns have come, by their ids.
-    let figures: @Sendable () async throws -> [String: CampaignFigures]
+    let figures: @Sendable () async throws -> [String: CampaignStatistics]
 
     private struct Answer: Encodable {
         var from: String
@@ -89,7 +89,7 @@ struct ReportRoutes: Sendable {
             tells apart why tokens are unknown. By `choice` rows are the values of input fields that declare their choices, alone or by `day`. By `campaign` alone, rows tell besides how far the campaign has come by now, whatever the days.
             """,
             parameters: parameters,
-            answers: [
+            responses: [
                 .json(
                     .ok, "The report.", .report, [.noStore], orTexts: ["text/csv"],
                     example: """
@@ -109,20 +109,20 @@ struct ReportRoutes: Sendable {
         let last = try request[Self.to].flatMap(Self.number) ?? Int(request.now / Self.day)
         let first = try request[Self.from].flatMap(Self.number) ?? last - (Self.span - 1)
         guard first <= last else { throw Problem(.badRequest, .invalidParameter, "from must not be later than to.") }
-        let question = LedgerReport.Question(
+        let question = LedgerReport.Query(
             days: first...last, by: by, and: LedgerReport.Grouping(rawValue: try request[Self.and].rawValue), prefixes: prefixes,
             countsViewers: try request[Self.viewers] == .estimated)
-        if let fault = question.fault { throw Problem(.badRequest, .invalidParameter, fault) }
+        if let fault = question.error { throw Problem(.badRequest, .invalidParameter, fault) }
         var report: LedgerReport
-        var figures: [String: CampaignFigures] = [:]
+        var figures: [String: CampaignStatistics] = [:]
         do {
             report = try await archive.report(question)
-            if question.tellsPace {
+            if question.includesPace {
                 figures = try await self.figures()
                 report.add(figures)
             }
-        } catch is LedgerReport.TooLong {
-            throw Problem(.badRequest, .invalidParameter, LedgerReport.TooLong.advice)
+        } catch is LedgerReport.TooManyRowsError {
+            throw Problem(.badRequest, .invalidParameter, LedgerReport.TooManyRowsError.advice)
         }
         if try request[Self.format] == .csv {
             return ServerResponse(
@@ -137,7 +137,7 @@ struct ReportRoutes: Sendable {
         let body = try encoder.encode(
             Answer(
                 from: Self.text(first), to: Self.text(last), by: by.rawValue, and: question.and?.rawValue,
-                viewersError: question.countsViewers ? ViewerSketch.error : nil,
+                viewersError: question.countsViewers ? UniqueViewersSketch.error : nil,
                 rows: rows, blocked: blocked.isEmpty ? nil : blocked))
         return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
     }

@@ -10,7 +10,7 @@ internal import IntertwineSync
 
 /// `GET /admin/sources`: how the sources are doing. `POST /admin/sources/{name}/sync`: synchronises one now.
 struct SourceRoutes: Sendable {
-    let polling: SourcePolling
+    let polling: SourcePoller
 
     private struct Answer: Encodable {
         struct Change: Encodable {
@@ -59,7 +59,7 @@ struct SourceRoutes: Sendable {
     var routes: [Route] {
         let reading = APIOperation(
             "getSources", tag: "Sources", "How the remote sources are doing",
-            answers: [
+            responses: [
                 .json(
                     .ok, "All sources.", .sources, [.noStore],
                     example: """
@@ -72,7 +72,7 @@ struct SourceRoutes: Sendable {
             ])
         let wishing = APIOperation(
             "syncSource", tag: "Sources", "Synchronise a source now", "It is compared in full.", parameters: [Self.name],
-            answers: [
+            responses: [
                 .empty(.accepted, "It will be.", [.noStore]), .forbidden,
                 .problem(.notFound, "There is no such source.", [.init(nil, "There is no such source.")]), .storeUnavailable,
             ])
@@ -86,14 +86,16 @@ struct SourceRoutes: Sendable {
                     body: Array(try encoder.encode(answer)))
             },
             Route(.post, "/admin/sources/{name}/sync", wishing) { request in
-                guard polling.board.wish(try request[Self.name]) else { throw Problem(.notFound, nil, "There is no such source.") }
+                guard polling.registry.requestSync(try request[Self.name]) else {
+                    throw Problem(.notFound, nil, "There is no such source.")
+                }
                 return ServerResponse(status: .accepted, fields: [.cacheControl: "no-store"])
             },
         ]
     }
 
     private func source(_ source: RemoteSource, now: Int64) -> Answer.Source? {
-        guard let state = polling.board[source.name] else { return nil }
+        guard let state = polling.registry[source.name] else { return nil }
         let change = state.lastChange.map { at in
             Answer.Change(
                 at: Timestamp.text(milliseconds: at), added: state.changes.added, changed: state.changes.changed,

@@ -11,7 +11,7 @@ struct StoredItem: Sendable, Hashable {
         json = Self.json(kind: item.kind, id: item.id, variant: item.variant, body: item.body)
     }
 
-    init(_ item: ValidItem) {
+    init(_ item: ValidatedItem) {
         json = Self.json(kind: item.kind, id: item.id, variant: item.variant, body: item.body)
     }
 

@@ -53,7 +53,7 @@ struct TakedownRoutes: Sendable {
     var routes: [Route] {
         let (after, id) = (self.after, self.id)
         let example = #"{"item": "user:tt", "at": "2026-11-22T09:00:00Z", "reason": "complaint 4711"}"#
-        let wrong = Answer.badRequest(
+        let wrong = ResponseDescription.badRequest(
             "A parameter, the path or the body is wrong, or the request cannot be understood at all.",
             [
                 .init(.invalidParameter, "An item is named klass:id, such as user:tt; klass is one of advertisement, campaign, user."),
@@ -67,7 +67,7 @@ struct TakedownRoutes: Sendable {
         let listing = APIOperation(
             "listTakedowns", tag: "Items", "List takedowns",
             "Items that stay away, whoever brings them, in the order of kind and id.", parameters: [Self.limit, after],
-            answers: [
+            responses: [
                 .json(.ok, "The takedowns.", .takedowns, [.noStore], example: "{\"takedowns\": [\(example)]}"), .notModified, wrong,
                 .forbidden, .storeUnavailable,
             ])
@@ -78,7 +78,7 @@ struct TakedownRoutes: Sendable {
             by item. One that is not there is kept away all the same. Removing an item by `DELETE` or by an operation takes it down too.
             """,
             parameters: [id], body: RequestBodyDescription(reason, isRequired: false, example: #"{"reason": "complaint 4711"}"#),
-            answers: [
+            responses: [
                 .json(.ok, "It was taken down before; moment and reason are these now.", .takedown, [.noStore], example: example),
                 .json(.created, "Taken down.", .takedown, [.noStore], example: example), wrong, .forbidden, .contentTooLarge,
                 .problem(
@@ -92,7 +92,7 @@ struct TakedownRoutes: Sendable {
             Ends its takedown: the item comes back with the next import, or the next time its source is asked. An ad is released from the campaigns \
             that it belongs to, and with a campaign all ads that belong to it: they are house ads unless another campaign has them.
             """, parameters: [id],
-            answers: [
+            responses: [
                 .empty(.noContent, "Released."), wrong, .forbidden,
                 .problem(
                     .notFound, "The item was not taken down, and belongs to no campaign.",
@@ -119,14 +119,14 @@ struct TakedownRoutes: Sendable {
         let reason = try reason(request.request.body.bytes ?? [])
         let isNew = try await store.takedown(of: key) == nil
         _ = try await store.takeDown(key, reason: reason, at: request.now)
-        AuditNote.current?.tell(["takenDown": 1], items: [key.description])
+        AuditContext.current?.record(["takenDown": 1], items: [key.description])
         return try Self.response(isNew ? .created : .ok, Entry(Takedown(item: key, at: request.now, reason: reason)))
     }
 
     private func release(_ id: String) async throws -> ServerResponse {
         let key = try key(id)
         guard try await store.release([key]) > 0 else { throw Problem(.notFound, .unknownItem, "This item was not taken down.") }
-        AuditNote.current?.tell(["released": 1], items: [key.description])
+        AuditContext.current?.record(["released": 1], items: [key.description])
         return ServerResponse(status: .noContent)
     }
 

@@ -29,7 +29,7 @@ struct ViewerErasureRoutes: Sendable {
             old versions of rows with its next `VACUUM`. What the viewer does meanwhile, or afterwards, is kept anew.
             """,
             parameters: [Self.viewer],
-            answers: [
+            responses: [
                 .json(
                     .ok, "Erased, what of it was there.",
                     .object([

@@ -48,7 +48,7 @@ struct WireWriter {
 
     mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
-    var finished: [UInt8] {
+    var encodedBytes: [UInt8] {
         let length = bytes.count - WireFrame.headLength + following
         var frame = bytes
         for place in 0..<4 { frame[1 + place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
@@ -58,13 +58,13 @@ struct WireWriter {
 
 /// Reads a frame's body, whoever wrote it.
 struct WireReader {
-    private(set) var rest: UnsafeRawBufferPointer
+    private(set) var remaining: UnsafeRawBufferPointer
 
-    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+    init(_ bytes: UnsafeRawBufferPointer) { remaining = bytes }
 
     mutating func byte() -> UInt8? {
-        guard let first = rest.first else { return nil }
-        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+        guard let first = remaining.first else { return nil }
+        remaining = UnsafeRawBufferPointer(rebasing: remaining.dropFirst())
         return first
     }
 
@@ -79,9 +79,9 @@ struct WireReader {
     }
 
     mutating func bytes(_ count: Int) -> [UInt8]? {
-        guard count <= rest.count else { return nil }
-        let bytes = Array(rest.prefix(count))
-        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        guard count <= remaining.count else { return nil }
+        let bytes = Array(remaining.prefix(count))
+        remaining = UnsafeRawBufferPointer(rebasing: remaining.dropFirst(count))
         return bytes
     }
 }

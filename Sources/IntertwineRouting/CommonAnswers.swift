@@ -2,42 +2,46 @@ internal import HTTPTypes
 
 // What the server answers by itself, and the fields that more than one answer has.
 
-extension Answer.Field {
-    package static let noStore = Answer.Field("Cache-Control", "Never to be kept.", .word("no-store"), isRequired: true).named("NoStore")
-    package static let noCache = Answer.Field("Cache-Control", "To be asked for again each time.", .word("no-cache"), isRequired: true)
-        .named("NoCache")
-    package static let problemCaching = Answer.Field(
+extension ResponseDescription.Header {
+    package static let noStore = ResponseDescription.Header("Cache-Control", "Never to be kept.", .word("no-store"), isRequired: true)
+        .named("NoStore")
+    package static let noCache = ResponseDescription.Header(
+        "Cache-Control", "To be asked for again each time.", .word("no-cache"), isRequired: true
+    )
+    .named("NoCache")
+    package static let problemCaching = ResponseDescription.Header(
         "Cache-Control", "`no-store`. Missing where the request was refused before it was understood.", .word("no-store")
     ).named("ProblemCacheControl")
-    package static let eTag = Answer.Field(
+    package static let eTag = ResponseDescription.Header(
         "ETag", "A strong validator of this representation.", .string(pattern: #"^"[!#-~]*"$"#), isRequired: true,
         example: #""a7f926ae9b1ba20481b0fe74""#
     ).named("ETag")
-    package static let problemVary = Answer.Field("Vary", "The request fields by which answers of the resource are chosen.")
+    package static let problemVary = ResponseDescription.Header("Vary", "The request fields by which answers of the resource are chosen.")
         .named("ProblemVary")
-    package static let vary = Answer.Field(
+    package static let vary = ResponseDescription.Header(
         "Vary", "The request fields by which the answer is chosen.", isRequired: true, example: "X-Viewer-ID, Accept-Encoding"
     ).named("Vary")
-    package static let contentEncoding = Answer.Field("Content-Encoding", "`gzip`, to those who accept it.", .word("gzip"))
+    package static let contentEncoding = ResponseDescription.Header("Content-Encoding", "`gzip`, to those who accept it.", .word("gzip"))
         .named("ContentEncoding")
-    package static let retryAfter = Answer.Field(
+    package static let retryAfter = ResponseDescription.Header(
         "Retry-After", "Seconds after which it pays to ask again.", .string(pattern: "^[0-9]+$"), example: "1"
     ).named("RetryAfter")
-    package static let acceptEncoding = Answer.Field(
+    package static let acceptEncoding = ResponseDescription.Header(
         "Accept-Encoding", "The codings of request bodies that are taken; with a coded body.", .word("identity")
     ).named("AcceptEncoding")
 }
 
-extension Answer {
+extension ResponseDescription {
     /// What content that has an entity tag and comes in two codings may be answered with besides itself.
-    package static let negotiated: [Answer] = [.notModified, .notAcceptable, .preconditionFailed]
+    package static let negotiated: [ResponseDescription] = [.notModified, .notAcceptable, .preconditionFailed]
 
     /// What an operation refuses besides what every request may be refused for.
-    package static func badRequest(_ text: String, _ told: [Told], _ fields: [Field] = [.problemCaching]) -> Answer {
+    package static func badRequest(_ text: String, _ told: [ProblemExample], _ fields: [Header] = [.problemCaching]) -> ResponseDescription
+    {
         .problem(.badRequest, text, told + [notUnderstood], fields)
     }
 
-    private static let notUnderstood = Told(nil, "The Host field is missing.")
+    private static let notUnderstood = ProblemExample(nil, "The Host field is missing.")
 
     package static let badRequest = problem(.badRequest, "The request cannot be understood.", [notUnderstood], [.problemCaching])
         .named("BadRequest")
@@ -95,6 +99,6 @@ extension Answer {
     ).named("HTTPVersionNotSupported")
 }
 
-extension Answer.Told {
-    package static let storeUnavailable = Answer.Told(.storeUnavailable, "The store does not answer. Try again.")
+extension ResponseDescription.ProblemExample {
+    package static let storeUnavailable = ResponseDescription.ProblemExample(.storeUnavailable, "The store does not answer. Try again.")
 }

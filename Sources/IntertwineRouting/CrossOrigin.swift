@@ -3,7 +3,7 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// What pages of other origins are told, after the Fetch standard's CORS protocol.
-package struct CrossOriginPolicy: Sendable {
+package struct CORSPolicy: Sendable {
     /// Every origin.
     package static let anyOrigin = "*"
 

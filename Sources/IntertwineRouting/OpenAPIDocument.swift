@@ -18,27 +18,27 @@ package struct OpenAPIDocument: Sendable {
     package var text: String
     package var tags: [Tag]
     /// What every operation may answer, besides what is its own.
-    package var answers: [Answer]
+    package var responses: [ResponseDescription]
     /// The text of a bearer token, where one may be asked for.
     package var token: String?
 
     package init(
-        title: String, summary: String, text: String, tags: [Tag], answers: [Answer], token: String? = nil
+        title: String, summary: String, text: String, tags: [Tag], responses: [ResponseDescription], token: String? = nil
     ) {
         self.title = title
         self.summary = summary
         self.text = text
         self.tags = tags
-        self.answers = answers
+        self.responses = responses
         self.token = token
     }
 
     private static let path = "/openapi.json"
 
-    private static func operation(caching: Answer.Field) -> APIOperation {
+    private static func operation(caching: ResponseDescription.Header) -> APIOperation {
         APIOperation(
             "getDescription", tag: "Description", "This description", parameters: [Parameter.ifNoneMatch],
-            answers: Answer.negotiated + [
+            responses: ResponseDescription.negotiated + [
                 .json(
                     .ok, "An OpenAPI 3.1 document.", .document(having: ["openapi", "info", "paths"]),
                     [caching, .eTag, .vary, .contentEncoding],
@@ -52,7 +52,7 @@ package struct OpenAPIDocument: Sendable {
     ///   - caching: what it says of how long it may be used.
     ///   - amended: the document's text as it is to be.
     package func route(
-        caching: Answer.Field, describing routes: [Route], amended: @escaping @Sendable (String) -> String = { $0 }
+        caching: ResponseDescription.Header, describing routes: [Route], amended: @escaping @Sendable (String) -> String = { $0 }
     ) -> Route {
         let (path, operation) = (Self.path, Self.operation(caching: caching))
         let itself = Route(.get, path, operation) { _ in ServerResponse(status: .noContent) }
@@ -64,23 +64,23 @@ package struct OpenAPIDocument: Sendable {
         var patterns: [String] = []
         for route in routes where route.operation != nil && !patterns.contains(route.pattern) { patterns.append(route.pattern) }
         let paths = patterns.map { pattern in
-            DocumentValue.Member(
+            OpenAPIValue.Member(
                 pattern,
                 .object(
                     routes.filter { $0.pattern == pattern }.compactMap { route in
                         route.operation.map { operation in
-                            .init(route.method.rawValue.lowercased(), operation.value(common: answers, deprecation: route.deprecation))
+                            .init(route.method.rawValue.lowercased(), operation.value(common: responses, deprecation: route.deprecation))
                         }
                     }))
         }
         var writer = DocumentWriter { "#/components/\($0.rawValue)/" }
         writer.write(.object(paths))
-        let kinds = routes.compactMap(\.operation).flatMap(\.answers).flatMap(\.problems) + answers.flatMap(\.problems)
+        let kinds = routes.compactMap(\.operation).flatMap(\.responses).flatMap(\.problems) + responses.flatMap(\.problems)
         var components = writer.components().map { kind, members in
-            DocumentValue.Member(kind.rawValue, .object(kind == .schemas ? Self.naming(kinds, in: members) : members))
+            OpenAPIValue.Member(kind.rawValue, .object(kind == .schemas ? Self.naming(kinds, in: members) : members))
         }
         if let token {
-            let scheme = DocumentValue.object([
+            let scheme = OpenAPIValue.object([
                 .init("type", .text("http")), .init("scheme", .text("bearer")), .init("description", .text(token)),
             ])
             components.append(.init("securitySchemes", .object([.init("token", scheme)])))
@@ -90,7 +90,7 @@ package struct OpenAPIDocument: Sendable {
         return document.text
     }
 
-    private var head: [DocumentValue.Member] {
+    private var head: [OpenAPIValue.Member] {
         [
             .init("openapi", .text("3.1.1")),
             .init(
@@ -105,7 +105,7 @@ package struct OpenAPIDocument: Sendable {
     }
 
     /// Those types of problem that the document's answers tell, told together: a client's author looks for them in one place.
-    private static func naming(_ kinds: [Problem.Kind], in schemas: [DocumentValue.Member]) -> [DocumentValue.Member] {
+    private static func naming(_ kinds: [Problem.ProblemType], in schemas: [OpenAPIValue.Member]) -> [OpenAPIValue.Member] {
         schemas.map { schema in
             guard schema.name == Schema.problemTypeName, case .object(let members) = schema.value else { return schema }
             let uris = Set(kinds.map(\.uri)).sorted()
@@ -125,11 +125,11 @@ package struct APIOperation: Sendable {
     package var parameters: [any RequestParameter]
     package var body: RequestBodyDescription?
     /// Its own answers. What every operation of a listener may answer is said once, of the listener.
-    package var answers: [Answer]
+    package var responses: [ResponseDescription]
 
     package init(
         _ id: String, tag: String, _ summary: String, _ text: String? = nil, parameters: [any RequestParameter] = [],
-        body: RequestBodyDescription? = nil, answers: [Answer]
+        body: RequestBodyDescription? = nil, responses: [ResponseDescription]
     ) {
         self.id = id
         self.tag = tag
@@ -137,16 +137,16 @@ package struct APIOperation: Sendable {
         self.text = text
         self.parameters = parameters
         self.body = body
-        self.answers = answers
+        self.responses = responses
     }
 
     /// - Parameters:
     ///   - common: the answers that it shares with others, but for the statuses of its own.
     ///   - deprecation: nil where its end is not planned.
-    func value(common: [Answer], deprecation: Deprecation? = nil) -> DocumentValue {
+    func value(common: [ResponseDescription], deprecation: Deprecation? = nil) -> OpenAPIValue {
         let text = [deprecation?.text, self.text].compactMap { $0 }.joined(separator: "\n\n")
-        let statuses = Set(answers.map(\.status))
-        let all = (answers + common.filter { !statuses.contains($0.status) }).sorted { $0.status < $1.status }
+        let statuses = Set(responses.map(\.status))
+        let all = (responses + common.filter { !statuses.contains($0.status) }).sorted { $0.status < $1.status }
         return .object(
             [
                 .init("operationId", .text(id)), .init("tags", .texts([tag])), .init("summary", .text(summary)),
@@ -181,7 +181,7 @@ package struct RequestBodyDescription: Sendable {
         RequestBodyDescription(text, isRequired: isRequired, contents + [(type, Content(schema, example: example))])
     }
 
-    var value: DocumentValue {
+    var value: OpenAPIValue {
         .object(
             [
                 text.map { .init("description", .text($0)) }, .init("required", .flag(isRequired)),

@@ -9,20 +9,20 @@ package protocol RequestParameter: Sendable {
 }
 
 package struct ParameterDescription: Sendable {
-    package enum Place: String, Sendable { case path, query, header }
+    package enum Location: String, Sendable { case path, query, header }
 
     package var name: String
-    package var place: Place
+    package var location: Location
     package var isRequired: Bool
     package var text: String
     package var schema: Schema
     /// JSON; nil for what no client can make up.
     package var example: String?
 
-    var value: DocumentValue {
+    var value: OpenAPIValue {
         .object(
             [
-                .init("name", .text(name)), .init("in", .text(place.rawValue)), isRequired ? .init("required", .flag(true)) : nil,
+                .init("name", .text(name)), .init("in", .text(location.rawValue)), isRequired ? .init("required", .flag(true)) : nil,
                 .init("description", .text(text)), .init("schema", schema.value), example.map { .init("example", .literal($0)) },
             ].compactMap { $0 })
     }
@@ -48,7 +48,7 @@ package struct Parameter<Value: Sendable>: RequestParameter {
 extension Parameter where Value == String {
     /// A segment of the path, decoded; never empty.
     package static func segment(_ name: String, _ schema: Schema, _ text: String, example: String) -> Parameter {
-        let description = ParameterDescription(name: name, place: .path, isRequired: true, text: text, schema: schema, example: example)
+        let description = ParameterDescription(name: name, location: .path, isRequired: true, text: text, schema: schema, example: example)
         return Parameter(description) { (request) throws(Problem) in request.segment(name) }
     }
 }
@@ -57,7 +57,7 @@ extension Parameter where Value: CaseIterable & RawRepresentable<String> {
     /// A segment of the path that is one of a type's words.
     package static func segment(_ name: String, _ text: String, example: Value) -> Parameter {
         let description = ParameterDescription(
-            name: name, place: .path, isRequired: true, text: text, schema: .words(Value.self), example: "\"\(example.rawValue)\"")
+            name: name, location: .path, isRequired: true, text: text, schema: .words(Value.self), example: "\"\(example.rawValue)\"")
         return Parameter(description) { (request) throws(Problem) in try Query.word(request.segment(name), of: name) }
     }
 }
@@ -70,7 +70,7 @@ extension Parameter {
         parse: @escaping @Sendable (Query) throws(Problem) -> Value
     ) -> Parameter {
         Parameter(
-            ParameterDescription(name: name, place: .query, isRequired: isRequired, text: text, schema: schema, example: example)
+            ParameterDescription(name: name, location: .query, isRequired: isRequired, text: text, schema: schema, example: example)
         ) { (request) throws(Problem) in try parse(request.query) }
     }
 }
@@ -132,7 +132,7 @@ extension Parameter where Value == Void {
     /// A field that the server itself heeds, or whoever reads the client from the request: described here, read there.
     package static func field(_ name: String, _ schema: Schema, _ text: String, isRequired: Bool = false, example: String) -> Parameter {
         Parameter(
-            ParameterDescription(name: name, place: .header, isRequired: isRequired, text: text, schema: schema, example: example)
+            ParameterDescription(name: name, location: .header, isRequired: isRequired, text: text, schema: schema, example: example)
         ) { (_) throws(Problem) in }
     }
 }
@@ -151,7 +151,7 @@ extension Parameter where Value == String? {
     /// `Idempotency-Key`: 1 to 255 visible ASCII characters.
     package static var idempotencyKey: Parameter {
         let description = ParameterDescription(
-            name: "Idempotency-Key", place: .header, isRequired: false,
+            name: "Idempotency-Key", location: .header, isRequired: false,
             text: "The same key within 24 hours gets the same answer, and nothing is run again; with another request under it, 422. "
                 + "It belongs to its viewer, or its address where no viewer is named.",
             schema: .string(minLength: 1, maxLength: longestKey, pattern: "^[!-~]+$"), example: #""5f8b1a52-3a59-4c6e-9f4e-6a2d1c0b7e90""#)

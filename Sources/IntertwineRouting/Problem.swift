@@ -4,7 +4,7 @@ package import IntertwineHTTPServer
 /// Why a request is not answered as asked; becomes problem details (RFC 9457).
 package struct Problem: Error, Hashable {
     /// The problems that clients can tell apart by `type`. A status that says it all has none.
-    package struct Kind: Hashable, Sendable {
+    package struct ProblemType: Hashable, Sendable {
         package let rawValue: String
 
         package init(_ rawValue: String) {
@@ -20,12 +20,12 @@ package struct Problem: Error, Hashable {
     }
 
     package let status: HTTPResponse.Status
-    package let kind: Kind?
+    package let kind: ProblemType?
     /// For the client's author; holds nothing of how the service is built.
     package let detail: String
     package var fields: HTTPFields = [:]
 
-    package init(_ status: HTTPResponse.Status, _ kind: Kind? = nil, _ detail: String, fields: HTTPFields = [:]) {
+    package init(_ status: HTTPResponse.Status, _ kind: ProblemType? = nil, _ detail: String, fields: HTTPFields = [:]) {
         self.status = status
         self.kind = kind
         self.detail = detail
@@ -62,8 +62,8 @@ package protocol ProblemConvertible: Error {
     var problem: Problem { get }
 }
 
-extension Problem.Kind {
-    package static let invalidParameter = Problem.Kind("invalid-parameter")
-    package static let invalidBody = Problem.Kind("invalid-body")
-    package static let storeUnavailable = Problem.Kind("store-unavailable")
+extension Problem.ProblemType {
+    package static let invalidParameter = Problem.ProblemType("invalid-parameter")
+    package static let invalidBody = Problem.ProblemType("invalid-body")
+    package static let storeUnavailable = Problem.ProblemType("store-unavailable")
 }

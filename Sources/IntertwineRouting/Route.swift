@@ -46,19 +46,19 @@ package struct Route: Sendable {
     package static func content(
         _ pattern: String, _ operation: APIOperation? = nil, type: String, _ body: @escaping @Sendable @autoclosure () -> [UInt8]
     ) -> Route {
-        let content = ContentOnDemand { finished(pattern, type: type, body()) }
+        let content = LazyResponse { finished(pattern, type: type, body()) }
         return Route(.get, pattern, operation) { _ in ServerResponse(content.response) }
     }
 
     /// The answer of such a route.
-    package static func finished(_ pattern: String, type: String, _ body: [UInt8], fields: HTTPFields = [:]) -> FinishedResponse {
+    package static func finished(_ pattern: String, type: String, _ body: [UInt8], fields: HTTPFields = [:]) -> EncodedResponse {
         var fields = fields
         fields[.contentType] = type
         fields[.cacheControl] = "no-cache"
         var response = ServerResponse(status: .ok, fields: fields, body: body)
         response.entityTag = EntityTag.of(body)
         response.isCompressible = true
-        return FinishedResponse(response, compressionLevel: 6, route: pattern)
+        return EncodedResponse(response, compressionLevel: 6, route: pattern)
     }
 }
 

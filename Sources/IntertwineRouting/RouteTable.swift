@@ -8,38 +8,39 @@ internal import IntertwinePrimitives
 /// A class: it is handed out for each request, and a closure that a generic type hands out would be wrapped anew each time, on the heap.
 package final class RouteTable: Sendable {
     /// By the number of segments of their paths.
-    private let resources: [Int: [Resource]]
-    let finished: Router.Finished
-    let deferred: Router.Deferred
+    private let resources: [Int: [PathNode]]
+    let cachedLookup: Router.CachedLookup
+    let pendingHandler: Router.PendingHandler
 
     package init(
-        _ routes: [Route], finished: @escaping Router.Finished = { _ in nil }, deferred: @escaping Router.Deferred = { _, _, _ in nil }
+        _ routes: [Route], cachedLookup: @escaping Router.CachedLookup = { _ in nil },
+        pendingHandler: @escaping Router.PendingHandler = { _, _, _ in nil }
     ) {
-        resources = Dictionary(grouping: Resource.all(routes), by: \.length)
+        resources = Dictionary(grouping: PathNode.all(routes), by: \.length)
         // Those whose end is planned go the long way, where their answers are told so.
         let ending = Set(routes.filter { $0.deprecation != nil }.map(\.pattern))
         guard !ending.isEmpty else {
-            (self.finished, self.deferred) = (finished, deferred)
+            (self.cachedLookup, self.pendingHandler) = (cachedLookup, pendingHandler)
             return
         }
-        self.finished = { head in
-            guard let found = finished(head), found.route.map({ !ending.contains($0) }) ?? true else { return nil }
+        self.cachedLookup = { head in
+            guard let found = cachedLookup(head), found.route.map({ !ending.contains($0) }) ?? true else { return nil }
             return found
         }
-        self.deferred = { head, peer, now in
-            guard let found = deferred(head, peer, now), !ending.contains(found.pattern) else { return nil }
+        self.pendingHandler = { head, peer, now in
+            guard let found = pendingHandler(head, peer, now), !ending.contains(found.pattern) else { return nil }
             return found
         }
     }
 
     /// The resource that a path means, or nil where there is none.
-    func resource(at path: [Substring]) -> Resource? {
+    func resource(at path: [Substring]) -> PathNode? {
         resources[path.count]?.first { $0.matches(path) }
     }
 }
 
 /// The routes of one pattern of paths. A class: looking for the one that a request means copies nothing.
-final class Resource: Sendable {
+final class PathNode: Sendable {
     private enum Segment: Sendable {
         case literal(String)
         case parameter(name: String, suffix: String)
@@ -72,12 +73,12 @@ final class Resource: Sendable {
     }
 
     /// The resources of routes; those with the most literal segments first, for where several match, that one is meant.
-    static func all(_ routes: [Route]) -> [Resource] {
+    static func all(_ routes: [Route]) -> [PathNode] {
         var patterns: [String] = []
         for route in routes where !patterns.contains(route.pattern) { patterns.append(route.pattern) }
         let resources = patterns.compactMap { pattern in
             let own = routes.filter { $0.pattern == pattern }
-            return own.first.map { Resource(own, of: $0) }
+            return own.first.map { PathNode(own, of: $0) }
         }
         return resources.sorted { $0.weight > $1.weight }
     }
@@ -122,7 +123,7 @@ final class Resource: Sendable {
 }
 
 /// The path and query of a request, taken apart but not decoded: `%2F` is no separator. Only `%66eed` is `feed`.
-package struct Target {
+package struct RequestPath {
     package let path: [Substring]
     package let query: Substring
 

@@ -8,14 +8,14 @@ internal import Synchronization
 /// A class, as each deferred answer holds it until it is given.
 package final class Router: HTTPHandler {
     /// Looks up an answer that lies ready, for all routes at once: by the bytes of the target, before these are taken apart to find a route.
-    package typealias Finished = @Sendable (borrowing RequestHead) -> FinishedResponse?
+    package typealias CachedLookup = @Sendable (borrowing RequestHead) -> EncodedResponse?
     /// Has an answer begun that no task waits for, before anything is made of the request: a task and a parsed head would cost a click more than
     /// all else. The last is the time, in milliseconds since 1970-01-01 UTC.
-    package typealias Deferred = @Sendable (borrowing RequestHead, PeerAddress, Int64) -> DeferredRoute?
+    package typealias PendingHandler = @Sendable (borrowing RequestHead, PeerAddress, Int64) -> PendingRoute?
 
     private let table: Mutex<RouteTable>
     private let clock: @Sendable () -> Int64
-    private let failures: FailureLog
+    private let failures: ErrorLogThrottle
 
     /// - Parameters:
     ///   - table: the routes, until ``serve(_:)`` says otherwise.
@@ -23,7 +23,7 @@ package final class Router: HTTPHandler {
     package init(_ table: RouteTable, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         self.table = Mutex(table)
         self.clock = clock
-        failures = FailureLog(logger)
+        failures = ErrorLogThrottle(logger)
     }
 
     /// The same with routes that stay.
@@ -36,20 +36,20 @@ package final class Router: HTTPHandler {
 
     private var current: RouteTable { table.withLock { $0 } }
 
-    package func finished(for head: borrowing RequestHead) -> FinishedResponse? {
-        current.finished(head)
+    package func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? {
+        current.cachedLookup(head)
     }
 
-    package func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
-        guard let route = current.deferred(head, peer, clock()) else { return nil }
-        return DeferredAnswer(route: route.pattern) { reply in
-            route.begin(DeferredRoute.Reply(reply: reply, pattern: route.pattern, router: self))
+    package func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? {
+        guard let route = current.pendingHandler(head, peer, clock()) else { return nil }
+        return PendingResponse(route: route.pattern) { reply in
+            route.begin(PendingRoute.Completion(reply: reply, pattern: route.pattern, router: self))
         }
     }
 
-    package func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+    package func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
         switch destination(of: request) {
-        case .route(let match): match.plan { await self.answer($0, by: match).response }
+        case .route(let match): match.plan { await self.respond($0, by: match).response }
         case .other(let plan): plan
         }
     }
@@ -67,20 +67,20 @@ package final class Router: HTTPHandler {
     package enum Destination: Sendable {
         case route(RouteMatch)
         /// There is nothing at the path, or nothing that answers to the method: the plan says so.
-        case other(RequestPlan)
+        case other(HandlerResult)
     }
 
     package func destination(of request: HTTPRequest) -> Destination {
-        let target = Target(request.path ?? "")
+        let target = RequestPath(request.path ?? "")
         guard let resource = current.resource(at: target.path) else {
-            return .other(.answer(Problem(.notFound, nil, "There is nothing here.").response))
+            return .other(.respond(Problem(.notFound, nil, "There is nothing here.").response))
         }
         guard let route = resource.route(request.method) else { return .other(Self.refuse(request.method, at: resource)) }
         return .route(RouteMatch(route: route, query: target.query, segments: resource.segments(of: target.path)))
     }
 
     /// The answer of the route that was found, and the problem that it tells, where it tells one.
-    package func answer(_ request: ServerRequest, by match: RouteMatch) async -> (response: ServerResponse, problem: Problem?) {
+    package func respond(_ request: ServerRequest, by match: RouteMatch) async -> (response: ServerResponse, problem: Problem?) {
         let fields = match.route.deprecation?.fields
         do {
             let request = try RouteRequest(request, match, now: clock())
@@ -94,19 +94,19 @@ package final class Router: HTTPHandler {
 
     fileprivate func problem(_ error: any Error, on pattern: String) -> Problem {
         let problem = Problem(error)
-        if problem.status.kind == .serverError { failures.tell(error, on: pattern, now: clock()) }
+        if problem.status.kind == .serverError { failures.report(error, on: pattern, now: clock()) }
         return problem
     }
 
     /// The methods of a resource; empty where there is none.
     func methods(at path: String) -> [HTTPRequest.Method] {
-        current.resource(at: Target(path).path)?.methods ?? []
+        current.resource(at: RequestPath(path).path)?.methods ?? []
     }
 
-    private static func refuse(_ method: HTTPRequest.Method, at resource: Resource) -> RequestPlan {
+    private static func refuse(_ method: HTTPRequest.Method, at resource: PathNode) -> HandlerResult {
         guard method == .options else { return .methodNotAllowed(resource.methods, route: resource.pattern) }
         let list = resource.methods.map(\.rawValue).joined(separator: ", ")
-        return .answer(ServerResponse(status: .noContent, fields: [.allow: list]), route: resource.pattern)
+        return .respond(ServerResponse(status: .noContent, fields: [.allow: list]), route: resource.pattern)
     }
 }
 
@@ -118,7 +118,7 @@ package struct RouteMatch: Sendable {
     let segments: [(name: String, value: Substring)]
 
     /// - Parameter respond: makes the answer.
-    package func plan(_ respond: @escaping RequestPlan.Respond) -> RequestPlan {
+    package func plan(_ respond: @escaping HandlerResult.Responder) -> HandlerResult {
         .accept(
             bodyLimit: route.bodyLimit, streamsBody: route.streamsBody, cancelsOnPeerClose: route.cancelsOnPeerClose,
             timeLimit: route.timeLimit, route: route.pattern, respond: respond)
@@ -126,10 +126,10 @@ package struct RouteMatch: Sendable {
 }
 
 /// The answer of a route that is brought later, without a task; what its maker throws becomes a problem, as of any route.
-package struct DeferredRoute: Sendable {
+package struct PendingRoute: Sendable {
     /// Brings the answer: to be called once, from any thread.
-    package struct Reply: Sendable {
-        fileprivate let reply: DeferredAnswer.Reply
+    package struct Completion: Sendable {
+        fileprivate let reply: PendingResponse.Reply
         fileprivate let pattern: String
         fileprivate let router: Router
 
@@ -141,7 +141,7 @@ package struct DeferredRoute: Sendable {
         }
 
         /// What is finished already, or failed.
-        package func callAsFunction(_ finished: Result<FinishedResponse, any Error>) {
+        package func callAsFunction(_ finished: Result<EncodedResponse, any Error>) {
             reply { [pattern, router] in
                 switch finished {
                 case .success(let finished): ServerResponse(finished)
@@ -153,9 +153,9 @@ package struct DeferredRoute: Sendable {
 
     package let pattern: String
     /// Called once, on the loop. What it gives calls the work off.
-    package let begin: @Sendable (Reply) -> DeferredAnswer.Cancel?
+    package let begin: @Sendable (Completion) -> PendingResponse.Cancel?
 
-    package init(pattern: String, begin: @escaping @Sendable (Reply) -> DeferredAnswer.Cancel?) {
+    package init(pattern: String, begin: @escaping @Sendable (Completion) -> PendingResponse.Cancel?) {
         self.pattern = pattern
         self.begin = begin
     }
@@ -163,10 +163,10 @@ package struct DeferredRoute: Sendable {
 
 /// Logs what requests fail for: the first failure of a kind at once, and those that follow it as a number, once a minute. A disk that is
 /// full, or a database that is gone, fails every request, and a line for each would fill the disk that the log is on.
-private final class FailureLog: Sendable {
+private final class ErrorLogThrottle: Sendable {
     private struct Kind {
         /// Milliseconds since 1970-01-01 UTC.
-        var told: Int64
+        var lastReported: Int64
         /// Failures since then.
         var count = 0
     }
@@ -183,16 +183,16 @@ private final class FailureLog: Sendable {
     }
 
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
-    func tell(_ error: any Error, on pattern: String, now: Int64) {
+    func report(_ error: any Error, on pattern: String, now: Int64) {
         let text = "\(error)"
         let repeated: Int? = kinds.withLock { kinds in
-            if let kind = kinds[text], abs(now.subtractingReportingOverflow(kind.told).partialValue) < Self.pause {
+            if let kind = kinds[text], abs(now.subtractingReportingOverflow(kind.lastReported).partialValue) < Self.pause {
                 kinds[text]?.count += 1
                 return nil
             }
             let count = kinds[text]?.count ?? 0
             if kinds.count >= Self.kindLimit { kinds = [:] }
-            kinds[text] = Kind(told: now)
+            kinds[text] = Kind(lastReported: now)
             return count
         }
         guard let repeated else { return }

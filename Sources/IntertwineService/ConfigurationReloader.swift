@@ -10,7 +10,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
     let source: ConfigurationSource
     /// One for each SIGHUP.
     let hangUps: AsyncStream<Void>
-    let live: LiveComposition
+    let live: ReloadableApplication
     let logger: Logger
 
     func run() async throws {

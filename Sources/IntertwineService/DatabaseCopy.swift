@@ -12,7 +12,7 @@ public enum DatabaseCopy {
     /// - Returns: rows by table, as both have them.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line. What is there is gone on from when it is called once more.
     public static func run(
-        from source: String, to destination: String, told: @escaping @Sendable (_ table: String, _ rows: Int) -> Void
+        from source: String, to destination: String, onProgress: @escaping @Sendable (_ table: String, _ rows: Int) -> Void
     ) async throws -> [(table: String, rows: Int)] {
         for database in [source, destination] where !StoreSettings.isDatabase(database) {
             let shown = StoreSettings.mayHoldPassword(database) ? "(secret)" : database
@@ -27,10 +27,10 @@ public enum DatabaseCopy {
             DispatchQueue(label: "intertwine.copy").async {
                 continuation.resume(
                     with: Result {
-                        let copy = try StoreCopy(from: try from.place(), to: try to.place())
+                        let copy = try StoreCopy(from: try from.databaseURL(), to: try to.databaseURL())
                         // First: who starts before all is done must make no key of its own.
                         try copyKeys(from, to)
-                        return try copy.run(told)
+                        return try copy.run(onProgress)
                     })
             }
         }
@@ -39,10 +39,10 @@ public enum DatabaseCopy {
     private static func copyKeys(_ from: StoreSettings, _ to: StoreSettings) throws {
         if let address = try to.postgresAddress() {
             let file = SigningKeyFile(path: from.path(of: "signing.key"))
-            if let key = try file.read() { try PostgresSigningKeys.keep(key, at: address) }
+            if let key = try file.read() { try PostgresSigningKeys.store(key, at: address) }
         } else if let address = try from.postgresAddress() {
             // Where there are no tables yet, a key is made; it does no harm there.
-            try SigningKeyFile(path: to.path(of: "signing.key")).keep(try PostgresSigningKeys(address).load().current)
+            try SigningKeyFile(path: to.path(of: "signing.key")).store(try PostgresSigningKeys(address).load().current)
         }
     }
 }
@@ -53,7 +53,7 @@ extension StoreSettings {
         self.database = database
     }
 
-    fileprivate func place() throws(StoreError) -> StoreCopy.Place {
+    fileprivate func databaseURL() throws(StoreError) -> StoreCopy.DatabaseURL {
         guard let address = try postgresAddress() else { return .files(items: database, ledger: ledgerDatabase) }
         return .database(address)
     }

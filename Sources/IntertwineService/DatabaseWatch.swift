@@ -7,7 +7,7 @@ internal import ServiceLifecycle
 /// Looks at the database files twice a second: one that is deleted or replaced under the process takes what is written with it.
 struct DatabaseWatch: ServiceLifecycle.Service {
     /// What became of each file since the last look; these block.
-    private let looks: [@Sendable () -> FileNews?]
+    private let monitors: [@Sendable () -> FileChange?]
     /// Called once another file is served.
     private let prepare: @Sendable () throws -> Void
     private let logger: Logger
@@ -15,8 +15,8 @@ struct DatabaseWatch: ServiceLifecycle.Service {
 
     private let queue = DispatchQueue(label: "intertwine.files")
 
-    init(_ looks: [@Sendable () -> FileNews?], prepare: @escaping @Sendable () throws -> Void, logger: Logger) {
-        self.looks = looks
+    init(_ looks: [@Sendable () -> FileChange?], prepare: @escaping @Sendable () throws -> Void, logger: Logger) {
+        self.monitors = looks
         self.prepare = prepare
         self.logger = logger
     }
@@ -25,21 +25,21 @@ struct DatabaseWatch: ServiceLifecycle.Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do { try await Task.sleep(for: interval) } catch { return }
-                await look()
+                await poll()
             }
         }
     }
 
-    private func look() async {
+    private func poll() async {
         await withCheckedContinuation { continuation in
             queue.async {
-                for look in looks { tell(look()) }
+                for look in monitors { report(look()) }
                 continuation.resume()
             }
         }
     }
 
-    private func tell(_ news: FileNews?) {
+    private func report(_ news: FileChange?) {
         switch news {
         case .gone(let line): logger.error("a database is gone", metadata: ["reason": "\(line)"])
         case .damaged(let line): logger.error("a database is damaged", metadata: ["reason": "\(line)"])

@@ -11,7 +11,7 @@ public struct FeedService: Sendable {
     /// The product's version (semver.org), as `intertwine --version` and `intertwine_build_info` tell it.
     public static let version = "0.1.0"
 
-    let live: LiveComposition
+    let live: ReloadableApplication
     let servers: [(name: String, server: HTTPServer)]
     let state: ServiceState
     let drain: Duration

@@ -5,7 +5,7 @@ internal import ServiceLifecycle
 
 /// Removes the ledger's events once they are older than they are to be kept: at the start, and every hour from then on.
 ///
-/// How old they are is decided by the time that has passed (``PassedTime``), not by what the clock says at that moment: one sweep under a
+/// How old they are is decided by the time that has passed (``RetentionClock``), not by what the clock says at that moment: one sweep under a
 /// clock that is a year ahead would remove all there is.
 struct LedgerRetention: ServiceLifecycle.Service {
     let archive: any LedgerArchive
@@ -34,12 +34,12 @@ struct LedgerRetention: ServiceLifecycle.Service {
         do {
             let time = try await archive.passTime(to: now(), after: elapsed)
             isTold = true
-            if let doubted = time.doubted {
+            if let doubted = time.unconfirmed {
                 logger.warning(
                     "the clock is ahead of the time that has passed: old events are kept until it has been so for a week",
                     metadata: ["hours-ahead": "\(time.lead / 3_600_000)", "hours-so-far": "\(doubted / 3_600_000)"])
             }
-            let removed = try await archive.removeEvents(before: time.reached - retention().milliseconds)
+            let removed = try await archive.removeEvents(before: time.now - retention().milliseconds)
             if removed > 0 { logger.info("removed old events", metadata: ["events": "\(removed)"]) }
         } catch is CancellationError {
             // The rest goes after the next start.

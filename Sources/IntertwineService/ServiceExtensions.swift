@@ -110,7 +110,7 @@ struct MiddlewareHandler: HTTPHandler {
     let handler: any HTTPHandler
     let logger: Logger
 
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
         handler.plan(for: request, peer: peer).around { sent, respond in
             do {
                 return try await Self.respond(to: sent, through: middleware[...]) { asked in
@@ -135,7 +135,7 @@ struct MiddlewareHandler: HTTPHandler {
     func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) { handler.refused(method, peer: peer, status: status) }
 
     private static func respond(
-        to request: ServerRequest, through middleware: ArraySlice<any ServiceMiddleware>, _ respond: @escaping RequestPlan.Respond
+        to request: ServerRequest, through middleware: ArraySlice<any ServiceMiddleware>, _ respond: @escaping HandlerResult.Responder
     ) async throws -> ServerResponse {
         guard let first = middleware.first else { return await respond(request) }
         return try await first.handle(request) { try await Self.respond(to: $0, through: middleware.dropFirst(), respond) }

@@ -7,14 +7,14 @@ internal import IntertwineTrackers
 
 /// What the parts of the service count themselves, read when metrics are asked for.
 struct ServiceSamples: Sendable {
-    let live: LiveComposition
-    let cellCounters: FinishedCells.Counters
+    let live: ReloadableApplication
+    let cellCounters: RenderedCellCache.Counters
     /// Nil where a program brought its own, as the ledger and the sources.
     let store: (any ItemStore)?
-    let ledger: (any KeptLedger)?
-    let polling: SourcePolling?
-    let trackers: TrackerBoard?
-    let pictures: ImageNetworkManager
+    let ledger: (any PersistentLedger)?
+    let polling: SourcePoller?
+    let trackers: TrackerMetrics?
+    let imageManager: ImageNetworkManager
     let accessLog: AccessLog
     let sink: LogSink
     let listeners: LiveFeeds
@@ -22,8 +22,8 @@ struct ServiceSamples: Sendable {
     let clock: @Sendable () -> Int64
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + cells + heard + reads + checks + commits + tracked + logs
-            + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await pictures.metrics())
+        ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + tracked + logs
+            + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await imageManager.metrics())
     }
 
     private static let build = MetricSample(
@@ -48,7 +48,7 @@ struct ServiceSamples: Sendable {
         ]
     }
 
-    private var heard: [MetricSample] {
+    private var received: [MetricSample] {
         let contents = listeners.contents
         return [
             .gauge("intertwine_feed_listeners", "Clients that are told of changes as they happen.", contents.listeners),
@@ -108,7 +108,7 @@ struct ServiceSamples: Sendable {
 
     private var tracked: [MetricSample] {
         guard let state = trackers?.state else { return [] }
-        let outcomes = [("answered", state.answered), ("failed", state.failed), ("given-up", state.givenUp)]
+        let outcomes = [("answered", state.succeeded), ("failed", state.failed), ("given-up", state.abandoned)]
         return outcomes.map { outcome, count in
             MetricSample(
                 "intertwine_tracker_calls_total", .counter, "Calls of trackers, by how they ended; those that failed are tried again.",
@@ -116,7 +116,8 @@ struct ServiceSamples: Sendable {
         } + [
             .gauge("intertwine_tracker_calls_waiting", "Calls of trackers that are still to be answered.", state.summary.waiting),
             .gauge(
-                "intertwine_tracker_calls_given_up", "Calls of trackers that were given up, of those that are kept.", state.summary.givenUp),
+                "intertwine_tracker_calls_given_up", "Calls of trackers that were given up, of those that are kept.",
+                state.summary.abandoned),
         ]
     }
 
@@ -137,7 +138,7 @@ struct ServiceSamples: Sendable {
             + labelled("intertwine_image_sized_failed_total", "Sized pictures that could not be made.", "reason", metrics.sizedFailed)
             + labelled(
                 "intertwine_image_departed_waiters_total", "Waiters that left early, by the stage of their download.", "stage",
-                metrics.departed)
+                metrics.cancelledWaiters)
             + labelled(
                 "intertwine_image_aborted_downloads_total", "Downloads given up as nobody waited, by their stage.", "stage", metrics.aborted
             )
@@ -156,7 +157,7 @@ struct ServiceSamples: Sendable {
                 .gauge("intertwine_image_downloads_queued", "Downloads that wait for a place.", metrics.queued),
                 .gauge("intertwine_image_waiters", "Requests that wait for a picture.", metrics.waiters),
                 .gauge("intertwine_image_buffer_bytes", "Bytes that downloads under way hold.", metrics.bufferBytes),
-                .gauge("intertwine_image_resting_hosts", "Hosts that are not asked for now, after failures.", metrics.restingHosts),
+                .gauge("intertwine_image_resting_hosts", "Hosts that are not asked for now, after failures.", metrics.openCircuits),
                 .gauge("intertwine_image_negative_entries", "Failures that are remembered.", metrics.negativeEntries),
             ] + cache("memory", metrics.memoryBytes, metrics.memoryEntries, metrics.memoryEvictions)
             + cache("disk", metrics.diskBytes, metrics.diskEntries, metrics.diskEvictions)
@@ -184,14 +185,14 @@ struct ServiceSamples: Sendable {
 
 /// How the sources are doing, as metrics: one series for each configured name.
 private enum SourceSamples {
-    static func read(_ polling: SourcePolling, now: Int64) -> [MetricSample] {
+    static func read(_ polling: SourcePoller, now: Int64) -> [MetricSample] {
         polling.sources.flatMap { source in
-            polling.board[source.name].map { samples(of: $0, source.name, now: now) } ?? []
+            polling.registry[source.name].map { samples(of: $0, source.name, now: now) } ?? []
         }
     }
 
     private static func samples(of state: SourceState, _ name: String, now: Int64) -> [MetricSample] {
-        let attempts = (["changed", "unchanged"] + SourceFailure.Cause.allCases.map(\.rawValue) + [SourceState.otherCause]).map { result in
+        let attempts = (["changed", "unchanged"] + SourceError.Cause.allCases.map(\.rawValue) + [SourceState.otherCause]).map { result in
             counter(
                 "intertwine_source_attempts_total", "Synchronisations of a source, by how they ended.", name, state.attempts[result] ?? 0,
                 ("result", result))

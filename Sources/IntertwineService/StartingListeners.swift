@@ -74,11 +74,11 @@ private struct StartingHandler: HTTPHandler {
     /// Why a request may not be answered; nil if it may.
     var refusal: @Sendable (HTTPRequest, PeerAddress) -> Problem? = { _, _ in nil }
 
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
         var response = response(to: request, from: peer)
         // The next request is for the service itself.
         response.closesConnection = true
-        return .answer(response)
+        return .respond(response)
     }
 
     private func response(to request: HTTPRequest, from peer: PeerAddress) -> ServerResponse {

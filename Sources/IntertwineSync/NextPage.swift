@@ -24,7 +24,7 @@ public enum NextPage: Sendable, Hashable {
     /// The page behind one; nil where there is none.
     ///
     /// - Parameter cursor: what stands at ``pointer`` in the document.
-    func following(_ head: FetchHead, cursor: String?, first: FetchURL) throws(FetchFailure) -> FetchURL? {
+    func following(_ head: FetchHead, cursor: String?, first: FetchURL) throws(FetchError) -> FetchURL? {
         switch self {
         case .none: return nil
         case .link:

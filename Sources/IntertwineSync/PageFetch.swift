@@ -12,18 +12,18 @@ final class PageFetch: FetchDelegate {
         var head: FetchHead?
         var bytes: [UInt8] = []
         /// The outer nil is "not yet".
-        var end: FetchFailure??
+        var end: FetchError??
         var isPaused = false
-        var refusal: FetchRefusal?
+        var refusal: FetchRejection?
         var waiting: CheckedContinuation<Void, Never>?
     }
 
     let url: FetchURL
-    private let transfers: Transfers
+    private let transfers: CurlClient
     private let state = Mutex(State())
     private let id = Mutex<FetchID?>(nil)
 
-    init(_ request: FetchRequest, on transfers: Transfers) {
+    init(_ request: FetchRequest, on transfers: CurlClient) {
         self.transfers = transfers
         url = request.url
         let started = transfers.start(request, delegate: self)
@@ -31,7 +31,7 @@ final class PageFetch: FetchDelegate {
     }
 
     /// Where the page leads that may not be asked, where that is why there is none.
-    var refusal: FetchRefusal? { state.withLock { $0.refusal } }
+    var refusal: FetchRejection? { state.withLock { $0.refusal } }
 
     /// Gives the page up.
     func cancel() {
@@ -111,7 +111,7 @@ final class PageFetch: FetchDelegate {
     func fetch(_ id: FetchID, reached stage: FetchStage) {}
 
     func fetch(_ id: FetchID, refused url: FetchURL, at addresses: [IPAddress]) {
-        state.withLock { $0.refusal = FetchRefusal(url: url, addresses: addresses) }
+        state.withLock { $0.refusal = FetchRejection(url: url, addresses: addresses) }
     }
 
     /// Other answers than these have nothing to read.
@@ -130,7 +130,7 @@ final class PageFetch: FetchDelegate {
         return true
     }
 
-    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
+    func fetchEnded(_ id: FetchID, _ failure: FetchError?) {
         wake { $0.end = .some(failure) }
     }
 }

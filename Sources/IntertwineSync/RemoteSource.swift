@@ -19,7 +19,7 @@ public struct RemoteSource: Sendable {
     public var items: JSONPointer
     public var next: NextPage = .none
     /// Sent to the origin of ``url`` and to no other.
-    public var headers = FetchHeaders()
+    public var headers = FetchHeaderFields()
     /// From the end of one synchronisation to the beginning of the next.
     public var interval: Duration = .seconds(300)
     public var policy = BadItemPolicy.stop

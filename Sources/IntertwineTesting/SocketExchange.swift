@@ -10,7 +10,7 @@ extension TestClient {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<TestResponse, any Error>) in
                 // It blocks: on a thread of its own, which no task has to do without.
                 DispatchQueue(label: "test-client").async {
-                    continuation.resume(with: Result { try SocketExchange(port: port).answer(to: request, body) })
+                    continuation.resume(with: Result { try SocketExchange(port: port).response(to: request, body) })
                 }
             }
         }
@@ -20,15 +20,15 @@ extension TestClient {
 /// One request and its answer on one connection, which ends with it.
 private struct SocketExchange {
     /// Seconds that any call waits at most.
-    private static let patience = 30
+    private static let timeoutSeconds = 30
 
     let port: UInt16
 
-    func answer(to request: HTTPRequest, _ body: [UInt8]) throws -> TestResponse {
+    func response(to request: HTTPRequest, _ body: [UInt8]) throws -> TestResponse {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw TestServiceError.noAnswer }
+        guard descriptor >= 0 else { throw TestServiceError.noResponse }
         defer { close(descriptor) }
-        var time = timeval(tv_sec: Self.patience, tv_usec: 0)
+        var time = timeval(tv_sec: Self.timeoutSeconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -37,7 +37,7 @@ private struct SocketExchange {
         let connected = withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
-        guard connected == 0 else { throw TestServiceError.noAnswer }
+        guard connected == 0 else { throw TestServiceError.noResponse }
         send(head(of: request, body.count) + body, on: descriptor)
         return try Self.response(in: Self.all(from: descriptor), to: request.method)
     }
@@ -71,21 +71,21 @@ private struct SocketExchange {
 
     private static func response(in bytes: [UInt8], to method: HTTPRequest.Method) throws -> TestResponse {
         let end: [UInt8] = [13, 10, 13, 10]
-        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { throw TestServiceError.noAnswer }
+        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { throw TestServiceError.noResponse }
         let lines = String(decoding: bytes[..<start], as: UTF8.self).split(separator: "\r\n")
         guard let first = lines.first?.split(separator: " "), first.count > 1, let status = Int(first[1]) else {
-            throw TestServiceError.noAnswer
+            throw TestServiceError.noResponse
         }
         var fields = HTTPFields()
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { throw TestServiceError.noAnswer }
+            guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else { throw TestServiceError.noResponse }
             fields.append(HTTPField(name: name, value: String(parts[1].drop { $0 == " " })))
         }
         let rest = Array(bytes[(start + end.count)...])
         let body = fields[.transferEncoding] == "chunked" ? try dechunked(rest) : rest
         if method != .head, status != 304, let length = fields[.contentLength].flatMap({ Int($0) }), length != body.count {
-            throw TestServiceError.noAnswer
+            throw TestServiceError.noResponse
         }
         return TestResponse(status: status, fields: fields, body: body)
     }
@@ -98,7 +98,7 @@ private struct SocketExchange {
                 switch try decoder.next(buffer, from: &index) {
                 case .data(let range): body += buffer[range]
                 case .end: return body
-                case .needsMore: throw TestServiceError.noAnswer
+                case .needsMore: throw TestServiceError.noResponse
                 }
             }
         }

@@ -66,8 +66,8 @@ extension TestClient {
     /// Asks a handler, without a socket.
     init(_ handler: any HTTPHandler) {
         self.init { request, body in
-            guard let peer = PeerAddress("127.0.0.1", port: 1) else { throw TestServiceError.noAnswer }
-            let (response, bytes) = try await handler.answer(to: request, body: body, from: peer)
+            guard let peer = PeerAddress("127.0.0.1", port: 1) else { throw TestServiceError.noResponse }
+            let (response, bytes) = try await handler.response(to: request, body: body, from: peer)
             var fields = response.fields
             if let tag = response.entityTag { fields[.eTag] = tag }
             return TestResponse(status: response.status.code, fields: fields, body: bytes)
@@ -80,5 +80,5 @@ public enum TestServiceError: Error, Hashable, Sendable {
     /// There is no such listener: `admin.enabled` is false.
     case noListener
     /// The connection ended without a whole answer.
-    case noAnswer
+    case noResponse
 }

@@ -16,7 +16,7 @@ internal import Synchronization
 /// Its data is in a temporary folder, which goes when it stops.
 public final class TestService: Sendable {
     /// How it is asked.
-    public enum Way: Sendable, Hashable, CaseIterable {
+    public enum Transport: Sendable, Hashable, CaseIterable {
         /// Without a socket. What is the HTTP server's own is left out: limits, conditions, ranges, codings, HTTP's own fields. Nothing goes on
         /// beside requests, such as polling sources.
         case memory
@@ -46,7 +46,8 @@ public final class TestService: Sendable {
     ///   - extensions: their clock gives way to `clock`.
     /// - Throws: as `ItemImport`, `ServiceConfiguration` and `FeedService` do.
     public init(
-        _ way: Way = .memory, items: String = "", settings: [String: String] = [:], extensions: ServiceExtensions = ServiceExtensions(),
+        _ way: Transport = .memory, items: String = "", settings: [String: String] = [:],
+        extensions: ServiceExtensions = ServiceExtensions(),
         clock: TestClock = TestClock()
     ) async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
@@ -84,7 +85,8 @@ public final class TestService: Sendable {
 
     /// Starts it, has it used, and stops it, whatever the use throws. The parameters are those of ``init(_:items:settings:extensions:clock:)``.
     public static func run<Result: Sendable>(
-        _ way: Way = .memory, items: String = "", settings: [String: String] = [:], extensions: ServiceExtensions = ServiceExtensions(),
+        _ way: Transport = .memory, items: String = "", settings: [String: String] = [:],
+        extensions: ServiceExtensions = ServiceExtensions(),
         clock: TestClock = TestClock(), _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         let service = try await TestService(way, items: items, settings: settings, extensions: extensions, clock: clock)

@@ -6,8 +6,8 @@ final class TrackerFetch: FetchDelegate {
     private struct State {
         var status: Int?
         var bodyBytes = 0
-        var waiting: CheckedContinuation<Result<Int, FetchFailure>, Never>?
-        var end: Result<Int, FetchFailure>?
+        var waiting: CheckedContinuation<Result<Int, FetchError>, Never>?
+        var end: Result<Int, FetchError>?
     }
 
     /// Bytes of a body that are read; the rest is not waited for.
@@ -18,8 +18,8 @@ final class TrackerFetch: FetchDelegate {
     private init() {}
 
     /// The status of the answer that stands at the end of the redirects.
-    static func answer(_ url: FetchURL, on transfers: Transfers) async -> Result<Int, FetchFailure> {
-        var request = FetchRequest(url, headers: FetchHeaders(["Accept": "*/*", "User-Agent": "intertwine"]))
+    static func response(_ url: FetchURL, on transfers: CurlClient) async -> Result<Int, FetchError> {
+        var request = FetchRequest(url, headers: FetchHeaderFields(["Accept": "*/*", "User-Agent": "intertwine"]))
         request.limits.total = .seconds(10)
         request.limits.bodyBytes = .max
         let fetch = TrackerFetch()
@@ -52,10 +52,10 @@ final class TrackerFetch: FetchDelegate {
         }
     }
 
-    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
+    func fetchEnded(_ id: FetchID, _ failure: FetchError?) {
         let waiting = state.withLock { state in
             // Whatever becomes of the body, there was an answer.
-            let end: Result<Int, FetchFailure> = state.status.map { .success($0) } ?? .failure(failure ?? .protocolError)
+            let end: Result<Int, FetchError> = state.status.map { .success($0) } ?? .failure(failure ?? .protocolError)
             state.end = end
             defer { state.waiting = nil }
             return state.waiting.map { ($0, end) }

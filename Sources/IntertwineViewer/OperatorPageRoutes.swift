@@ -13,7 +13,7 @@ package struct OperatorPageRoutes: Sendable {
         """
 
     private struct File {
-        let resource: ViewerResource
+        let resource: WebClientResource
         /// Which pages may show it within them. The viewer is of another origin, and what it shows there reads and changes nothing.
         var ancestors = "'none'"
     }
@@ -21,7 +21,7 @@ package struct OperatorPageRoutes: Sendable {
     private static let files = [
         File(resource: page("/reports", PackageResources.reports_html)),
         File(
-            resource: ViewerResource(
+            resource: WebClientResource(
                 path: "/reports/reports.css", contentType: "text/css; charset=utf-8", bytes: PackageResources.reports_css)),
         File(resource: module("/reports/reports.mjs", PackageResources.reports_mjs)),
         File(resource: module("/reports/chart.mjs", PackageResources.chart_mjs)),
@@ -33,17 +33,17 @@ package struct OperatorPageRoutes: Sendable {
 
     package var routes: [Route] {
         Self.files.map { file in
-            let content = ViewerRoutes.content(
+            let content = WebClientRoutes.content(
                 file.resource, policy: "\(Self.policy) \(file.ancestors)", route: file.resource.path)
             return Route(.get, file.resource.path) { _ in ServerResponse(content.response) }
         }
     }
 
-    private static func page(_ path: String, _ bytes: [UInt8]) -> ViewerResource {
-        ViewerResource(path: path, contentType: "text/html; charset=utf-8", bytes: bytes)
+    private static func page(_ path: String, _ bytes: [UInt8]) -> WebClientResource {
+        WebClientResource(path: path, contentType: "text/html; charset=utf-8", bytes: bytes)
     }
 
-    private static func module(_ path: String, _ bytes: [UInt8]) -> ViewerResource {
-        ViewerResource(path: path, contentType: "text/javascript; charset=utf-8", bytes: bytes)
+    private static func module(_ path: String, _ bytes: [UInt8]) -> WebClientResource {
+        WebClientResource(path: path, contentType: "text/javascript; charset=utf-8", bytes: bytes)
     }
 }

@@ -40,7 +40,7 @@ enum DecoderMessage {
         "arithmetic coding is not implemented",
     ]
 
-    static func refusal(_ picture: UnsafeRawBufferPointer) -> PictureRefusal {
+    static func refusal(_ picture: UnsafeRawBufferPointer) -> TransformRejection {
         let said = String(cString: vips_error_buffer())
         if unsupported.contains(where: said.contains) || AVIFBrand.isAnimated(picture) { return .unsupported }
         // Other formats are told from damaged ones by their first bytes.

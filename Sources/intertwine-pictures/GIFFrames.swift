@@ -1,13 +1,13 @@
 /// Whether the frames of a GIF have as many pixels as they should. libvips shows what there is, and the screen where there is none.
 struct GIFFrames {
     private let bytes: UnsafeRawBufferPointer
-    private var place = 0
+    private var offset = 0
 
     /// - Parameter isCalledOff: asked between frames.
-    static func areWhole(_ bytes: UnsafeRawBufferPointer, isCalledOff: () -> Bool) -> Bool {
+    static func areComplete(_ bytes: UnsafeRawBufferPointer, isCancelled: () -> Bool) -> Bool {
         var frames = GIFFrames(bytes: bytes)
         while let isWhole = frames.next() {
-            guard isWhole, !isCalledOff() else { return false }
+            guard isWhole, !isCancelled() else { return false }
         }
         return true
     }
@@ -15,9 +15,9 @@ struct GIFFrames {
     private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     private mutating func byte() -> Int? {
-        guard place < bytes.count else { return nil }
-        defer { place += 1 }
-        return Int(bytes[place])
+        guard offset < bytes.count else { return nil }
+        defer { offset += 1 }
+        return Int(bytes[offset])
     }
 
     /// Bytes of the colours that flags announce.
@@ -25,20 +25,20 @@ struct GIFFrames {
 
     /// Whether the next frame is whole; nil where there is none, or nothing that can be followed (GIF89a, sections 18 to 23).
     private mutating func next() -> Bool? {
-        if place == 0 {
+        if offset == 0 {
             guard bytes.count >= 13 else { return nil }
-            place = 13 + Self.table(bytes[10])
+            offset = 13 + Self.table(bytes[10])
         }
         while let block = byte() {
             switch block {
             case 0x21:
-                place += 1
+                offset += 1
                 skipData()
             case 0x2c:
-                guard place + 9 <= bytes.count else { return nil }
-                func number(_ offset: Int) -> Int { Int(bytes[place + offset]) | Int(bytes[place + offset + 1]) << 8 }
+                guard offset + 9 <= bytes.count else { return nil }
+                func number(_ offset: Int) -> Int { Int(bytes[offset + offset]) | Int(bytes[offset + offset + 1]) << 8 }
                 let pixels = number(4) * number(6)
-                place += 9 + Self.table(bytes[place + 8])
+                offset += 9 + Self.table(bytes[offset + 8])
                 guard let width = byte() else { return nil }
                 let isWhole = hasPixels(pixels, width)
                 skipData()
@@ -51,7 +51,7 @@ struct GIFFrames {
 
     /// To behind the empty one of pieces of up to 255 bytes.
     private mutating func skipData() {
-        while let length = byte(), length > 0 { place += length }
+        while let length = byte(), length > 0 { offset += length }
     }
 
     /// Goes through the codes of a frame, and leaves its place as it is: of each code it is noted for how many pixels it stands, not for which
@@ -59,7 +59,7 @@ struct GIFFrames {
     private func hasPixels(_ wanted: Int, _ width: Int) -> Bool {
         // Decoders say what they think of others.
         guard (1...11).contains(width) else { return true }
-        var pieces = Pieces(bytes: bytes, place: place)
+        var pieces = Pieces(bytes: bytes, offset: offset)
         let clear = 1 << width
         var lengths = [Int32](repeating: 1, count: 4_096)
         var (next, bits, last, found) = (clear + 2, width + 1, -1, 0)
@@ -92,31 +92,31 @@ struct GIFFrames {
     /// The codes that lie in pieces of data, the lowest bit first.
     private struct Pieces {
         private let bytes: UnsafeRawBufferPointer
-        private var place: Int
+        private var offset: Int
         private var left = 0
-        private var kept = 0
-        private var keptBits = 0
+        private var retained = 0
+        private var retainedBits = 0
 
-        init(bytes: UnsafeRawBufferPointer, place: Int) { (self.bytes, self.place) = (bytes, place) }
+        init(bytes: UnsafeRawBufferPointer, offset: Int) { (self.bytes, self.offset) = (bytes, offset) }
 
         mutating func code(_ bits: Int) -> Int? {
-            while keptBits < bits {
+            while retainedBits < bits {
                 if left == 0 {
-                    guard place < bytes.count, bytes[place] > 0 else { return nil }
-                    left = Int(bytes[place])
-                    place += 1
+                    guard offset < bytes.count, bytes[offset] > 0 else { return nil }
+                    left = Int(bytes[offset])
+                    offset += 1
                 }
-                guard place < bytes.count else { return nil }
-                kept |= Int(bytes[place]) << keptBits
-                keptBits += 8
-                place += 1
+                guard offset < bytes.count else { return nil }
+                retained |= Int(bytes[offset]) << retainedBits
+                retainedBits += 8
+                offset += 1
                 left -= 1
             }
             defer {
-                kept >>= bits
-                keptBits -= bits
+                retained >>= bits
+                retainedBits -= bits
             }
-            return kept & ((1 << bits) - 1)
+            return retained & ((1 << bits) - 1)
         }
     }
 }

@@ -12,20 +12,22 @@ struct Transformation {
     /// No bound for a side, to libvips.
     private static let anySide = 10_000_000
 
-    private let job: PictureJob
-    private let picture: UnsafeRawBufferPointer
+    private let job: TransformJob
+    private let imageBytes: UnsafeRawBufferPointer
 
-    init(_ job: PictureJob, _ picture: UnsafeRawBufferPointer) {
+    init(_ job: TransformJob, _ picture: UnsafeRawBufferPointer) {
         self.job = job
-        self.picture = picture
+        self.imageBytes = picture
     }
 
-    func run() throws(PictureRefusal) -> (PictureResult, EncodedPicture?) {
-        guard Format.isTaken(picture) else { throw .undecodable }
-        guard let header = VipsPicture(cvips_open(picture.baseAddress, picture.count)) else { throw DecoderMessage.refusal(picture) }
+    func run() throws(TransformRejection) -> (TransformResult, EncodedImage?) {
+        guard Format.isSupported(imageBytes) else { throw .undecodable }
+        guard let header = DecodedImage(cvips_open(imageBytes.baseAddress, imageBytes.count)) else {
+            throw DecoderMessage.refusal(imageBytes)
+        }
         let original = try size(of: header)
-        let isGIF = picture.starts(with: "GIF8".utf8)
-        if isGIF, !GIFFrames.areWhole(picture, isCalledOff: Worker.isCalledOff) { throw .undecodable }
+        let isGIF = imageBytes.starts(with: "GIF8".utf8)
+        if isGIF, !GIFFrames.areComplete(imageBytes, isCancelled: Worker.isCalledOff) { throw .undecodable }
         let isAnimated = job.keepsAnimation && header.frames > 1 && (job.format == .gif || job.format == .webp)
         let plan = Plan(job, original)
         if isAnimated {
@@ -36,7 +38,7 @@ struct Transformation {
         let pixels = try decode(plan, hasProfile: header.hasProfile, isAnimated: isAnimated)
         let first = isAnimated ? try part(of: pixels, 0, 0, pixels.width, pixels.frameHeight) : pixels
         let likeness = try likeness(first, header, original)
-        var result = PictureResult(
+        var result = TransformResult(
             width: 0, height: 0, originalWidth: original.width, originalHeight: original.height, frames: header.frames,
             hasAlpha: header.hasAlpha, color: likeness.color, thumbHash: likeness.thumbHash)
         guard let format = job.format else { return (result, nil) }
@@ -48,16 +50,16 @@ struct Transformation {
 
     /// Of more than a few pixels, whatever size is made: what a picture looks like is not to depend on that.
     private func likeness(
-        _ first: VipsPicture, _ header: VipsPicture, _ original: (width: Int, height: Int)
-    ) throws(PictureRefusal) -> Likeness {
-        let enough = min(Likeness.longestSide, max(original.width, original.height))
-        if max(first.width, first.height) >= enough { return Likeness(first) }
-        let facts = Plan(PictureJob(id: 0), original)
-        return Likeness(try decode(facts, hasProfile: header.hasProfile, isAnimated: false))
+        _ first: DecodedImage, _ header: DecodedImage, _ original: (width: Int, height: Int)
+    ) throws(TransformRejection) -> ImagePlaceholderEncoder {
+        let enough = min(ImagePlaceholderEncoder.longestSide, max(original.width, original.height))
+        if max(first.width, first.height) >= enough { return ImagePlaceholderEncoder(first) }
+        let facts = Plan(TransformJob(id: 0), original)
+        return ImagePlaceholderEncoder(try decode(facts, hasProfile: header.hasProfile, isAnimated: false))
     }
 
     /// As it is seen, which a camera's orientation may turn.
-    private func size(of header: VipsPicture) throws(PictureRefusal) -> (width: Int, height: Int) {
+    private func size(of header: DecodedImage) throws(TransformRejection) -> (width: Int, height: Int) {
         let (width, height) = (header.width, header.frameHeight)
         guard width > 0, height > 0 else { throw .undecodable }
         guard max(width, height) <= Self.longestSide, width * height <= Self.mostPixels else { throw .tooManyPixels }
@@ -65,36 +67,38 @@ struct Transformation {
     }
 
     /// The whole picture at the size that is needed, in memory.
-    private func decode(_ plan: Plan, hasProfile: Bool, isAnimated: Bool) throws(PictureRefusal) -> VipsPicture {
+    private func decode(_ plan: Plan, hasProfile: Bool, isAnimated: Bool) throws(TransformRejection) -> DecodedImage {
         let width = plan.isBoundByWidth ? plan.scaled.width : Self.anySide
         let height = plan.isBoundByHeight ? plan.scaled.height : Self.anySide
-        let thumbnail = cvips_thumbnail(picture.baseAddress, picture.count, Int32(width), Int32(height), hasProfile, isAnimated)
-        guard let lazy = VipsPicture(thumbnail), let colored = lazy.isPlain ? lazy : VipsPicture(cvips_srgb(lazy.pointer))
-        else { throw DecoderMessage.refusal(picture) }
+        let thumbnail = cvips_thumbnail(imageBytes.baseAddress, imageBytes.count, Int32(width), Int32(height), hasProfile, isAnimated)
+        guard let lazy = DecodedImage(thumbnail), let colored = lazy.isPlain ? lazy : DecodedImage(cvips_srgb(lazy.pointer))
+        else { throw DecoderMessage.refusal(imageBytes) }
         cvips_watch(colored.pointer) { Worker.isCalledOff() }
-        guard let pixels = VipsPicture(vips_image_copy_memory(colored.pointer)), !cvips_ended_early() else {
-            throw DecoderMessage.refusal(picture)
+        guard let pixels = DecodedImage(vips_image_copy_memory(colored.pointer)), !cvips_ended_early() else {
+            throw DecoderMessage.refusal(imageBytes)
         }
         return pixels
     }
 
     /// What of it is shown.
-    private func cut(_ pixels: VipsPicture, _ plan: Plan, isAnimated: Bool, _ first: VipsPicture) throws(PictureRefusal) -> VipsPicture {
+    private func cut(_ pixels: DecodedImage, _ plan: Plan, isAnimated: Bool, _ first: DecodedImage) throws(TransformRejection)
+        -> DecodedImage
+    {
         guard let box = plan.box else { return pixels }
         let (width, height) = (min(box.width, pixels.width), min(box.height, first.height))
         guard width < pixels.width || height < first.height else { return pixels }
-        let (left, top) = place(width, height, first)
+        let (left, top) = cropOrigin(width, height, first)
         guard isAnimated else { return try part(of: pixels, left, top, width, height) }
-        var parts: [VipsPicture] = []
+        var parts: [DecodedImage] = []
         for frame in 0..<pixels.frames {
             parts.append(try part(of: pixels, left, top + frame * pixels.frameHeight, width, height))
         }
         var pointers: [UnsafeMutablePointer<VipsImage>?] = parts.map(\.pointer)
-        guard let stack = VipsPicture(cvips_stack(&pointers, Int32(pointers.count))) else { throw .unencodable }
+        guard let stack = DecodedImage(cvips_stack(&pointers, Int32(pointers.count))) else { throw .unencodable }
         return stack
     }
 
-    private func place(_ width: Int, _ height: Int, _ first: VipsPicture) -> (left: Int, top: Int) {
+    private func cropOrigin(_ width: Int, _ height: Int, _ first: DecodedImage) -> (left: Int, top: Int) {
         let (spareWidth, spareHeight) = (first.width - width, first.height - height)
         switch job.cut {
         case .fit, .centre: return (spareWidth / 2, spareHeight / 2)
@@ -113,9 +117,9 @@ struct Transformation {
     }
 
     private func part(
-        of pixels: VipsPicture, _ left: Int, _ top: Int, _ width: Int, _ height: Int
-    ) throws(PictureRefusal) -> VipsPicture {
-        guard let part = VipsPicture(cvips_crop(pixels.pointer, Int32(left), Int32(top), Int32(width), Int32(height))) else {
+        of pixels: DecodedImage, _ left: Int, _ top: Int, _ width: Int, _ height: Int
+    ) throws(TransformRejection) -> DecodedImage {
+        guard let part = DecodedImage(cvips_crop(pixels.pointer, Int32(left), Int32(top), Int32(width), Int32(height))) else {
             throw .unencodable
         }
         return part
@@ -123,21 +127,21 @@ struct Transformation {
 
     /// - Parameter frameHeight: of an animation.
     private func encode(
-        _ pixels: VipsPicture, _ format: PictureFormat, frameHeight: Int?
-    ) throws(PictureRefusal) -> EncodedPicture {
-        let solid = format == .jpeg && pixels.hasAlpha ? VipsPicture(cvips_flatten(pixels.pointer)) : pixels
+        _ pixels: DecodedImage, _ format: OutputFormat, frameHeight: Int?
+    ) throws(TransformRejection) -> EncodedImage {
+        let solid = format == .jpeg && pixels.hasAlpha ? DecodedImage(cvips_flatten(pixels.pointer)) : pixels
         guard let solid else { throw .unencodable }
         solid.describe(frameHeight: frameHeight)
-        guard let encoded = EncodedPicture(solid, format, quality: job.quality) else { throw .unencodable }
+        guard let encoded = EncodedImage(solid, format, quality: job.quality) else { throw .unencodable }
         return encoded
     }
 
     /// Has every decoder and encoder load what it needs, for the last time.
     static func warmUp() {
-        guard let black = VipsPicture(cvips_black(32, 32)) else { return }
-        for format in PictureFormat.allCases {
-            guard let encoded = EncodedPicture(black, format, quality: 50) else { continue }
-            let job = PictureJob(id: 0, width: 16, height: 8, cut: .attention, format: format)
+        guard let black = DecodedImage(cvips_black(32, 32)) else { return }
+        for format in OutputFormat.allCases {
+            guard let encoded = EncodedImage(black, format, quality: 50) else { continue }
+            let job = TransformJob(id: 0, width: 16, height: 8, cut: .attention, format: format)
             _ = try? Transformation(job, encoded.bytes).run()
         }
         cvips_warm_profiles(black.pointer)
@@ -157,7 +161,7 @@ private struct Plan {
     let isBoundByWidth: Bool
     let isBoundByHeight: Bool
 
-    init(_ job: PictureJob, _ original: (width: Int, height: Int)) {
+    init(_ job: TransformJob, _ original: (width: Int, height: Int)) {
         let (width, height) = (Double(original.width), Double(original.height))
         guard job.format != nil else {
             let scale = min(1, Self.factsSide / max(width, height))
@@ -184,7 +188,7 @@ private struct Plan {
 
 /// Which bytes are given to libvips at all.
 private enum Format {
-    static func isTaken(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func isSupported(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let beginnings: [[UInt8?]] = [
             [0xff, 0xd8, 0xff], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], [0x47, 0x49, 0x46, 0x38],
             [0x52, 0x49, 0x46, 0x46, nil, nil, nil, nil, 0x57, 0x45, 0x42, 0x50], [nil, nil, nil, nil, 0x66, 0x74, 0x79, 0x70],

@@ -9,7 +9,7 @@ internal import IntertwinePictureWire
 @main
 struct Worker {
     /// Of address space, the libraries included. The largest picture that is decoded takes about half of it.
-    private static let mostMemory: UInt64 = 1 << 30
+    private static let maxMemory: UInt64 = 1 << 30
     /// Of processor time in its whole life. The service bounds each job, and replaces workers long before.
     private static let mostSeconds: UInt64 = 3_600
     /// The socket.
@@ -40,7 +40,7 @@ struct Worker {
         // What libraries would write there is nothing for the service's log.
         close(1)
         close(2)
-        send(PictureAnswer.hello(report).frame)
+        send(WorkerMessage.hello(report).frame)
         while true { next() }
     }
 
@@ -49,7 +49,7 @@ struct Worker {
         guard cvips_start() == 0 else { fail("libvips does not start") }
         Transformation.warmUp()
         let landlock = sandbox_landlock()
-        let limits = sandbox_limit(mostMemory, mostSeconds)
+        let limits = sandbox_limit(maxMemory, mostSeconds)
         let seccomp = sandbox_seccomp()
         let version = String(cString: vips_version_string()).split(separator: "-").first.map(String.init) ?? "?"
         return WorkerReport(hasSeccomp: seccomp == 0, landlock: Int(max(0, landlock)), hasLimits: limits == 0, library: version)
@@ -64,23 +64,23 @@ struct Worker {
         defer { body.deallocate() }
         switch type {
         case .job:
-            guard let (job, bytes) = PictureJob.read(UnsafeRawBufferPointer(body)) else { exit(2) }
+            guard let (job, bytes) = TransformJob.read(UnsafeRawBufferPointer(body)) else { exit(2) }
             let picture = UnsafeMutableRawBufferPointer(mutating: bytes)
             AVIFBrand.normalize(picture)
-            perform(job, PNGTexts.removed(from: picture))
+            perform(job, PNGTextChunks.removed(from: picture))
         // It came too late: the job was done.
         case .cancel: break
         default: exit(2)
         }
     }
 
-    private static func perform(_ job: PictureJob, _ picture: UnsafeRawBufferPointer) {
-        do throws(PictureRefusal) {
+    private static func perform(_ job: TransformJob, _ picture: UnsafeRawBufferPointer) {
+        do throws(TransformRejection) {
             let (result, encoded) = try Transformation(job, picture).run()
-            send(PictureAnswer.head(job.id, result, before: encoded?.bytes.count ?? 0))
+            send(WorkerMessage.head(job.id, result, before: encoded?.bytes.count ?? 0))
             if let encoded { send(encoded.bytes) }
         } catch {
-            send(PictureAnswer.failed(id: job.id, isCalledOff() ? .cancelled : error).frame)
+            send(WorkerMessage.failed(id: job.id, isCalledOff() ? .cancelled : error).frame)
         }
         vips_error_clear()
         hasUntrimmedMemory = true

@@ -20,9 +20,10 @@ struct Intertwine: AsyncParsableCommand {
             """,
         version: FeedService.version,
         subcommands: [
-            Serve.self, Import.self, SyncCommand.self, TakedownCommand.self, Report.self, TrackersCommand.self, Export.self, Simulate.self,
+            ServeCommand.self, ImportCommand.self, SyncCommand.self, TakedownCommand.self, ReportCommand.self, TrackersCommand.self,
+            ExportCommand.self, ForecastCommand.self,
             WarmCommand.self, RotateKeyCommand.self, CopyCommand.self,
-            ImageURL.self, Schema.self, CheckConfig.self,
+            ImageURLCommand.self, SchemaCommand.self, CheckConfigCommand.self,
         ])
 
     static func main() async {
@@ -42,7 +43,7 @@ struct Intertwine: AsyncParsableCommand {
                 try command.run()
             }
         } catch let error as ConfigurationError {
-            for reason in error.reasons { Output.complain("Error: \(reason)") }
+            for reason in error.reasons { Output.printError("Error: \(reason)") }
             exit(withError: ExitCode.failure)
         } catch {
             exit(withError: error)
@@ -50,7 +51,7 @@ struct Intertwine: AsyncParsableCommand {
     }
 }
 
-struct CheckConfig: AsyncParsableCommand {
+struct CheckConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
         abstract: "Print every setting as it is in force, and where it comes from; or all that is wrong, a line each.",
@@ -66,13 +67,13 @@ struct CheckConfig: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.checkedConfiguration()
         try configuration.check()
-        for line in try await configuration.checkStoredCampaigns() { Output.complain(line) }
+        for line in try await configuration.checkStoredCampaigns() { Output.printError(line) }
         let settings = configuration.settings + (try configuration.sourceSettings())
         try Output.put(settings.map { "\($0.key)=\($0.shown)  # \($0.origin)\n" }.joined().utf8)
     }
 }
 
-struct ImageURL: AsyncParsableCommand {
+struct ImageURLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "image-url",
         abstract: "Mint the proxy's URL of a picture.",
@@ -88,7 +89,7 @@ struct ImageURL: AsyncParsableCommand {
     }
 }
 
-struct Schema: AsyncParsableCommand {
+struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Print the JSON Schema (2020-12) of a kind of item, as import checks it.",
@@ -104,7 +105,7 @@ struct Schema: AsyncParsableCommand {
 
     func run() async throws {
         let kinds = try await options.configuration().itemKinds()
-        guard let kind = kinds[klass] else { throw Refusal("\(klass): no such kind; there are \(kinds.names.joined(separator: ", "))") }
+        guard let kind = kinds[klass] else { throw ExitError("\(klass): no such kind; there are \(kinds.names.joined(separator: ", "))") }
         try Output.put(kind.schema() + [UInt8(ascii: "\n")])
     }
 }

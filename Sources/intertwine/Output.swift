@@ -9,12 +9,12 @@ enum Output {
 
     /// To standard output, all of it.
     ///
-    /// - Throws: ``Refusal`` where standard output takes no more.
+    /// - Throws: ``ExitError`` where standard output takes no more.
     static func put(_ bytes: some Sequence<UInt8>) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(bytes))
         } catch {
-            throw Refusal("standard output cannot be written: \(error.localizedDescription)")
+            throw ExitError("standard output cannot be written: \(error.localizedDescription)")
         }
     }
 
@@ -24,7 +24,7 @@ enum Output {
     }
 
     /// One line to standard error.
-    static func complain(_ line: String) {
+    static func printError(_ line: String) {
         write("\(line.shown)\n")
     }
 
@@ -76,7 +76,7 @@ extension Unicode.Scalar {
 }
 
 /// Why the command did not do what it was asked to: one line.
-struct Refusal: Error, CustomStringConvertible {
+struct ExitError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {
@@ -88,7 +88,7 @@ struct Refusal: Error, CustomStringConvertible {
 /// nothing is drawn after it.
 ///
 /// Nothing has to be taken back here: whatever ends the process before a commit leaves the store as it was.
-final class Interruption {
+final class SignalHandler {
     private final class Outcome: Sendable {
         /// Nil once nobody can say what becomes of the work.
         let known: Mutex<(text: String, tell: @Sendable () -> Void)?>
@@ -129,7 +129,7 @@ final class Interruption {
     /// Has the end be told elsewhere too, as far as it is known by then what becomes of the work.
     ///
     /// - Parameter tell: blocks until that is done.
-    func telling(_ tell: @escaping @Sendable () -> Void) {
+    func notifying(_ tell: @escaping @Sendable () -> Void) {
         outcome.known.withLock { $0?.tell = tell }
     }
 

@@ -23,22 +23,22 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.configuration()
         let progress = SyncProgress(isTerminal: Output.isTerminal)
-        let interruption = Interruption(nil)
+        let interruption = SignalHandler(nil)
         defer { interruption.end() }
         let outcome: SourceOutcome
         do {
             outcome = try await configuration.audited("sync", source) { note in
                 let outcome = try await configuration.synchronise(source) { bad in
-                    Output.complain("\(bad), skipped")
-                } told: { step in
+                    Output.printError("\(bad), skipped")
+                } onProgress: { step in
                     progress.show(step)
                 }
-                note.tell(outcome)
+                note.record(outcome)
                 return outcome
             }
-        } catch let failure as SourceFailure {
+        } catch let failure as SourceError {
             Output.write(progress.end)
-            throw Refusal("\(source): \(failure); nothing was changed")
+            throw ExitError("\(source): \(failure); nothing was changed")
         }
         Output.write(progress.end)
         let changes = outcome.changes ?? SourceChanges()

@@ -57,7 +57,7 @@ struct TakedownCommand: AsyncParsableCommand {
                 var lines: [String] = []
                 for key in keys {
                     let wasThere = try await store.takeDown(key, reason: reason)
-                    note.tell(["takenDown": 1], items: ["\(key)"])
+                    note.record(["takenDown": 1], items: ["\(key)"])
                     lines.append("\(key): taken down\(wasThere ? "" : "; it was not in the store")")
                 }
                 return lines
@@ -85,18 +85,18 @@ struct TakedownCommand: AsyncParsableCommand {
             let (configuration, store) = try await options.existingStore()
             let keys = try configuration.itemKinds().keys(items)
             for key in keys where try await !store.isReleasable(key) {
-                throw Refusal("\(key): is not taken down; nothing was released")
+                throw ExitError("\(key): is not taken down; nothing was released")
             }
             let lines = try await configuration.audited("takedown", all ? "release --all" : "release") { note in
                 guard all else {
-                    note.tell(["released": try await store.release(keys)], items: keys.map(\.description))
+                    note.record(["released": try await store.release(keys)], items: keys.map(\.description))
                     return keys.map { "\($0): released" }
                 }
                 var count = 0
                 try await store.forEachBatchOfTakedowns { takedowns in
                     let keys = takedowns.map(\.item)
                     let released = try await store.release(keys)
-                    note.tell(["released": released], items: keys.map(\.description))
+                    note.record(["released": released], items: keys.map(\.description))
                     count += released
                 }
                 return ["released \(count)"]
@@ -126,7 +126,7 @@ extension SettingOptions {
         let configuration = try await configuration()
         let items = try configuration.store.items()
         guard items.isThere else {
-            throw Refusal("\(items.shown): there is no store; store.database, or --database, says where it is")
+            throw ExitError("\(items.shown): there is no store; store.database, or --database, says where it is")
         }
         return (configuration, try items.open(reading: ReadLimits()))
     }
@@ -136,8 +136,8 @@ extension ItemKinds {
     fileprivate func keys(_ texts: [String]) throws -> [ItemKey] {
         try texts.map { text in
             guard let key = ItemKey(text, of: self) else {
-                throw Refusal(
-                    "'\(ItemFault.shown(text))' names no item: that is klass:id, such as user:tt; klass is one of \(names.joined(separator: ", "))"
+                throw ExitError(
+                    "'\(ItemError.shown(text))' names no item: that is klass:id, such as user:tt; klass is one of \(names.joined(separator: ", "))"
                 )
             }
             return key

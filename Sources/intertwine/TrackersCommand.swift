@@ -34,24 +34,25 @@ struct TrackersCommand: AsyncParsableCommand {
         let configuration = try await options.configuration()
         let ledger = try configuration.existingLedger()
         let summary = try await ledger?.trackerSummary() ?? TrackerSummary()
-        let waiting = try await ledger?.trackerCalls(givenUp: false, limit: limit) ?? []
-        let givenUp = try await ledger?.trackerCalls(givenUp: true, limit: limit) ?? []
+        let waiting = try await ledger?.trackerCalls(abandoned: false, limit: limit) ?? []
+        let givenUp = try await ledger?.trackerCalls(abandoned: true, limit: limit) ?? []
         switch format {
         case .json:
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let document = Document(
-                waiting: summary.waiting, givenUp: summary.givenUp, calls: (waiting + givenUp).map(Document.Call.init))
+                waiting: summary.waiting, givenUp: summary.abandoned, calls: (waiting + givenUp).map(Document.Call.init))
             try Output.put(try encoder.encode(document) + Array("\n".utf8))
         case .table:
             let oldest = summary.oldest.map { ", the oldest of an event at \(Timestamp.text(milliseconds: $0))" } ?? ""
-            try Output.put("\(summary.waiting) waiting\(oldest); \(summary.givenUp) given up\n".utf8)
+            try Output.put("\(summary.waiting) waiting\(oldest); \(summary.abandoned) given up\n".utf8)
             for call in waiting + givenUp { try Output.put(Self.line(call).utf8) }
         }
     }
 
     private static func line(_ call: TrackerCall) -> String {
-        let when = call.givenUp.map { "given up \(Timestamp.text(milliseconds: $0))" } ?? "due \(Timestamp.text(milliseconds: call.due))"
+        let when =
+            call.abandonedAt.map { "given up \(Timestamp.text(milliseconds: $0))" } ?? "due \(Timestamp.text(milliseconds: call.due))"
         let campaign = call.campaign.isEmpty ? "-" : call.campaign
         return [
             when, "event \(call.event)", call.kind.rawValue, campaign, "attempts \(call.attempts)", call.failure ?? "-", call.url,
@@ -76,10 +77,10 @@ struct TrackersCommand: AsyncParsableCommand {
                 kind = call.kind.rawValue
                 campaign = call.campaign.isEmpty ? nil : call.campaign
                 url = call.url
-                state = call.givenUp == nil ? "waiting" : "given-up"
+                state = call.abandonedAt == nil ? "waiting" : "given-up"
                 at = Timestamp.text(milliseconds: call.at)
-                due = call.givenUp == nil ? Timestamp.text(milliseconds: call.due) : nil
-                givenUp = call.givenUp.map { Timestamp.text(milliseconds: $0) }
+                due = call.abandonedAt == nil ? Timestamp.text(milliseconds: call.due) : nil
+                givenUp = call.abandonedAt.map { Timestamp.text(milliseconds: $0) }
                 attempts = call.attempts
                 failure = call.failure
             }

@@ -45,12 +45,12 @@ struct WarmCommand: AsyncParsableCommand {
             scales: scales.isEmpty ? [1, 2, 3] : scales, accept: accept, parallel: parallel)
         let isTerminal = Output.isTerminal
         let outcome = try await warmer.run { outcome in
-            if isTerminal { Output.write("\r\(outcome.pages) pages, \(outcome.pictures) pictures") }
+            if isTerminal { Output.write("\r\(outcome.pages) pages, \(outcome.images) pictures") }
         }
         if isTerminal { Output.write("\r") }
         let failures = outcome.failures.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         try Output.say(
-            "\(outcome.pages) pages, \(outcome.pictures) pictures"
+            "\(outcome.pages) pages, \(outcome.images) pictures"
                 + (failures.isEmpty ? "" : "; could not be had: \(failures.joined(separator: ", "))"))
     }
 }

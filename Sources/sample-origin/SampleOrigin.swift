@@ -39,23 +39,23 @@ struct SampleOrigin: AsyncParsableCommand {
 
 /// The pictures of one folder, read once.
 struct PictureFolder: HTTPHandler {
-    private let pictures: [String: FinishedResponse]
+    private let pictures: [String: EncodedResponse]
 
     init(path: String) throws {
-        var pictures: [String: FinishedResponse] = [:]
+        var pictures: [String: EncodedResponse] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".png") {
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path).appendingPathComponent(name)))
             var response = ServerResponse(
                 status: .ok, fields: [.contentType: "image/png", .cacheControl: "public, max-age=86400"], body: bytes)
             response.entityTag = "\"\(name)-\(bytes.count)\""
             response.acceptsRanges = true
-            pictures["/\(name)"] = FinishedResponse(response)
+            pictures["/\(name)"] = EncodedResponse(response)
         }
         self.pictures = pictures
     }
 
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
         guard let picture = pictures[request.path ?? ""] else { return .notFound() }
-        return .answer(ServerResponse(picture))
+        return .respond(ServerResponse(picture))
     }
 }

@@ -9,7 +9,7 @@ import TestSupport
 let arguments = CommandLine.arguments
 guard arguments.count > 3, let port = UInt16(arguments[1]), let here = Network("127.0.0.1/32") else { throw CancellationError() }
 let policy = AddressPolicy(allowedNetworks: [here], allowedPorts: [port])
-let transfers = Transfers(on: try EventLoop(label: "cache filler"), policy: policy)
+let transfers = CurlClient(on: try EventLoop(label: "cache filler"), policy: policy)
 var configuration = ImageConfiguration()
 configuration.diskBytes = 1_000_000
 configuration.memoryBytes = 0

@@ -72,9 +72,9 @@ struct EventLoopTests {
 
     /// A clock that stands still until it is told to go on.
     private final class ManualClock: Sendable {
-        private let instant = Mutex(LoopInstant.now())
+        private let instant = Mutex(MonotonicInstant.now())
 
-        var now: LoopInstant { instant.withLock { $0 } }
+        var now: MonotonicInstant { instant.withLock { $0 } }
 
         func advance(by duration: Duration) { instant.withLock { $0 = $0.advanced(by: duration) } }
     }
@@ -86,7 +86,7 @@ struct EventLoopTests {
         defer { loop.stop() }
         let counter = Counter(loop: loop)
         let ends = try Ends()
-        let (events, event) = AsyncStream<LoopInstant>.makeStream()
+        let (events, event) = AsyncStream<MonotonicInstant>.makeStream()
         let watcher = ClosureHandler(ready: { _, _ in event.yield(loop.now) })
         let registration = try await loop.run { try loop.register(ends.one, for: .readable, handler: watcher) }
 
@@ -200,5 +200,5 @@ private actor Counter {
 
     var runsOnLoop: Bool { loop.isOnLoop }
 
-    var now: LoopInstant { loop.now }
+    var now: MonotonicInstant { loop.now }
 }

@@ -52,10 +52,11 @@ final class Ends: Sendable {
 final class ClosureHandler: EventHandler, TimerHandler, @unchecked Sendable {
     var registration: Registration?
     private let isReady: (ClosureHandler, ReadyEvents) -> Void
-    private let isDue: (LoopInstant) -> LoopInstant?
+    private let isDue: (MonotonicInstant) -> MonotonicInstant?
 
     init(
-        ready: @escaping (ClosureHandler, ReadyEvents) -> Void = { _, _ in }, due: @escaping (LoopInstant) -> LoopInstant? = { _ in nil }
+        ready: @escaping (ClosureHandler, ReadyEvents) -> Void = { _, _ in },
+        due: @escaping (MonotonicInstant) -> MonotonicInstant? = { _ in nil }
     ) {
         isReady = ready
         isDue = due
@@ -63,7 +64,7 @@ final class ClosureHandler: EventHandler, TimerHandler, @unchecked Sendable {
 
     func ready(_ events: ReadyEvents) { isReady(self, events) }
 
-    func timerDue(at now: LoopInstant) -> LoopInstant? { isDue(now) }
+    func timerDue(at now: MonotonicInstant) -> MonotonicInstant? { isDue(now) }
 }
 
 /// Something that only a loop's own code touches.

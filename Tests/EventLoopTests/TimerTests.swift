@@ -7,8 +7,8 @@ struct TimerTests {
     @Test("a one-shot timer fires once, not before its time, and not after it was disarmed")
     func oneShot() async throws {
         try await withLoop { loop in
-            let (instants, fired) = AsyncStream<LoopInstant>.makeStream()
-            let start = LoopInstant.now()
+            let (instants, fired) = AsyncStream<MonotonicInstant>.makeStream()
+            let start = MonotonicInstant.now()
             let timers = try await loop.run {
                 let due = OneShotTimer(on: loop) { fired.yield(.now()) }
                 let never = OneShotTimer(on: loop) { fired.yield(start) }
@@ -144,7 +144,7 @@ struct TimerTests {
         }
     }
 
-    private static func handler(_ action: @escaping (LoopInstant) -> Void) -> ClosureHandler {
+    private static func handler(_ action: @escaping (MonotonicInstant) -> Void) -> ClosureHandler {
         ClosureHandler(due: {
             action($0)
             return nil

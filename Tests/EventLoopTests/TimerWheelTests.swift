@@ -7,8 +7,8 @@ import Testing
 struct TimerWheelTests {
     private let tick = Duration.milliseconds(10)
 
-    private func instant(_ milliseconds: Int64) -> LoopInstant {
-        LoopInstant(nanoseconds: milliseconds * 1_000_000)
+    private func instant(_ milliseconds: Int64) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
     }
 
     @Test(

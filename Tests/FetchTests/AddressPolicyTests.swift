@@ -69,7 +69,7 @@ struct AddressPolicyTests {
         ])
     func ports(_ url: String, _ isAllowed: Bool) throws {
         let url = try FetchURL(url)
-        if isAllowed { try policy.check(url) } else { #expect(throws: FetchFailure.portDenied) { try policy.check(url) } }
+        if isAllowed { try policy.check(url) } else { #expect(throws: FetchError.portDenied) { try policy.check(url) } }
     }
 
     @Test(
@@ -86,9 +86,9 @@ struct AddressPolicyTests {
         #expect(pattern.matches(host) == matches)
         let url = try FetchURL("http://\(host)/")
         let allowing = AddressPolicy(allowedHosts: [pattern])
-        if matches { try allowing.check(url) } else { #expect(throws: FetchFailure.hostDenied) { try allowing.check(url) } }
+        if matches { try allowing.check(url) } else { #expect(throws: FetchError.hostDenied) { try allowing.check(url) } }
         let denying = AddressPolicy(deniedHosts: [pattern])
-        if matches { #expect(throws: FetchFailure.hostDenied) { try denying.check(url) } } else { try denying.check(url) }
+        if matches { #expect(throws: FetchError.hostDenied) { try denying.check(url) } } else { try denying.check(url) }
     }
 
     @Test("Patterns that mean nothing are none", arguments: ["", "*", "*.", "a..b", "a b", ".com", "*.*.com", "a/b", "ex*mple.com"])

@@ -67,7 +67,9 @@ struct CompressionTests {
         defer { origin.stop() }
         let fetcher = try Fetcher(ports: [origin.port, other.port])
         for path in ["/out", "/in"] {
-            let fetched = try await get(fetcher, origin.url(path)) { $0.credentials = FetchHeaders(["Authorization": "Bearer secret"]) }
+            let fetched = try await get(fetcher, origin.url(path)) {
+                $0.credentials = FetchHeaderFields(["Authorization": "Bearer secret"])
+            }
             #expect(fetched.failure == .some(nil))
         }
         #expect(origin.requests.map(\.path) == ["/out", "/in", "/here"])

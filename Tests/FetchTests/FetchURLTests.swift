@@ -35,7 +35,7 @@ struct FetchURLTests {
     @Test(
         "What is no http or https URL is refused, and why",
         arguments: [
-            ("", FetchFailure.malformedURL), ("example.com", .malformedURL), ("/path", .malformedURL), ("http://", .malformedURL),
+            ("", FetchError.malformedURL), ("example.com", .malformedURL), ("/path", .malformedURL), ("http://", .malformedURL),
             ("http://exa mple.com/", .malformedURL), ("http://[fe80::1%25eth0]/", .malformedURL), ("http://example.com:0/", .malformedURL),
             ("http://example.com:99999/", .malformedURL), ("http://a\u{0}b/", .malformedURL), ("file:///etc/passwd", .schemeDenied),
             ("ftp://example.com/", .schemeDenied), ("gopher://127.0.0.1:6379/_x", .schemeDenied), ("dict://127.0.0.1/", .schemeDenied),
@@ -43,7 +43,7 @@ struct FetchURLTests {
             ("http://user:pass@example.com/", .userinfoDenied), ("http://example.com@127.0.0.1/", .userinfoDenied),
             ("http://" + String(repeating: "a", count: 2_050) + "/", .malformedURL),
         ])
-    func refused(_ text: String, _ failure: FetchFailure) {
+    func refused(_ text: String, _ failure: FetchError) {
         #expect(throws: failure) { try FetchURL(text) }
     }
 

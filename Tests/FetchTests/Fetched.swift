@@ -10,7 +10,7 @@ final class Fetched: FetchDelegate {
         case head(FetchHead)
         case bytes([UInt8])
         case repeated
-        case ended(FetchFailure?, at: ContinuousClock.Instant)
+        case ended(FetchError?, at: ContinuousClock.Instant)
     }
 
     let log = EventLog<Event>()
@@ -38,7 +38,7 @@ final class Fetched: FetchDelegate {
         return true
     }
 
-    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) { log.append(.ended(failure, at: .now)) }
+    func fetchEnded(_ id: FetchID, _ failure: FetchError?) { log.append(.ended(failure, at: .now)) }
 
     func ended() async {
         await log.wait { $0.contains { if case .ended = $0 { true } else { false } } }
@@ -53,8 +53,8 @@ final class Fetched: FetchDelegate {
     }
 
     /// The outer nil is "not yet".
-    var failure: FetchFailure?? {
-        log.events.lazy.compactMap { event -> FetchFailure?? in if case .ended(let failure, _) = event { .some(failure) } else { nil } }
+    var failure: FetchError?? {
+        log.events.lazy.compactMap { event -> FetchError?? in if case .ended(let failure, _) = event { .some(failure) } else { nil } }
             .first
     }
 

@@ -8,7 +8,7 @@ import Testing
 /// Transfers on a loop of their own, as the tests drive them.
 struct Fetcher {
     let loop: EventLoop
-    let transfers: Transfers
+    let transfers: CurlClient
 
     /// A listener that `http_proxy` points to, from before curl is first used: whatever reaches it is a failure.
     static let proxyTrap: Origin? = {
@@ -29,7 +29,7 @@ struct Fetcher {
         _ = try #require(Self.proxyTrap)
         loop = try EventLoop(label: "fetch tests")
         let policy = AddressPolicy(allowedNetworks: allowed.compactMap(Network.init), allowedPorts: ports, ownAddresses: [])
-        transfers = Transfers(on: loop, policy: policy, resolver: Resolver(lookup: lookup), certificates: certificates)
+        transfers = CurlClient(on: loop, policy: policy, resolver: Resolver(lookup: lookup), certificates: certificates)
     }
 
     /// Starts a fetch that the test follows while it is under way.

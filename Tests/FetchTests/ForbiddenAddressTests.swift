@@ -91,8 +91,8 @@ struct ForbiddenAddressTests {
             ])
         }
         let base = try Fetcher(ports: [origin.port])
-        let transfers = Transfers(on: base.loop, policy: base.transfers.policy, resolver: resolver)
-        var failures: [FetchFailure??] = []
+        let transfers = CurlClient(on: base.loop, policy: base.transfers.policy, resolver: resolver)
+        var failures: [FetchError??] = []
         for _ in 0..<3 {
             let fetched = Fetched()
             _ = transfers.start(FetchRequest(try FetchURL("http://rebind.example:\(origin.port)/")), delegate: fetched)
@@ -131,12 +131,12 @@ struct ForbiddenAddressTests {
     @Test(
         "Redirected to another scheme, port, or with a user",
         arguments: [
-            ("file:///etc/passwd", FetchFailure.schemeDenied), ("ftp://127.0.0.1/", .schemeDenied),
+            ("file:///etc/passwd", FetchError.schemeDenied), ("ftp://127.0.0.1/", .schemeDenied),
             ("gopher://127.0.0.1:6379/_INFO", .schemeDenied),
             ("dict://127.0.0.1:6379/info", .schemeDenied), ("http://127.0.0.1:22/", .portDenied), ("http://127.0.0.1:6379/", .portDenied),
             ("http://a:b@127.0.0.1:PORT/", .userinfoDenied), ("http://[fe80::1%25lo]/", .malformedURL), ("http://", .malformedURL),
         ])
-    func redirectedElsewhere(_ target: String, _ failure: FetchFailure) async throws {
+    func redirectedElsewhere(_ target: String, _ failure: FetchError) async throws {
         let port = trap.port
         let origin = try Origin { _, connection in connection.answer(302, ["Location: \(target.replacing("PORT", with: String(port)))"]) }
         defer { origin.stop() }

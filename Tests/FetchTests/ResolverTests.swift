@@ -11,7 +11,7 @@ struct ResolverTests {
         let asked = EventLog<String>()
         private let gate = Gate()
 
-        func lookup(_ host: String) -> Result<[IPAddress], FetchFailure> {
+        func lookup(_ host: String) -> Result<[IPAddress], FetchError> {
             asked.append(host)
             gate.wait()
             return .success(["192.0.2.1"].compactMap(IPAddress.init))
@@ -42,10 +42,10 @@ struct ResolverTests {
         var configuration = Resolver.Configuration()
         configuration.threads = 2
         configuration.queue = 3
-        configuration.patience = .seconds(100)
+        configuration.stuckAfter = .seconds(100)
         let resolver = Resolver(configuration: configuration) { server.lookup($0) }
         let answers = EventLog<String>()
-        var tickets: [Resolver.Ticket?] = []
+        var tickets: [Resolver.LookupHandle?] = []
         for host in ["a", "b"] { tickets.append(resolver.resolve(host) { _ in answers.append(host) }) }
         await server.asked.wait { $0.count == 2 }
         for host in ["c", "d", "e"] { tickets.append(resolver.resolve(host) { _ in answers.append(host) }) }
@@ -53,7 +53,7 @@ struct ResolverTests {
         let refused = EventLog<Bool>()
         let none = resolver.resolve("f") { answer in refused.append(answer == .failure(.resolveFailed)) }
         #expect(none == nil && refused.events == [true])
-        if let ticket = tickets[3] { resolver.leave(ticket) }
+        if let ticket = tickets[3] { resolver.cancel(ticket) }
         server.release()
         await answers.wait { $0.count == 4 }
         #expect(Set(answers.events) == ["a", "b", "c", "e"])
@@ -66,17 +66,17 @@ struct ResolverTests {
         var configuration = Resolver.Configuration()
         configuration.threads = 2
         configuration.mostThreads = 4
-        configuration.patience = .zero
+        configuration.stuckAfter = .zero
         let resolver = Resolver(configuration: configuration) { server.lookup($0) }
         let answers = EventLog<String>()
-        var tickets: [Resolver.Ticket] = []
+        var tickets: [Resolver.LookupHandle] = []
         for (number, host) in ["a", "b", "c", "d", "e"].enumerated() {
             if let ticket = resolver.resolve(host, then: { _ in answers.append(host) }) { tickets.append(ticket) }
             await server.asked.wait { $0.count == min(number + 1, 4) }
         }
         #expect(resolver.busyThreads == 4)
-        #expect(resolver.leave(tickets[4]))
-        #expect(!resolver.leave(tickets[0]))
+        #expect(resolver.cancel(tickets[4]))
+        #expect(!resolver.cancel(tickets[0]))
         server.release()
         await answers.wait { $0.count == 3 }
         #expect(Set(answers.events) == ["b", "c", "d"])

@@ -3,7 +3,7 @@ import IntertwineHTTPServer
 
 /// Serves one finished page, and echoes what is posted.
 struct ProbeHandler: HTTPHandler {
-    let page: FinishedResponse
+    let page: EncodedResponse
 
     init(pageBytes: Int) {
         var response = ServerResponse(
@@ -11,14 +11,14 @@ struct ProbeHandler: HTTPHandler {
             body: Array(String(repeating: "{\"cell\":\"UserSnapshot\"},", count: pageBytes / 24 + 1).utf8.prefix(pageBytes)))
         response.entityTag = "\"probe\""
         response.isCompressible = true
-        page = FinishedResponse(response)
+        page = EncodedResponse(response)
     }
 
-    func finished(for head: borrowing RequestHead) -> FinishedResponse? {
+    func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? {
         head.hasTarget("/page") && (head.method == .get || head.method == .head) ? page : nil
     }
 
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
         .accept { request in
             ServerResponse(status: .ok, fields: [.contentType: "application/octet-stream"], body: request.body.bytes ?? [])
         }

@@ -47,7 +47,7 @@ struct ConnectionStateTests {
         talk.receive(Self.post + Self.get + Self.get)
         #expect(talk.log == ["POST /b", "end hello"] && talk.state.phase == .responding)
         #expect(talk.held.count == 2 * Self.get.utf8.count)
-        #expect(talk.state.mayRead(peerClosed: false, isSending: false) == .afterAnswer)
+        #expect(talk.state.mayRead(peerClosed: false, isSending: false) == .afterResponse)
         talk.answer()
         #expect(talk.log.suffix(2) == ["GET /a", "end"] && talk.held.count == Self.get.utf8.count)
         talk.answer()
@@ -186,7 +186,7 @@ struct ConnectionStateTests {
         #expect(head.lapse(after: .milliseconds(999)) == .nothing && head.lapse(after: .seconds(1)) == .headIsLate)
         var handler = Talk(answersAtOnce: false)
         handler.receive(Self.get)
-        #expect(handler.lapse(after: .seconds(9)) == .nothing && handler.lapse(after: .seconds(10)) == .answerIsLate)
+        #expect(handler.lapse(after: .seconds(9)) == .nothing && handler.lapse(after: .seconds(10)) == .responseIsLate)
         handler.state.beginStreaming()
         handler.settle()
         #expect(handler.lapse(after: .seconds(3000)) == .nothing)
@@ -225,10 +225,10 @@ struct ConnectionStateTests {
         #expect(talk.state.mayRead(peerClosed: false, isSending: false) == .later)
         talk.state.waitForTurn(false)
         #expect(talk.state.mayRead(peerClosed: false, isSending: false) == .now)
-        #expect(talk.state.giveLastChance(at: talk.now, isIdle: true) == true)
+        #expect(talk.state.startDrainGrace(at: talk.now, isIdle: true) == true)
         talk.settle()
         #expect(talk.lapse(after: .milliseconds(500)) == .idle)
-        #expect(talk.state.giveLastChance(at: talk.now.advanced(by: .seconds(2)), isIdle: true) == false)
+        #expect(talk.state.startDrainGrace(at: talk.now.advanced(by: .seconds(2)), isIdle: true) == false)
     }
 }
 
@@ -236,8 +236,8 @@ struct ConnectionStateTests {
 struct TakingPaceTests {
     @Test("is to be taken at a rate: one that takes nothing has two times, one that was faster before three")
     func pace() {
-        let now = LoopInstant(nanoseconds: 0)
-        var pace = TakingPace()
+        let now = MonotonicInstant(nanoseconds: 0)
+        var pace = WriteThroughputMonitor()
         pace.begin(at: now, unsent: 10_000, required: 1_000)
         #expect(pace.isEnough(at: now, unsent: 10_000, required: 1_000) == true)
         #expect(pace.isEnough(at: now, unsent: 10_000, required: 1_000) == false)
@@ -258,7 +258,7 @@ private struct Talk {
     /// What has come and is not used up.
     private(set) var held: [UInt8] = []
     private(set) var log: [String] = []
-    private(set) var now = LoopInstant(nanoseconds: 1_000_000_000)
+    private(set) var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     private(set) var framing: MessageFraming?
     private let parser = HeadParser(limits: HTTPServerConfiguration().headLimits)
     private var content: [UInt8] = []
@@ -284,7 +284,7 @@ private struct Talk {
     }
 
     mutating func answer() {
-        if state.finishAnswer() { consume() }
+        if state.finishResponse() { consume() }
         settle()
     }
 
@@ -295,12 +295,12 @@ private struct Talk {
 
     mutating func wait(_ duration: Duration) { now = now.advanced(by: duration) }
 
-    mutating func settle(sendingSince: LoopInstant? = nil, isDraining: Bool = false) {
+    mutating func settle(sendingSince: MonotonicInstant? = nil, isDraining: Bool = false) {
         state.updateDeadline(at: now, limits, sendingSince: sendingSince, isDraining: isDraining)
     }
 
-    mutating func lapse(after duration: Duration) -> ConnectionState.Lapse {
-        state.lapse(at: now.advanced(by: duration), limits)
+    mutating func lapse(after duration: Duration) -> ConnectionState.TimeoutAction {
+        state.timeoutFired(at: now.advanced(by: duration), limits)
     }
 
     private mutating func consume() {
@@ -319,7 +319,7 @@ private struct Talk {
         case .partOfHead:
             if state.isBetweenRequests { state.beginHead(at: now) }
             return false
-        case .fault(let error):
+        case .parseError(let error):
             log.append("fault \(error.status)")
             _ = state.beginClosing(lingering: true)
             offset = bytes.count
@@ -333,10 +333,10 @@ private struct Talk {
             }
         case .body(.dropped): break
         case .body(.end):
-            if state.body.isDiscarding { _ = state.finishAnswer() } else { endBody() }
+            if state.body.isDiscarding { _ = state.finishResponse() } else { endBody() }
         case .body(.tooLong): end("too long")
         case .body(.tooMuchToDrop): end("too much")
-        case .body(.fault(let error)): end("fault \(error.status)")
+        case .body(.parseError(let error)): end("fault \(error.status)")
         }
         return true
     }
@@ -347,13 +347,13 @@ private struct Talk {
         guard let framing = try? MessageFraming(parser, head) else { return end("no framing") }
         self.framing = framing
         content = []
-        state.beginRequest(framing, behindHead: rest, limits)
+        state.beginRequest(framing, afterHead: rest, limits)
         state.limitBody(to: bodyLimit)
         if state.body.isComplete {
             endBody()
         } else if answersEarly {
             log.append("answered")
-            _ = state.finishAnswer()
+            _ = state.finishResponse()
         } else if state.acceptBody() {
             log.append("continue")
         }
@@ -362,7 +362,7 @@ private struct Talk {
     private mutating func endBody() {
         log.append(content.isEmpty ? "end" : "end \(String(decoding: content, as: UTF8.self))")
         state.respond(by: now.advanced(by: .seconds(10)))
-        if answersAtOnce { _ = state.finishAnswer() }
+        if answersAtOnce { _ = state.finishResponse() }
     }
 
     private mutating func end(_ reason: String) {

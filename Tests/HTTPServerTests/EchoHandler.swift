@@ -8,12 +8,12 @@ struct EchoHandler: HTTPHandler {
     static let text = Array(String(repeating: "All work and no play. ", count: 200).utf8)
     static let modified: Int64 = 784_111_777
 
-    static let page: FinishedResponse = {
+    static let page: EncodedResponse = {
         var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain", .cacheControl: "no-cache"], body: text)
         response.entityTag = "\"page\""
         response.lastModified = modified
         response.isCompressible = true
-        return FinishedResponse(response, route: "page")
+        return EncodedResponse(response, route: "page")
     }()
 
     static let image = picture(ServerResponse(status: .ok, body: (0..<1000).map { UInt8($0 % 251) }))
@@ -21,40 +21,40 @@ struct EchoHandler: HTTPHandler {
     /// The same in a file.
     static let file = picture(ServerResponse(status: .ok, file: TemporaryFile.body((0..<1000).map { UInt8($0 % 251) })))
 
-    private static func picture(_ response: ServerResponse) -> FinishedResponse {
+    private static func picture(_ response: ServerResponse) -> EncodedResponse {
         var response = response
         response.fields[.contentType] = "image/png"
         response.fields[.xContentTypeOptions] = "nosniff"
         response.entityTag = "\"image\""
         response.lastModified = modified
         response.acceptsRanges = true
-        return FinishedResponse(response)
+        return EncodedResponse(response)
     }
 
     /// Changed at a time that is still to come.
-    static let tomorrow: FinishedResponse = {
+    static let tomorrow: EncodedResponse = {
         var response = ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: text)
         response.lastModified = 253_402_300_799
         response.acceptsRanges = true
-        return FinishedResponse(response)
+        return EncodedResponse(response)
     }()
 
-    static let huge = FinishedResponse(
+    static let huge = EncodedResponse(
         ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: [UInt8](repeating: 0x61, count: 8 << 20)))
 
-    static let hugeFile = FinishedResponse(
+    static let hugeFile = EncodedResponse(
         ServerResponse(
             status: .ok, fields: [.contentType: "text/plain"], file: TemporaryFile.body([UInt8](repeating: 0x61, count: 8 << 20))))
 
     /// Nobody keeps it but whoever sends it.
-    static var freshFile: FinishedResponse {
-        FinishedResponse(
+    static var freshFile: EncodedResponse {
+        EncodedResponse(
             ServerResponse(
                 status: .ok, fields: [.contentType: "text/plain"], file: TemporaryFile.body((0..<3 << 20).map { UInt8($0 % 251) })))
     }
 
     /// Of less than is announced.
-    static let shortFile = FinishedResponse(
+    static let shortFile = EncodedResponse(
         ServerResponse(
             status: .ok, fields: [.contentType: "text/plain"],
             file: TemporaryFile.body([UInt8](repeating: 0x61, count: 1_000), announcing: 300_000)))
@@ -65,15 +65,15 @@ struct EchoHandler: HTTPHandler {
     let gate: @Sendable () async -> Void
 
     /// Has the answer of `/later/…` brought.
-    let later: @Sendable (@escaping DeferredAnswer.Reply) -> Void
+    let later: @Sendable (@escaping PendingResponse.Reply) -> Void
 
     /// Called where the answer of `/later/…` is called off.
-    let calledOff: DeferredAnswer.Cancel?
+    let calledOff: PendingResponse.Cancel?
 
     init(
         cancelled: AsyncStream<String>.Continuation? = nil, gate: @escaping @Sendable () async -> Void = {},
-        later: @escaping @Sendable (@escaping DeferredAnswer.Reply) -> Void = { $0 { Self.deferred } },
-        calledOff: DeferredAnswer.Cancel? = nil
+        later: @escaping @Sendable (@escaping PendingResponse.Reply) -> Void = { $0 { Self.deferred } },
+        calledOff: PendingResponse.Cancel? = nil
     ) {
         self.cancelled = cancelled
         self.gate = gate
@@ -85,15 +85,15 @@ struct EchoHandler: HTTPHandler {
         ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("later".utf8))
     }
 
-    func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? {
-        guard head.method == .get || head.method == .head, head.segment(behind: "/later/") != nil else { return nil }
-        return DeferredAnswer(route: "later") { [later, calledOff] reply in
+    func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? {
+        guard head.method == .get || head.method == .head, head.pathParameter(afterPrefix: "/later/") != nil else { return nil }
+        return PendingResponse(route: "later") { [later, calledOff] reply in
             later(reply)
             return calledOff
         }
     }
 
-    func finished(for head: borrowing RequestHead) -> FinishedResponse? {
+    func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? {
         guard head.method == .get || head.method == .head else { return nil }
         if head.hasTarget("/page") { return Self.page }
         if head.hasTarget("/image") { return Self.image }
@@ -106,13 +106,13 @@ struct EchoHandler: HTTPHandler {
         return nil
     }
 
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan {
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
         switch request.path {
         case "/feed" where request.method != .get && request.method != .head: .methodNotAllowed([.get, .head], route: "feed")
         case "/missing": .notFound()
         case "/ten": .accept(bodyLimit: 10, respond: respond)
         case "/upload": .accept(bodyLimit: 64 << 20, streamsBody: true, route: "upload", respond: respond)
-        case "/early": .answer(ProblemDetails(status: 403, detail: "No.").response())
+        case "/early": .respond(ProblemDetails(status: 403, detail: "No.").response())
         case "/wait", "/wait-long", "/gate-or-leave":
             .accept(cancelsOnPeerClose: request.path != "/wait-long", timeLimit: .seconds(60), respond: respond)
         default: .accept(route: "echo", respond: respond)

@@ -8,7 +8,7 @@ struct RequestBodyStreamTests {
     @Test("what waits is handed out as one, and the sender goes on")
     func joined() async throws {
         let resumed = Atomic(0)
-        let stream = RequestBodyStream(highWater: 1_000, share: BodyShare(of: BodyAllowance(limit: 10_000))) {
+        let stream = RequestBodyStream(highWater: 1_000, share: MemoryReservation(of: MemoryBudget(limit: 10_000))) {
             resumed.add(1, ordering: .relaxed)
         }
         let goesOn = (0..<1_000).map { stream.push([UInt8(truncatingIfNeeded: $0)]) }
@@ -23,15 +23,15 @@ struct RequestBodyStreamTests {
 
     @Test("what bodies take of the allowance they give back, at the latest when nobody has them any more")
     func allowance() {
-        let allowance = BodyAllowance(limit: 10)
-        let first = BodyShare(of: allowance)
+        let allowance = MemoryBudget(limit: 10)
+        let first = MemoryReservation(of: allowance)
         do {
-            let second = BodyShare(of: allowance)
-            #expect(first.take(6) && second.take(4) && allowance.isUsedUp)
-            #expect(!second.take(1))
+            let second = MemoryReservation(of: allowance)
+            #expect(first.reserve(6) && second.reserve(4) && allowance.isUsedUp)
+            #expect(!second.reserve(1))
         }
-        #expect(!allowance.isUsedUp && first.take(4) && !first.take(1))
-        first.give(5)
-        #expect(first.take(4) && !first.take(1))
+        #expect(!allowance.isUsedUp && first.reserve(4) && !first.reserve(1))
+        first.release(5)
+        #expect(first.reserve(4) && !first.reserve(1))
     }
 }

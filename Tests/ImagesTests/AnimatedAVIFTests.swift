@@ -20,7 +20,7 @@ struct AnimatedAVIFTests {
     }
 
     private static func get(_ house: House, _ source: String, _ accept: String) async throws -> Got {
-        try await Got(house.manager.image(ImageRequest(source, sizing: PictureSizing("20x20-fit"), accept: accept)))
+        try await Got(house.manager.image(ImageRequest(source, sizing: ResizeMode("20x20-fit"), accept: accept)))
     }
 
     private static let browser = "image/avif,image/webp,*/*"
@@ -37,7 +37,7 @@ struct AnimatedAVIFTests {
         let workers = try BuiltWorkers.make()
         let folder = TemporaryFolder()
         let source = origin.url("/a")
-        let facts = PictureFactsTable(folder: nil, capacity: 10)
+        let facts = ImageMetadataTable(folder: nil, capacity: 10)
         for start in 0..<2 {
             let house = try House([origin], folder: folder.path) { ($0.transformer, $0.facts) = (workers, facts) }
             await house.manager.flush()
@@ -68,13 +68,13 @@ struct AnimatedAVIFTests {
         try tools.vips("heifsave", "drawn.ppm", "still.avif", "--compression", "av1")
         let still = try tools.bytes("still.avif")
         let workers = try BuiltWorkers.make()
-        let failure = await #expect(throws: ImageFailure.self) {
-            try await workers.transform(Array(still.prefix(still.count / 2)), PictureRecipe(width: 20, format: .png), priority: .visible)
+        let failure = await #expect(throws: ImageError.self) {
+            try await workers.transform(Array(still.prefix(still.count / 2)), TransformSpec(width: 20, format: .png), priority: .visible)
         }
         #expect(failure?.code == "undecodable")
         // It has all that it says, and no size.
-        let unknown = await #expect(throws: ImageFailure.self) {
-            try await workers.transform(Picture.avif, PictureRecipe(width: 20, format: .png), priority: .visible)
+        let unknown = await #expect(throws: ImageError.self) {
+            try await workers.transform(Picture.avif, TransformSpec(width: 20, format: .png), priority: .visible)
         }
         #expect(unknown?.code == "no-decoder")
         await workers.shutDown()

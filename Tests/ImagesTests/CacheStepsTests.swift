@@ -218,7 +218,7 @@ struct CacheStepsTests {
             connection.answer(200, ["Content-Type: image/png", Self.long], body: Picture.png(1))
         }
         defer { origin.stop() }
-        let house = try House([origin]) { $0.freshness.shortest = 0 }
+        let house = try House([origin]) { $0.freshness.minTTL = 0 }
         for outcome in [CacheStatus.Outcome.miss, .hit] {
             let got = try await house.get(origin.url("/a.png"))
             #expect(got.body == Picture.png(1) && got.outcome.outcome == outcome)
@@ -241,7 +241,7 @@ struct CacheStepsTests {
             connection.finish()
         }
         defer { origin.stop() }
-        let house = try House([origin]) { $0.freshness.shortest = 0 }
+        let house = try House([origin]) { $0.freshness.minTTL = 0 }
         for (number, step) in each.steps.enumerated() {
             house.pass(step.after)
             let before = origin.requests.count

@@ -7,16 +7,16 @@ import Testing
 @Suite("The cache in memory and on disk", .timeLimit(.minutes(1)))
 struct CacheTests {
     private let freshness = Freshness(
-        born: 1, freshUntil: 3, privatelyFreshUntil: 2, staleWhileRevalidateUntil: 4, staleIfErrorUntil: 5, revalidation: .shared)
+        generatedAt: 1, freshUntil: 3, localFreshUntil: 2, staleWhileRevalidateUntil: 4, staleIfErrorUntil: 5, revalidation: .shared)
 
-    private let wanted = AcceptedKinds.anything.wanted
+    private let wanted = AcceptedFormats.anything.accepted
 
     private func image(_ number: Int, bytes: Int = 2_000) -> CachedImage {
         CachedImage(
             source: "http://example.com/\(number).png", kind: .png, body: Picture.png(number, bytes: bytes), freshness: freshness,
             validators: CachedImage.Validators(
                 etag: number % 2 == 0 ? "\"\(number)\"" : nil, lastModified: nil, location: "http://example.com/x"),
-            terms: CachedImage.Terms(cacheControl: "no-cache", expires: nil, vary: "Accept"))
+            terms: CachedImage.FreshnessMetadata(cacheControl: "no-cache", expires: nil, vary: "Accept"))
     }
 
     private func read(_ disk: DiskCache, _ source: String) async -> CachedImage? {
@@ -60,14 +60,14 @@ struct CacheTests {
                 (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix("/memfd:intertwine") == true
             }
         }
-        let bytes = Picture.png(1, bytes: PictureBody.leastInFile)
-        #expect(PictureBody(Array(bytes.dropLast())).file == nil)
-        var bodies = [PictureBody(bytes)]
+        let bytes = Picture.png(1, bytes: ImageBody.leastInFile)
+        #expect(ImageBody(Array(bytes.dropLast())).file == nil)
+        var bodies = [ImageBody(bytes)]
         let (descriptor, _) = try #require(bodies[0].file)
         var byte: UInt8 = 0
         #expect(write(descriptor, &byte, 1) == -1 && ftruncate(descriptor, 0) == -1)
         // Beyond what there may be, in whatever process this is, they lie in arrays.
-        while bodies.last?.file != nil, bodies.count < 2_000 { bodies.append(PictureBody(bytes)) }
+        while bodies.last?.file != nil, bodies.count < 2_000 { bodies.append(ImageBody(bytes)) }
         #expect(bodies.count <= 1_025)
         for body in bodies { #expect(body.bytes == bytes && body.count == bytes.count) }
         let before = try files()
@@ -85,8 +85,8 @@ struct CacheTests {
         let bytes = Picture.png(1, bytes: 5 << 20)
         // It may have none to spare for a moment.
         for _ in 0..<3 {
-            let body = PictureBody(bytes)
-            PictureBody.settle()
+            let body = ImageBody(bytes)
+            ImageBody.waitForGathering()
             let file = try #require(body.file)
             let mapping = try FileMapping(file.descriptor, count: bytes.count)
             defer { mapping.remove() }
@@ -198,12 +198,12 @@ struct CacheTests {
             disk.write(image(number, bytes: 4_000_000))
             #expect(budget.inUse <= 10_000_000)
         }
-        #expect(disk.holds(image(0).source, wanted))
+        #expect(disk.contains(image(0).source, wanted))
         #expect(await read(disk, image(0).source)?.body.count == 4_000_000)
         disk.remove(image(0).source)
-        #expect(!disk.holds(image(0).source, wanted))
+        #expect(!disk.contains(image(0).source, wanted))
         await flush(disk)
-        #expect(!disk.holds(image(0).source, wanted))
+        #expect(!disk.contains(image(0).source, wanted))
         #expect(disk.counts.entries + disk.counts.writeFailures == 3)
         await flush(disk)
         #expect(budget.inUse == 0)
@@ -261,7 +261,7 @@ struct CacheTests {
         if isFolderGone { try FileManager.default.removeItem(atPath: path) }
         #expect(await read(disk, image(1).source) == nil)
         await flush(disk)
-        #expect(disk.counts.entries == 2 && disk.counts.damaged == 0 && !disk.holds(image(1).source, wanted))
+        #expect(disk.counts.entries == 2 && disk.counts.damaged == 0 && !disk.contains(image(1).source, wanted))
         disk.write(image(1))
         await flush(disk)
         #expect(disk.counts.writeFailures == 0)
@@ -281,7 +281,7 @@ struct CacheTests {
         let counts = disk.counts
         #expect(counts.writeFailures > 0 && counts.entries > 0 && counts.entries + counts.writeFailures == 20)
         for number in 0..<20 {
-            let isThere = disk.holds(image(number).source, wanted)
+            let isThere = disk.contains(image(number).source, wanted)
             #expect(await read(disk, image(number).source)?.body.bytes == (isThere ? image(number, bytes: 20_000).body.bytes : nil))
         }
         for number in 0..<20 { disk.remove(image(number).source) }
@@ -299,7 +299,7 @@ struct CacheTests {
             let log = LogCapture()
             let disk = DiskCache(folder: folder.path + path, capacity: 1_000_000, logger: log.logger)
             #expect(log.lines.count == 1 && log.lines.first?.contains(path) == true, "\(log.lines)")
-            #expect(!disk.takes(1_000))
+            #expect(!disk.accepts(1_000))
             disk.write(image(1))
             await flush(disk)
             #expect(disk.counts.writeFailures == 1 && log.lines.count == 1)
@@ -309,12 +309,12 @@ struct CacheTests {
         let disk = DiskCache(folder: folder.path + "/images", capacity: 1_000_000, logger: log.logger)
         disk.write(image(1))
         await flush(disk)
-        #expect(log.lines.isEmpty && disk.takes(1_000))
+        #expect(log.lines.isEmpty && disk.accepts(1_000))
         try FileManager.default.removeItem(atPath: folder.path + "/images")
         try Data().write(to: URL(fileURLWithPath: folder.path + "/images"))
         disk.write(image(2))
         await flush(disk)
-        #expect(log.lines.count == 1 && !disk.takes(1_000))
+        #expect(log.lines.count == 1 && !disk.accepts(1_000))
     }
 
     @Test("Whoever has pictures forgotten is told where some cannot be removed; they are not found all the same")
@@ -336,7 +336,7 @@ struct CacheTests {
         let all = await withCheckedContinuation { continuation in
             disk.remove(where: { _ in true }) { continuation.resume(returning: $0) }
         }
-        #expect(!one && !all && !disk.holds(image(0).source, wanted) && !disk.holds(image(1).source, wanted))
+        #expect(!one && !all && !disk.contains(image(0).source, wanted) && !disk.contains(image(1).source, wanted))
         // Not before nothing is in the way any more, however often it is asked for.
         #expect(await !forget())
         for file in files { try FileManager.default.removeItem(at: file) }

@@ -117,7 +117,7 @@ struct ConformanceTests {
             connection.finish()
         }
         defer { origin.stop() }
-        let house = try House([origin]) { $0.freshness.shortest = 0 }
+        let house = try House([origin]) { $0.freshness.minTTL = 0 }
         #expect(try await house.get(origin.url("/a.png")).body == Picture.png(1))
         house.pass(each.after)
         let again = try await house.get(origin.url("/a.png"))

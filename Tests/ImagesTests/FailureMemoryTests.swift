@@ -6,22 +6,22 @@ import Testing
 
 @Suite("What is remembered of failures")
 struct FailureMemoryTests {
-    private let start = LoopInstant(nanoseconds: 0)
+    private let start = MonotonicInstant(nanoseconds: 0)
 
-    private func after(_ seconds: Int) -> LoopInstant { start.advanced(by: .seconds(seconds)) }
+    private func after(_ seconds: Int) -> MonotonicInstant { start.advanced(by: .seconds(seconds)) }
 
     @Test(
         "Each class for its time",
         arguments: [
-            (ImageFailure(.upstream(status: 404)), 300), (ImageFailure(.upstream(status: 410)), 300),
-            (ImageFailure(.upstream(status: 403)), 60),
-            (ImageFailure(.upstream(status: 500)), 10), (ImageFailure(.fetch(.hostNotFound)), 30),
-            (ImageFailure(.fetch(.addressDenied)), 3_600),
-            (ImageFailure(.fetch(.headTimeout)), 10), (ImageFailure(.fetch(.bodyTooLarge)), 3_600), (ImageFailure(.typeDenied), 3_600),
-            (ImageFailure(.upstream(status: 429), retryAfter: 77), 77), (ImageFailure(.upstream(status: 429), retryAfter: 99_999), 600),
-            (ImageFailure(.upstream(status: 503), retryAfter: 120), 120), (ImageFailure(.upstream(status: 503), retryAfter: 2), 10),
+            (ImageError(.upstream(status: 404)), 300), (ImageError(.upstream(status: 410)), 300),
+            (ImageError(.upstream(status: 403)), 60),
+            (ImageError(.upstream(status: 500)), 10), (ImageError(.fetch(.hostNotFound)), 30),
+            (ImageError(.fetch(.addressDenied)), 3_600),
+            (ImageError(.fetch(.headTimeout)), 10), (ImageError(.fetch(.bodyTooLarge)), 3_600), (ImageError(.typeDenied), 3_600),
+            (ImageError(.upstream(status: 429), retryAfter: 77), 77), (ImageError(.upstream(status: 429), retryAfter: 99_999), 600),
+            (ImageError(.upstream(status: 503), retryAfter: 120), 120), (ImageError(.upstream(status: 503), retryAfter: 2), 10),
         ])
-    func times(_ failure: ImageFailure, _ seconds: Int) {
+    func times(_ failure: ImageError, _ seconds: Int) {
         var cache = NegativeCache()
         cache.record(failure, for: "x", now: start)
         #expect(cache.failure(for: "x", now: after(seconds - 1))?.reason == failure.reason)
@@ -31,9 +31,9 @@ struct FailureMemoryTests {
     @Test(
         "Our own troubles are not the source's",
         arguments: [
-            ImageFailure(.overloaded), ImageFailure(.cancelled), ImageFailure(.hostResting), ImageFailure(.fetch(.resolverBusy)),
+            ImageError(.overloaded), ImageError(.cancelled), ImageError(.circuitOpen), ImageError(.fetch(.resolverBusy)),
         ])
-    func own(_ failure: ImageFailure) {
+    func own(_ failure: ImageError) {
         var cache = NegativeCache()
         cache.record(failure, for: "x", now: start)
         #expect(cache.count == 0)
@@ -43,19 +43,19 @@ struct FailureMemoryTests {
     func strikes() {
         var cache = NegativeCache()
         for seconds in [10, 20, 40, 80, 120, 120] {
-            cache.record(ImageFailure(.fetch(.connectFailed)), for: "x", now: start)
+            cache.record(ImageError(.fetch(.connectFailed)), for: "x", now: start)
             #expect(cache.failure(for: "x", now: after(seconds - 1)) != nil)
             #expect(cache.failure(for: "x", now: after(seconds)) == nil)
         }
         cache.forget("x")
-        cache.record(ImageFailure(.fetch(.connectFailed)), for: "x", now: start)
+        cache.record(ImageError(.fetch(.connectFailed)), for: "x", now: start)
         #expect(cache.failure(for: "x", now: after(10)) == nil)
     }
 
     @Test("Their number is bounded")
     func bounded() {
         var cache = NegativeCache(capacity: 10)
-        for number in 0..<1_000 { cache.record(ImageFailure(.typeDenied), for: "\(number)", now: start) }
+        for number in 0..<1_000 { cache.record(ImageError(.typeDenied), for: "\(number)", now: start) }
         #expect(cache.count == 10)
     }
 
@@ -74,22 +74,22 @@ struct FailureMemoryTests {
         #expect(breaker.ask("h", now: after(20)) == .probe)
         breaker.record("h", nil, now: after(20))
         #expect(breaker.ask("h", now: after(21)) == .probe)
-        breaker.record("h", .badAnswer, now: after(21))
+        breaker.record("h", .badResponse, now: after(21))
         #expect(breaker.ask("h", now: after(21)) == .closed)
     }
 
     @Test("A host that answers badly is never left alone: it is asked gently, until a picture comes or for a while")
     func gentle() {
         var breaker = CircuitBreaker()
-        for _ in 0..<9 { breaker.record("h", .badAnswer, now: start) }
-        #expect(!breaker.isGentle("h", now: start))
-        for _ in 0..<100 { breaker.record("h", .badAnswer, now: start) }
-        #expect(breaker.isGentle("h", now: after(9)) && breaker.ask("h", now: start) == .closed && breaker.openCount == 0)
-        #expect(!breaker.isGentle("h", now: after(10)))
-        breaker.record("h", .badAnswer, now: after(11))
-        #expect(breaker.isGentle("h", now: after(12)))
+        for _ in 0..<9 { breaker.record("h", .badResponse, now: start) }
+        #expect(!breaker.isReduced("h", now: start))
+        for _ in 0..<100 { breaker.record("h", .badResponse, now: start) }
+        #expect(breaker.isReduced("h", now: after(9)) && breaker.ask("h", now: start) == .closed && breaker.openCount == 0)
+        #expect(!breaker.isReduced("h", now: after(10)))
+        breaker.record("h", .badResponse, now: after(11))
+        #expect(breaker.isReduced("h", now: after(12)))
         breaker.record("h", .good, now: after(12))
-        #expect(!breaker.isGentle("h", now: after(12)))
+        #expect(!breaker.isReduced("h", now: after(12)))
     }
 
     @Test("Old outcomes do not count, and hosts are forgotten")
@@ -107,15 +107,15 @@ struct FailureMemoryTests {
     @Test(
         "Each failure has a status and a code",
         arguments: [
-            (ImageFailure(.fetch(.addressDenied)), 403, "address-denied"), (ImageFailure(.upstream(status: 404)), 404, "upstream-404"),
-            (ImageFailure(.upstream(status: 500)), 502, "upstream-500"), (ImageFailure(.fetch(.totalTimeout)), 504, "total-timeout"),
-            (ImageFailure(.typeMismatch), 415, "type-mismatch"), (ImageFailure(.overloaded), 503, "overloaded"),
-            (ImageFailure(.cancelled), 499, "cancelled"), (ImageFailure(.fetch(.bodyTooLarge)), 502, "body-too-large"),
+            (ImageError(.fetch(.addressDenied)), 403, "address-denied"), (ImageError(.upstream(status: 404)), 404, "upstream-404"),
+            (ImageError(.upstream(status: 500)), 502, "upstream-500"), (ImageError(.fetch(.totalTimeout)), 504, "total-timeout"),
+            (ImageError(.typeMismatch), 415, "type-mismatch"), (ImageError(.overloaded), 503, "overloaded"),
+            (ImageError(.cancelled), 499, "cancelled"), (ImageError(.fetch(.bodyTooLarge)), 502, "body-too-large"),
         ])
-    func statuses(_ failure: ImageFailure, _ status: Int, _ code: String) {
+    func statuses(_ failure: ImageError, _ status: Int, _ code: String) {
         #expect(failure.status == status)
         #expect(failure.code == code)
-        let answer = ImageAnswer(failure, CacheStatus(.miss))
+        let answer = ImageResponse(failure, CacheStatus(.miss))
         let names = Set(answer.headers.map(\.name))
         #expect(names.isDisjoint(with: ["ETag", "Last-Modified"]))
         #expect(answer.headers.contains { $0.name == "Cache-Control" && $0.value == "no-store" })

@@ -4,13 +4,13 @@ import TestSupport
 @testable import IntertwineImages
 
 /// Makes of every picture the text of its recipe.
-final class FakeTransformer: PictureTransformer {
+final class FakeTransformer: ImageTransformer {
     let isAvailable: Bool
     /// Recipes as they come, and `left` for each that was called off.
     let events = EventLog<String>()
     /// What it was told of while it had the work.
     let raises = EventLog<ImagePriority>()
-    private let state: Mutex<(isHeld: Bool, failure: ImageFailure?)>
+    private let state: Mutex<(isHeld: Bool, failure: ImageError?)>
     private let makesAnimations: Bool
 
     init(isAvailable: Bool = true, isHeld: Bool = false, makesAnimations: Bool = true) {
@@ -19,7 +19,7 @@ final class FakeTransformer: PictureTransformer {
         state = Mutex((isHeld, nil))
     }
 
-    var failure: ImageFailure? {
+    var failure: ImageError? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }
     }
@@ -33,26 +33,26 @@ final class FakeTransformer: PictureTransformer {
     func release() { state.withLock { $0.isHeld = false } }
 
     func transform(
-        _ picture: [UInt8], _ recipe: PictureRecipe, urgency: PictureUrgency
-    ) async throws(ImageFailure) -> TransformedPicture {
+        _ picture: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
+    ) async throws(ImageError) -> TransformedImage {
         if let failure { throw failure }
-        if recipe.keepsAnimation, !makesAnimations { throw ImageFailure(.tooManyFrames) }
+        if recipe.keepsAnimation, !makesAnimations { throw ImageError(.tooManyFrames) }
         made.withLock { $0.append(picture) }
         urgency.listen { [raises] in raises.append(urgency.priority) }
         events.append(recipe.text)
         while state.withLock({ $0.isHeld }) {
             guard !Task.isCancelled else {
                 events.append("left")
-                throw ImageFailure(.cancelled)
+                throw ImageError(.cancelled)
             }
             await Task.yield()
         }
-        return TransformedPicture(
+        return TransformedImage(
             bytes: Array(recipe.text.utf8), kind: recipe.format, width: recipe.width ?? 1, height: recipe.height ?? 1,
             original: try await facts(of: picture, urgency: urgency))
     }
 
-    func facts(of picture: [UInt8], urgency: PictureUrgency) async throws(ImageFailure) -> PictureFacts {
-        PictureFacts(width: 1_600, height: 1_200, frames: 1, hasAlpha: false, color: "#a1b2c3", thumbHash: [1, 2, 3])
+    func facts(of picture: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
+        ImageMetadata(width: 1_600, height: 1_200, frames: 1, hasAlpha: false, color: "#a1b2c3", thumbHash: [1, 2, 3])
     }
 }

@@ -17,15 +17,15 @@ struct FormatTests {
             ("image/pngx, ,,image/gif,", "image/gif"),
         ] as [(String?, String)])
     func wanted(_ accept: String?, _ asked: String) {
-        #expect(AcceptedKinds.field(AcceptedKinds(accept).wanted) == asked)
+        #expect(AcceptedFormats.field(AcceptedFormats(accept).accepted) == asked)
     }
 
     @Test("What may be given: whatever a wildcard covers")
     func permitted() {
-        #expect(MediaKind.allCases.allSatisfy { AcceptedKinds(nil).permits($0) && AcceptedKinds("image/*;q=0.1").permits($0) })
-        let kinds = AcceptedKinds("image/avif;q=0, image/*")
+        #expect(ImageFormat.allCases.allSatisfy { AcceptedFormats(nil).permits($0) && AcceptedFormats("image/*;q=0.1").permits($0) })
+        let kinds = AcceptedFormats("image/avif;q=0, image/*")
         #expect(!kinds.permits(.avif) && kinds.permits(.webp))
-        #expect(!AcceptedKinds("image/jpeg").permits(.png) && !AcceptedKinds("application/json").isPossible)
+        #expect(!AcceptedFormats("image/jpeg").permits(.png) && !AcceptedFormats("application/json").isPossible)
     }
 
     @Test("An origin that negotiates is asked for what the client takes, and each gets its own, from memory and from disk")
@@ -53,7 +53,7 @@ struct FormatTests {
         await second.manager.flush()
         #expect(try await second.get(source, accept: "image/avif,*/*").body == Picture.avif)
         #expect(try await second.get(source, accept: "*/*").body == Picture.png())
-        #expect(second.manager.cached(source, nil, AcceptedKinds("image/avif,*/*"))?.kind == .avif)
+        #expect(second.manager.cached(source, nil, AcceptedFormats("image/avif,*/*"))?.kind == .avif)
         #expect(origin.requests.count == 3)
         await second.manager.purge(.source(source))
         await second.manager.flush()

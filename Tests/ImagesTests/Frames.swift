@@ -98,7 +98,7 @@ enum Frames {
         png(64, 48) + [9, 9, 9, 9] + chunk("IDAT", [UInt8](repeating: 7, count: 40)) + chunk("IEND", [])
 
     /// One of each kind, from its first to its last byte.
-    static let real: [(MediaKind, [UInt8])] = [
+    static let real: [(ImageFormat, [UInt8])] = [
         (.jpeg, wholeJPEG), (.png, wholePNG), (.gif, gif(20, 10, frames: 2)), (.webp, webpAnimated(20, 10, frames: 2)),
         (.avif, avif((64, 48)) + box("mdat", [1, 2, 3, 4, 5, 6, 7, 8])),
     ]

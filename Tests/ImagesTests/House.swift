@@ -9,7 +9,7 @@ import Testing
 /// A manager with all that it stands on, and a clock under the test's control.
 final class House: Sendable {
     let loop: EventLoop
-    let transfers: Transfers
+    let transfers: CurlClient
     let manager: ImageNetworkManager
     private let seconds: Shared
 
@@ -24,7 +24,7 @@ final class House: Sendable {
         loop = try EventLoop(label: "images tests")
         let policy = AddressPolicy(
             allowedNetworks: ["127.0.0.1/32"].compactMap(Network.init), allowedPorts: Set(origins.map(\.port)), ownAddresses: [])
-        transfers = Transfers(on: loop, policy: policy, resolver: Resolver(lookup: lookup))
+        transfers = CurlClient(on: loop, policy: policy, resolver: Resolver(lookup: lookup))
         let seconds = Shared()
         self.seconds = seconds
         var configuration = ImageConfiguration()
@@ -61,17 +61,17 @@ struct Got: Sendable {
     let headers: [String: String]
     var body: [UInt8] = []
     let outcome: CacheStatus
-    var failure: ImageFailure?
+    var failure: ImageError?
 
-    init(_ answer: ImageAnswer) async throws {
+    init(_ answer: ImageResponse) async throws {
         status = answer.status
         headers = Dictionary(answer.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
         outcome = answer.cacheStatus
         switch answer.body {
-        case .whole(let image): body = image.body.bytes
+        case .complete(let image): body = image.body.bytes
         case .failure(let failure): self.failure = failure
         case .stream(let stream, _):
-            do throws(ImageFailure) {
+            do throws(ImageError) {
                 for try await chunk in stream { body += chunk }
             } catch {
                 failure = error

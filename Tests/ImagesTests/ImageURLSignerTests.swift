@@ -14,8 +14,8 @@ struct ImageURLSignerTests {
 
     private func signer(_ keys: [UInt8]...) throws -> ImageURLSigner { try #require(ImageURLSigner(keys: keys, horizonHours: 168)) }
 
-    private func fault(_ path: String, _ signer: ImageURLSigner, at time: Int64) -> ImageURLFault? {
-        do throws(ImageURLFault) {
+    private func fault(_ path: String, _ signer: ImageURLSigner, at time: Int64) -> ImageURLError? {
+        do throws(ImageURLError) {
             _ = try signer.verify(path, now: time)
             return nil
         } catch {
@@ -72,12 +72,12 @@ struct ImageURLSignerTests {
         let url = try FetchURL("http://example.com/a.png")
         DispatchQueue.concurrentPerform(iterations: 4) { worker in
             for round in 0..<1_000 {
-                if worker == 0 { #expect(signer.take(keys: round % 2 == 0 ? [other, key] : [key, other])) }
+                if worker == 0 { #expect(signer.use(keys: round % 2 == 0 ? [other, key] : [key, other])) }
                 let path = signer.path(for: url, now: now)
                 if fault(path, valid, at: now) != nil || fault(path, signer, at: now) != nil { Issue.record("\(path)") }
             }
         }
-        #expect(signer.take(keys: [other]) && !signer.take(keys: []))
+        #expect(signer.use(keys: [other]) && !signer.use(keys: []))
         #expect(fault(try self.signer(key).path(for: url, now: now), signer, at: now) == .forged)
     }
 
@@ -113,15 +113,15 @@ struct ImageURLSignerTests {
     func variants(_ text: String) throws {
         let signer = try signer(key)
         let url = try FetchURL("http://example.com/a.png")
-        let variant = try #require(PictureVariant(text: text))
+        let variant = try #require(ProcessingOptions(text: text))
         #expect(variant.text == text)
         let path = signer.path(for: url, variant, now: now)
         #expect(path.hasSuffix("/" + text))
         for scale in variant.scales {
-            let verified = try signer.verify(path + PictureSizing.suffix(scale), now: now)
-            #expect(verified.source == url.text && verified.sizing == PictureSizing(variant, scale: scale))
+            let verified = try signer.verify(path + ResizeMode.suffix(scale), now: now)
+            #expect(verified.source == url.text && verified.sizing == ResizeMode(variant, scale: scale))
         }
-        for suffix in ["@1x", "@4x", "@", "@2x@2x", "-fit", "0"] where PictureVariant(text: text + suffix) == nil {
+        for suffix in ["@1x", "@4x", "@", "@2x@2x", "-fit", "0"] where ProcessingOptions(text: text + suffix) == nil {
             #expect(fault(path + suffix, signer, at: now) == .malformed)
         }
         if variant.width == 2_000 { #expect(variant.scales == [1, 2] && fault(path + "@3x", signer, at: now) == .malformed) }
@@ -138,7 +138,7 @@ struct ImageURLSignerTests {
             "1x1~a.ABC", "1x1~ä",
         ])
     func wrongVariants(_ text: String) {
-        #expect(PictureVariant(text: text) == nil)
+        #expect(ProcessingOptions(text: text) == nil)
     }
 
     @Test("Ten thousand random mutations are never accepted and never a trap")

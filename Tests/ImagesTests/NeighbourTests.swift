@@ -16,7 +16,7 @@ struct NeighbourTests {
             connection.answer(200, ["Content-Type: image/png"], body: Picture.png(1))
         }
         defer { origin.stop() }
-        let house = try House([origin]) { $0.patience = .seconds(40) }
+        let house = try House([origin]) { $0.queueTimeout = .seconds(40) }
         let names = (0..<4).map { _ in UUID() }
         var tasks = names.enumerated().map { number, name in
             Task { try await Got(house.manager.image(ImageRequest(origin.url("/\(number)"), id: name, priority: .prefetch))).status }
@@ -86,7 +86,7 @@ struct NeighbourTests {
             try Origin { request, connection in connection.answer(302, ["Location: \(target.url(request.path))"]) }
         }
         defer { origins.forEach { $0.stop() } }
-        let house = try House(origins + [target]) { $0.patience = .seconds(40) }
+        let house = try House(origins + [target]) { $0.queueTimeout = .seconds(40) }
         let tasks = origins.enumerated().flatMap { host, origin in
             (0..<4).map { number in Task { try await house.get(origin.url("/\(host)\(number)")).body } }
         }

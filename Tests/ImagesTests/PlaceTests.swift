@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Pictures that lie elsewhere than at their URLs", .timeLimit(.minutes(1)))
 struct PlaceTests {
-    private func place(_ prefix: String, _ store: PicturePlace.Store) throws -> PicturePlace {
-        try #require(PicturePlace(prefix: try FetchURL(prefix), store: store))
+    private func place(_ prefix: String, _ store: ImageSource.Store) throws -> ImageSource {
+        try #require(ImageSource(prefix: try FetchURL(prefix), store: store))
     }
 
     @Test("A folder's files are served as an origin's are: by what they hold, kept, and asked about once they are stale")
@@ -18,8 +18,8 @@ struct PlaceTests {
         try FileManager.default.createDirectory(atPath: folder.path + "/a b", withIntermediateDirectories: true)
         let path = folder.path + "/a b/1.png"
         try Data(Picture.png(1)).write(to: URL(fileURLWithPath: path))
-        let place = try place("http://pictures.example/x/", .folder(try #require(ConfinedFolder(folder.path))))
-        let house = try House([]) { $0.places = [place] }
+        let place = try place("http://pictures.example/x/", .folder(try #require(SandboxedDirectory(folder.path))))
+        let house = try House([]) { $0.sources = [place] }
         let source = "http://pictures.example/x/a%20b/1.png?v=1"
         let got = try await house.get(source)
         #expect(got.status == 200 && got.body == Picture.png(1) && got.headers["Content-Type"] == "image/png", "\(got)")
@@ -49,9 +49,9 @@ struct PlaceTests {
             #expect(symlink(target, "\(inside)/\(link)") == 0)
         }
         #expect(mkfifo(inside + "/fifo", 0o600) == 0)
-        let place = try place("http://pictures.example/", .folder(try #require(ConfinedFolder(inside))))
+        let place = try place("http://pictures.example/", .folder(try #require(SandboxedDirectory(inside))))
         let house = try House([]) {
-            $0.places = [place]
+            $0.sources = [place]
             $0.limits.bodyBytes = 3_000
         }
         try Data(Picture.png(1, bytes: 3_001)).write(to: URL(fileURLWithPath: inside + "/large.png"))
@@ -65,7 +65,7 @@ struct PlaceTests {
             let got = try await house.get("http://pictures.example/\(name)")
             #expect(got.status == status && got.body.isEmpty, "\(name): \(got)")
         }
-        #expect(ConfinedFolder("relative") == nil)
+        #expect(SandboxedDirectory("relative") == nil)
         await house.stop()
     }
 
@@ -94,7 +94,7 @@ struct PlaceTests {
         let credentials = isSigned ? S3Bucket.Credentials(accessKey: "key", secret: "secret", token: "token") : nil
         let bucket = S3Bucket(endpoint: try FetchURL(origin.url("/bucket/")), region: "eu-central-1", credentials: credentials)
         let place = try place("https://media.example/", .bucket(bucket))
-        let house = try House([origin, elsewhere]) { $0.places = [place] }
+        let house = try House([origin, elsewhere]) { $0.sources = [place] }
         #expect(try await house.get("https://media.example/a%2Bb/%C3%BC%20(1).png").body == Picture.png(1))
         let request = try #require(origin.requests.first)
         #expect(request.path == "/bucket/a%2Bb/%C3%BC%20%281%29.png")

@@ -45,7 +45,7 @@ struct ReviewTests {
         }
         defer { origin.stop() }
         let folder = TemporaryFolder()
-        let facts = PictureFactsTable(folder: nil, capacity: 10)
+        let facts = ImageMetadataTable(folder: nil, capacity: 10)
         func open() throws -> House { try House([origin], folder: folder.path) { ($0.transformer, $0.facts) = (workers, facts) } }
         let first = try open()
         for type in halves.keys { #expect(try await first.get(origin.url("/" + type)).body == halves[type]) }
@@ -81,7 +81,7 @@ struct ReviewTests {
         let body = try Self.picture()
         let origin = try Self.origin(body, "jpeg")
         defer { origin.stop() }
-        let facts = PictureFactsTable(folder: nil, capacity: 10)
+        let facts = ImageMetadataTable(folder: nil, capacity: 10)
         let house = try House([origin]) { ($0.transformer, $0.facts) = (workers, facts) }
         let source = origin.url("/a")
         #expect(try await house.get(source).body == body)
@@ -99,13 +99,13 @@ struct ReviewTests {
                 source: "http://example.com/\(number)", kind: .png, body: Picture.png(number, bytes: 100), freshness: Freshness(now: 0),
                 validators: .init())
         }
-        var queue = ReviewQueue()
+        var queue = ImageAnalysisQueue()
         func adds(_ image: CachedImage) -> Bool { queue.add(image) }
         func next() -> CachedImage? { queue.next() }
         func counts() -> Bool { queue.finish() }
         // The cache has let the first one go, which makes room.
         #expect(adds(image(1_000)))
-        let kept = (0..<ReviewQueue.most).map { image($0) }
+        let kept = (0..<ImageAnalysisQueue.most).map { image($0) }
         for image in kept { #expect(adds(image)) }
         #expect(!adds(image(2_000)))
         let again = image(1)

@@ -20,7 +20,7 @@ struct SharingTests {
         }
     }
 
-    private func stream(_ answer: ImageAnswer) throws -> ImageStream {
+    private func stream(_ answer: ImageResponse) throws -> ImageStream {
         guard case .stream(let stream, _) = answer.body else { throw CancellationError() }
         return stream
     }
@@ -42,7 +42,7 @@ struct SharingTests {
         for try await chunk in second { body += chunk }
         #expect(body == Self.picture)
         #expect(origin.requests.count == 1)
-        await #expect(throws: ImageFailure(.cancelled)) { _ = try await iterator.next() }
+        await #expect(throws: ImageError(.cancelled)) { _ = try await iterator.next() }
         await house.stop()
     }
 
@@ -85,7 +85,7 @@ struct SharingTests {
         for task in tasks { task.cancel() }
         for task in tasks {
             let got = try await task.value
-            #expect(got.status == 499 && got.failure == ImageFailure(.cancelled))
+            #expect(got.status == 499 && got.failure == ImageError(.cancelled))
         }
         await origin.closed(1)
         let metrics = await house.manager.metrics()
@@ -183,7 +183,7 @@ struct SharingTests {
         let house = try House([origin]) {
             $0.downloadsPerHost = 1
             $0.grace = .seconds(50)
-            $0.patience = .seconds(50)
+            $0.queueTimeout = .seconds(50)
         }
         let first = Task { try await house.get(origin.url("/first")) }
         await origin.requested(1)
@@ -245,7 +245,7 @@ struct SharingTests {
         defer { origin.stop() }
         let house = try House([origin])
         let got = try await house.get(origin.url("/a.png"))
-        #expect(got.failure == ImageFailure(.fetch(.truncated)))
+        #expect(got.failure == ImageError(.fetch(.truncated)))
         #expect(house.manager.cached(origin.url("/a.png")) == nil)
         await house.manager.purge(.source(origin.url("/a.png")))
         #expect(try await house.get(origin.url("/a.png")).body == Picture.png())
@@ -264,7 +264,7 @@ struct SharingTests {
         if isStreaming {
             let stream = try stream(await house.manager.image(request))
             #expect(await house.manager.cancel(id))
-            await #expect(throws: ImageFailure(.cancelled)) { for try await _ in stream {} }
+            await #expect(throws: ImageError(.cancelled)) { for try await _ in stream {} }
         } else {
             let task = Task { await house.manager.image(request) }
             await origin.requested(1)
@@ -282,10 +282,10 @@ struct SharingTests {
         defer { origin.stop() }
         let house = try House([origin]) {
             $0.downloadsPerHost = 1
-            $0.patience = .seconds(30)
+            $0.queueTimeout = .seconds(30)
         }
         let ids = (0..<4).map { _ in UUID() }
-        var tasks: [Task<ImageAnswer, Never>] = []
+        var tasks: [Task<ImageResponse, Never>] = []
         for (number, id) in ids.enumerated() {
             let request = ImageRequest(origin.url("/\(number)"), id: id, priority: number == 0 ? .visible : .prefetch)
             tasks.append(Task { await house.manager.image(request) })
@@ -313,10 +313,10 @@ struct SharingTests {
         defer { origin.stop() }
         let house = try House([origin]) {
             $0.downloadsPerHost = 1
-            $0.patience = .seconds(30)
+            $0.queueTimeout = .seconds(30)
         }
         let ids = (0..<5).map { _ in UUID() }
-        var tasks: [Task<ImageAnswer, Never>] = []
+        var tasks: [Task<ImageResponse, Never>] = []
         for (number, id) in ids.enumerated() {
             tasks.append(Task { await house.manager.image(ImageRequest(origin.url("/\(number)"), id: id)) })
             while await house.manager.metrics().waiters <= number {}

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Pictures of the size that they are shown at", .timeLimit(.minutes(1)))
 struct SizedTests {
-    private static func sizing(_ text: String = "150x150") throws -> PictureSizing { try #require(PictureSizing(text)) }
+    private static func sizing(_ text: String = "150x150") throws -> ResizeMode { try #require(ResizeMode(text)) }
 
     private static func origin(_ fields: [String] = ["Cache-Control: max-age=3600"]) throws -> Origin {
         try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"] + fields, body: Picture.png()) }
@@ -155,7 +155,7 @@ struct SizedTests {
         let maker = FakeTransformer()
         let house = try House([origin]) {
             $0.transformer = maker
-            $0.freshness.shortest = 0
+            $0.freshness.minTTL = 0
         }
         let source = origin.url("/a.png")
         _ = try await Self.get(house, source)
@@ -194,7 +194,7 @@ struct SizedTests {
         #expect(maker.recipes.isEmpty && origin.requests.count == 1)
         await second.manager.purge(.source(source))
         await second.manager.flush()
-        let gone = second.manager.cached(source, try Self.sizing(), AcceptedKinds("image/webp,*/*"))
+        let gone = second.manager.cached(source, try Self.sizing(), AcceptedFormats("image/webp,*/*"))
         #expect(gone == nil && folder.files.isEmpty)
         await second.stop()
     }
@@ -219,10 +219,10 @@ struct SizedTests {
         defer { origin.stop() }
         let maker = FakeTransformer()
         let house = try House([origin]) { $0.transformer = maker }
-        maker.failure = ImageFailure(.overloaded, retryAfter: 2)
+        maker.failure = ImageError(.overloaded, retryAfter: 2)
         let overloaded = try await Self.get(house, origin.url("/a.png"))
         #expect(overloaded.status == 503 && overloaded.headers["Retry-After"] == "2" && overloaded.headers["Image-Error"] == "overloaded")
-        maker.failure = ImageFailure(.workerFailed)
+        maker.failure = ImageError(.workerFailed)
         for _ in 0..<2 {
             let killed = try await Self.get(house, origin.url("/a.png"))
             #expect(
@@ -246,7 +246,7 @@ struct SizedTests {
         let source = origin.url("/a.png")
         #expect(try await house.get(source).status == 200)
         await house.manager.flush()
-        maker.failure = ImageFailure(.undecodable)
+        maker.failure = ImageError(.undecodable)
         #expect(try await Self.get(house, source).status == 415)
         await house.manager.flush()
         #expect(house.manager.cached(source) == nil && folder.files.isEmpty)
@@ -312,11 +312,11 @@ struct SizedTests {
     @Test("Initials are a whole PNG of any size", arguments: ["TT", "S", "", "Q9", "??"])
     func initials(_ letters: String) {
         for (width, height) in [(1, 1), (150, 150), (300, 10), (1_000, 900)] {
-            let png = InitialsPicture.png(letters, width: width, height: height)
-            var reader = FrameReader(.png)
-            reader.take(png)
-            #expect(reader.finding == .size(FrameSize(width: width, height: height)))
-            #expect(MediaKind.png.isWhole(png, isDelimited: true))
+            let png = InitialsImage.png(letters, width: width, height: height)
+            var reader = ImageHeaderParser(.png)
+            reader.consume(png)
+            #expect(reader.finding == .size(ImageDimensions(width: width, height: height)))
+            #expect(ImageFormat.png.isComplete(png, isDelimited: true))
         }
     }
 

@@ -39,7 +39,7 @@ struct StormTests {
         defer { origin.stop() }
         let house = try House([origin]) {
             $0.downloadsPerHost = 16
-            $0.patience = .seconds(30)
+            $0.queueTimeout = .seconds(30)
             $0.queue = 1_000
         }
         try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Who gets a worker")
 struct TransformQueueTests {
-    private let start = LoopInstant(nanoseconds: 1_000_000_000)
+    private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
     private func queue(running: Int = 1, waiting: Int = 3, pixels: Int = 1_000) -> TransformQueue<Int> {
         var limits = TransformQueue<Int>.Limits()
@@ -13,7 +13,7 @@ struct TransformQueueTests {
         limits.runningPixels = pixels
         limits.waiting = waiting
         limits.waitingPixels = pixels
-        limits.patience = .seconds(2)
+        limits.maxQueueTime = .seconds(2)
         return TransformQueue(limits: limits)
     }
 
@@ -28,7 +28,7 @@ struct TransformQueueTests {
         var last = 1
         #expect(queue.next() == nil)
         while true {
-            queue.leave(last)
+            queue.remove(last)
             guard let next = queue.next() else { break }
             order.append(next)
             last = next
@@ -57,7 +57,7 @@ struct TransformQueueTests {
         #expect(queue.next() == 1)
         _ = queue.enter(2, pixels: 10, priority: .visible, now: start)
         #expect(queue.next() == nil)
-        queue.leave(1)
+        queue.remove(1)
         #expect(queue.next() == 2)
     }
 
@@ -84,7 +84,7 @@ struct TransformQueueTests {
             #expect((queue.next(), queue.next(), queue.next()) == (4, 3, nil))
             _ = queue.enter(5, pixels: 1, priority: .near, owners: Self.owners("b", "w"), now: start)
             #expect((queue.next(), queue.next()) == (5, nil))
-            queue.leave(4)
+            queue.remove(4)
             #expect((queue.next(), queue.next()) == (2, nil))
         }
         var alone = queue(running: 1)
@@ -137,19 +137,19 @@ struct TransformQueueTests {
             if id == 1 { #expect(queue.next() == 1) }
         }
         #expect(queue.next() == 5)
-        queue.leave(5)
-        queue.hurry(3, to: .visible)
-        queue.hurry(3, to: .prefetch)
+        queue.remove(5)
+        queue.prioritize(3, to: .visible)
+        queue.prioritize(3, to: .prefetch)
         #expect(queue.next() == 3)
-        queue.leave(3)
-        queue.hurry(4, to: .visible)
+        queue.remove(3)
+        queue.prioritize(4, to: .visible)
         #expect(queue.next() == 4)
-        queue.leave(4)
+        queue.remove(4)
         // Its place among what nobody looks at is free once somebody waits for the one that runs.
         #expect(queue.next() == nil)
-        queue.hurry(1, to: .near)
+        queue.prioritize(1, to: .near)
         #expect(queue.next() == 2)
-        queue.hurry(9, to: .visible)
+        queue.prioritize(9, to: .visible)
         #expect(queue.expire(now: start.advanced(by: .seconds(3))).isEmpty && queue.waitingCount == 0)
     }
 

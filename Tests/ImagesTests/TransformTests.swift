@@ -59,14 +59,14 @@ struct TransformTests {
         try tools.drawn("drawn.ppm", 800, 600)
         try make(tools)
         let workers = try BuiltWorkers.make()
-        let fills: [(PictureRecipe.Fit, [String])] = [
+        let fills: [(TransformSpec.Fit, [String])] = [
             (.fit, []), (.fill(.centre), ["--smartcrop", "centre"]), (.fill(.attention), ["--smartcrop", "attention"]),
         ]
         let isCutNowhere = name == "pixel.png" || name.hasPrefix("largest")
         // Without a profile of its own a picture is sRGB already.
         let profile = ["cmyk.jpg", "wide-gamut.jpg"].contains(name) ? ["--eprofile", "srgb"] : []
         for (fit, options) in fills where !isCutNowhere || fit == .fit {
-            let recipe = PictureRecipe(width: 300, height: 150, fit: fit, format: .png)
+            let recipe = TransformSpec(width: 300, height: 150, fit: fit, format: .png)
             let made = try await workers.transform(try tools.bytes(name), recipe, priority: .visible)
             try tools.write(made.bytes, "ours.png")
             let size = ["--size", "300x150>", "--output", "theirs.png[strip]"] + profile
@@ -77,15 +77,15 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("Every format comes out as itself, and not as something else", arguments: MediaKind.allCases)
-    func formats(_ kind: MediaKind) async throws {
+    @Test("Every format comes out as itself, and not as something else", arguments: ImageFormat.allCases)
+    func formats(_ kind: ImageFormat) async throws {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 320, 240)
         try tools.vips("jpegsave", "drawn.ppm", "plain.jpg")
         let workers = try BuiltWorkers.make()
-        let recipe = PictureRecipe(width: 160, format: kind, quality: 90)
+        let recipe = TransformSpec(width: 160, format: kind, quality: 90)
         let made = try await workers.transform(try tools.bytes("plain.jpg"), recipe, priority: .visible)
-        #expect(MediaKind.sniff(Array(made.bytes.prefix(64))) == .kind(kind))
+        #expect(ImageFormat.sniff(Array(made.bytes.prefix(64))) == .kind(kind))
         #expect((made.width, made.height) == (160, 120))
         try tools.write(made.bytes, "ours")
         try tools.vips("colourspace", "ours", "ours.png", "srgb")
@@ -103,8 +103,8 @@ struct TransformTests {
         try tools.vips("jpegsave", "drawn.ppm", "upright.jpg", "--strip")
         let workers = try BuiltWorkers.make()
         let turned = VipsTools.noted(try tools.bytes("upright.jpg"), orientation: 6)
-        for format in [MediaKind.jpeg, .png, .webp, .avif] {
-            let made = try await workers.transform(turned, PictureRecipe(width: 150, height: 150, format: format), priority: .visible)
+        for format in [ImageFormat.jpeg, .png, .webp, .avif] {
+            let made = try await workers.transform(turned, TransformSpec(width: 150, height: 150, format: format), priority: .visible)
             #expect((made.width, made.height) == (113, 150))
             let text = String(decoding: made.bytes, as: UTF8.self)
             #expect(!text.contains("GPS") && !text.contains("Exif") && !text.contains("EXIF"), "\(format)")
@@ -140,12 +140,12 @@ struct TransformTests {
         try tools.drawn("drawn.ppm", 200, 100)
         try tools.vips("pngsave", "drawn.ppm", "plain.png")
         let workers = try BuiltWorkers.make()
-        let cases: [(PictureRecipe, Int, Int)] = [
-            (PictureRecipe(format: .png), 200, 100), (PictureRecipe(width: 4_000, height: 4_000, format: .png), 200, 100),
-            (PictureRecipe(width: 50, format: .png), 50, 25), (PictureRecipe(height: 50, format: .png), 100, 50),
-            (PictureRecipe(width: 50, height: 50, fit: .fill(.centre), format: .png), 50, 50),
-            (PictureRecipe(width: 400, height: 400, fit: .fill(.centre), format: .png), 100, 100),
-            (PictureRecipe(width: 100, height: 100, fit: .fill(.point(x: 1, y: 0.5)), format: .png), 100, 100),
+        let cases: [(TransformSpec, Int, Int)] = [
+            (TransformSpec(format: .png), 200, 100), (TransformSpec(width: 4_000, height: 4_000, format: .png), 200, 100),
+            (TransformSpec(width: 50, format: .png), 50, 25), (TransformSpec(height: 50, format: .png), 100, 50),
+            (TransformSpec(width: 50, height: 50, fit: .fill(.centre), format: .png), 50, 50),
+            (TransformSpec(width: 400, height: 400, fit: .fill(.centre), format: .png), 100, 100),
+            (TransformSpec(width: 100, height: 100, fit: .fill(.point(x: 1, y: 0.5)), format: .png), 100, 100),
         ]
         let picture = try tools.bytes("plain.png")
         for (recipe, width, height) in cases {
@@ -158,21 +158,21 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("Animations stay animations where that is asked for, in their boxes", arguments: [MediaKind.gif, .webp])
-    func animated(_ kind: MediaKind) async throws {
+    @Test("Animations stay animations where that is asked for, in their boxes", arguments: [ImageFormat.gif, .webp])
+    func animated(_ kind: ImageFormat) async throws {
         let tools = VipsTools()
         for frame in 0..<3 { try tools.drawn("\(frame).ppm", 120, 90, phase: frame * 30) }
         try tools.vips("arrayjoin", "0.ppm 1.ppm 2.ppm", "strip.v", "--across", "1")
         try tools.vips("gifsave", "strip.v", "moving.gif", "--page-height", "90")
         let workers = try BuiltWorkers.make()
         let picture = try tools.bytes("moving.gif")
-        let recipe = PictureRecipe(width: 40, height: 40, fit: .fill(.centre), format: kind, keepsAnimation: true)
+        let recipe = TransformSpec(width: 40, height: 40, fit: .fill(.centre), format: kind, keepsAnimation: true)
         let made = try await workers.transform(picture, recipe, priority: .visible)
         #expect((made.width, made.height, made.original.frames) == (40, 40, 3))
         try tools.write(made.bytes, "made")
         #expect(!String(decoding: made.bytes, as: UTF8.self).contains("EXIF"))
         #expect(try tools.run("vipsheader", ["-f", "n-pages", "made"])?.trimmingCharacters(in: .whitespacesAndNewlines) == "3")
-        let still = try await workers.transform(picture, PictureRecipe(width: 40, format: kind), priority: .visible)
+        let still = try await workers.transform(picture, TransformSpec(width: 40, format: kind), priority: .visible)
         try tools.write(still.bytes, "still")
         #expect(try tools.run("vipsheader", ["-f", "height", "still"])?.trimmingCharacters(in: .whitespacesAndNewlines) == "30")
         await workers.shutDown()
@@ -186,7 +186,7 @@ struct TransformTests {
         try tools.vips("resize", "frames.ppm", "strip.v", "10", "--kernel", "linear")
         try tools.vips("webpsave", "strip.v", "moving.webp", "--page-height", "1500", "--effort", "0")
         let workers = try BuiltWorkers.make()
-        let recipe = PictureRecipe(width: 300, height: 200, fit: .fit, format: .webp, keepsAnimation: true)
+        let recipe = TransformSpec(width: 300, height: 200, fit: .fit, format: .webp, keepsAnimation: true)
         let made = try await workers.transform(try tools.bytes("moving.webp"), recipe, priority: .visible)
         #expect((made.width, made.height, made.original.frames) == (200, 200, 12))
         await workers.shutDown()
@@ -200,9 +200,9 @@ struct TransformTests {
         for (operation, name) in [("jpegsave", "plain.jpg"), ("pngsave", "plain.png"), ("webpsave", "plain.webp")] {
             try tools.vips(operation, "drawn.ppm", name)
             let whole = try tools.bytes(name)
-            let failure = await #expect(throws: ImageFailure.self) {
+            let failure = await #expect(throws: ImageError.self) {
                 try await workers.transform(
-                    Array(whole.prefix(whole.count / 2)), PictureRecipe(width: 50, format: .png), priority: .visible)
+                    Array(whole.prefix(whole.count / 2)), TransformSpec(width: 50, format: .png), priority: .visible)
             }
             #expect(failure?.code == "undecodable", "\(name)")
         }
@@ -229,12 +229,12 @@ struct TransformTests {
         try tools.drawn("frames.ppm", 120, 360)
         try tools.vips("copy", "frames.ppm", "moving.gif[page-height=90]")
         let gif = try tools.bytes("moving.gif")
-        let whole = try await workers.transform(gif, PictureRecipe(width: 50, format: .png), priority: .visible)
+        let whole = try await workers.transform(gif, TransformSpec(width: 50, format: .png), priority: .visible)
         #expect(whole.original.frames == 4)
         for frame in 0..<4 { pictures.append(("a GIF, half of its frame \(frame)", VipsTools.gif(gif, halving: frame))) }
         for (name, bytes) in pictures {
-            let failure = await #expect(throws: ImageFailure.self, "\(name)") {
-                try await workers.transform(bytes, PictureRecipe(width: 50, format: .png), priority: .visible)
+            let failure = await #expect(throws: ImageError.self, "\(name)") {
+                try await workers.transform(bytes, TransformSpec(width: 50, format: .png), priority: .visible)
             }
             #expect(failure?.code == "undecodable", "\(name)")
         }

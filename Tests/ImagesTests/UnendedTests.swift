@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sized pictures of originals without their end", .serialized, .timeLimit(.minutes(2)))
 struct UnendedTests {
-    private static func files() throws -> [(MediaKind, [UInt8])] {
+    private static func files() throws -> [(ImageFormat, [UInt8])] {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 400, 300)
         try tools.vips("jpegsave", "drawn.ppm", "plain.jpg")
@@ -22,7 +22,7 @@ struct UnendedTests {
         ]
     }
 
-    private static func house(_ bodies: [String: (MediaKind, [UInt8])], _ workers: PictureWorkers?) throws -> (Origin, House) {
+    private static func house(_ bodies: [String: (ImageFormat, [UInt8])], _ workers: ImageWorkers?) throws -> (Origin, House) {
         let origin = try Origin { request, connection in
             guard let (kind, body) = bodies[request.path] else { return connection.answer(404) }
             connection.answer(200, ["Content-Type: \(kind.contentType)", "Cache-Control: max-age=86400"], body: body)
@@ -31,14 +31,14 @@ struct UnendedTests {
     }
 
     private static func get(_ house: House, _ source: String, _ sizing: String = "50x50-fit") async throws -> Got {
-        try await Got(house.manager.image(ImageRequest(source, sizing: PictureSizing(sizing), accept: "image/png")))
+        try await Got(house.manager.image(ImageRequest(source, sizing: ResizeMode(sizing), accept: "image/png")))
     }
 
     @Test("A JPEG without EOI, a GIF without trailer and a PNG without IEND are made, from one download of each")
     func made() async throws {
         // How many bytes less than all.
-        let endings: [MediaKind: [Int]] = [.jpeg: [1, 2], .png: [1, 4, 6, 12], .gif: [1, 2]]
-        var bodies: [String: (MediaKind, [UInt8])] = [:]
+        let endings: [ImageFormat: [Int]] = [.jpeg: [1, 2], .png: [1, 4, 6, 12], .gif: [1, 2]]
+        var bodies: [String: (ImageFormat, [UInt8])] = [:]
         for (number, (kind, whole)) in try Self.files().enumerated() {
             for missing in endings[kind] ?? [] { bodies["/\(number)-\(missing)"] = (kind, Array(whole.dropLast(missing))) }
         }
@@ -49,7 +49,7 @@ struct UnendedTests {
             for round in 0..<3 {
                 let got = try await Self.get(house, origin.url(path))
                 #expect(got.status == 200 && got.outcome.outcome == (round == 0 ? .miss : .hit), "\(path): \(got.headers)")
-                #expect(MediaKind.sniff(got.body) == .kind(.png) && got.headers["Cache-Control"] == "public, max-age=86400")
+                #expect(ImageFormat.sniff(got.body) == .kind(.png) && got.headers["Cache-Control"] == "public, max-age=86400")
             }
             // It was found to be all there.
             #expect(try await Self.get(house, origin.url(path), "60x60-fit").status == 200)
@@ -62,7 +62,7 @@ struct UnendedTests {
 
     @Test("Half of a picture is 415 for an hour, and asked for once")
     func halves() async throws {
-        var bodies: [String: (MediaKind, [UInt8])] = [:]
+        var bodies: [String: (ImageFormat, [UInt8])] = [:]
         for (number, (kind, whole)) in try Self.files().enumerated() {
             bodies["/\(number)"] = (kind, Array(whole.prefix(whole.count / 2)))
         }
@@ -83,7 +83,7 @@ struct UnendedTests {
 
     @Test("The original of half a picture is sent to all from one download, and none of them is told to keep it")
     func originals() async throws {
-        var bodies: [String: (MediaKind, [UInt8])] = [:]
+        var bodies: [String: (ImageFormat, [UInt8])] = [:]
         for (number, (kind, whole)) in try Self.files().enumerated() {
             bodies["/\(number)"] = (kind, Array(whole.prefix(whole.count / 2)))
         }
@@ -109,8 +109,8 @@ struct UnendedTests {
                 source: "http://example.com/\(number)", kind: .png, body: Picture.png(number, bytes: 1_000), freshness: Freshness(now: 0),
                 validators: .init())
         }
-        let start = LoopInstant(nanoseconds: 0)
-        let wanted = AcceptedKinds.anything.wanted
+        let start = MonotonicInstant(nanoseconds: 0)
+        let wanted = AcceptedFormats.anything.accepted
         var images = UnendedImages(capacity: 3_500)
         for number in 0..<5 { images.insert(image(number), now: start) }
         let found = (0..<5).map { images.image("http://example.com/\($0)", wanted, now: start.advanced(by: .seconds(299))) != nil }

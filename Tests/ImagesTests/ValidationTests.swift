@@ -157,9 +157,9 @@ struct ValidationTests {
         defer { origin.stop() }
         let house = try House([origin, dead])
         for number in 0..<10 { #expect(try await house.get(origin.url("/\(number)")).status == 502) }
-        #expect(try await house.get(origin.url("/more")).failure?.reason == .hostResting)
+        #expect(try await house.get(origin.url("/more")).failure?.reason == .circuitOpen)
         #expect(try await house.get(origin.url("/a")).status == 200)
-        #expect(try await house.get(dead.url("/a")).failure?.reason == .hostResting)
+        #expect(try await house.get(dead.url("/a")).failure?.reason == .circuitOpen)
         await house.stop()
     }
 
@@ -171,7 +171,7 @@ struct ValidationTests {
         defer { origin.stop() }
         let house = try House([origin])
         #expect(try await house.get(origin.url("/a")).status == 200)
-        #expect(try await house.get(origin.url("/die")).failure == ImageFailure(.fetch(.connectionLost)))
+        #expect(try await house.get(origin.url("/die")).failure == ImageError(.fetch(.connectionLost)))
         #expect(origin.requests.count { $0.path == "/die" } == 2)
         #expect(await house.manager.metrics().retries == 1)
         await house.stop()

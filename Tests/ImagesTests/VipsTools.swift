@@ -108,13 +108,13 @@ final class VipsTools: Sendable {
 
 /// The transformer with the worker that this build has made.
 enum BuiltWorkers {
-    static func make(count: Int = 1, timeLimit: Duration = .seconds(60), path: String? = nil) throws -> PictureWorkers {
-        var configuration = PictureWorkers.Configuration()
+    static func make(count: Int = 1, timeLimit: Duration = .seconds(60), path: String? = nil) throws -> ImageWorkers {
+        var configuration = ImageWorkers.Configuration()
         configuration.path = path ?? BuiltProduct.path("intertwine-pictures")
         configuration.count = count
         configuration.timeLimit = timeLimit
-        configuration.patience = .seconds(120)
-        return try PictureWorkers(configuration)
+        configuration.queueTimeout = .seconds(120)
+        return try ImageWorkers(configuration)
     }
 
     /// The workers of this process.

@@ -7,7 +7,7 @@ import Testing
 @Suite("Whose pictures the workers make", .serialized, .timeLimit(.minutes(5)))
 struct WorkerShareTests {
     /// Seconds of work.
-    private static let long = PictureRecipe(format: .avif, quality: 90)
+    private static let long = TransformSpec(format: .avif, quality: 90)
 
     @Test("While one origin, or one viewer, has slow pictures made, those of others are made", arguments: [false, true])
     func others(_ isViewer: Bool) async throws {
@@ -17,8 +17,8 @@ struct WorkerShareTests {
         try tools.drawn("little.ppm", 64, 64)
         try tools.vips("jpegsave", "little.ppm", "little.jpg")
         let (large, little) = (try tools.bytes("large.jpg"), try tools.bytes("little.jpg"))
-        func urgency(_ name: String) -> PictureUrgency {
-            let urgency = PictureUrgency(.visible, origin: isViewer ? nil : name)
+        func urgency(_ name: String) -> TransformPriority {
+            let urgency = TransformPriority(.visible, origin: isViewer ? nil : name)
             if isViewer { urgency.add(viewer: name) }
             return urgency
         }
@@ -35,7 +35,7 @@ struct WorkerShareTests {
         while BuiltWorkers.processes.count < before.count + 2 { try await Task.sleep(for: .milliseconds(5)) }
         let busy = BuiltWorkers.processes.filter { !before.contains($0) }
         while !busy.contains(where: { BuiltWorkers.ticks($0) > 20 }) { try await Task.sleep(for: .milliseconds(5)) }
-        for _ in 0..<3 { #expect(try await workers.transform(little, PictureRecipe(width: 32, format: .png), urgency: other).width == 32) }
+        for _ in 0..<3 { #expect(try await workers.transform(little, TransformSpec(width: 32, format: .png), urgency: other).width == 32) }
         #expect(made.events.isEmpty)
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }

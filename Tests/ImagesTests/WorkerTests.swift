@@ -6,9 +6,9 @@ import Testing
 
 @Suite("The workers that make pictures", .serialized, .timeLimit(.minutes(5)))
 struct WorkerTests {
-    private static let small = PictureRecipe(width: 32, format: .png)
+    private static let small = TransformSpec(width: 32, format: .png)
     /// Seconds of work, in an encoder that does not ask whether it should stop.
-    private static let long = PictureRecipe(format: .avif, quality: 90)
+    private static let long = TransformSpec(format: .avif, quality: 90)
 
     private static func picture(_ tools: VipsTools, _ width: Int, _ height: Int) throws -> [UInt8] {
         try tools.drawn("\(width).ppm", width, height)
@@ -18,10 +18,10 @@ struct WorkerTests {
 
     /// A worker that has made a picture, and is in the middle of one that takes long.
     private struct Busy {
-        let workers: PictureWorkers
+        let workers: ImageWorkers
         let worker: pid_t
         let large, little: [UInt8]
-        let work: Task<TransformedPicture, any Error>
+        let work: Task<TransformedImage, any Error>
         /// Others that there were before.
         let others: [pid_t]
 
@@ -73,7 +73,7 @@ struct WorkerTests {
         let busy = try await Busy()
         let waiting = Task { try await busy.workers.transform(busy.little, Self.small, priority: .visible) }
         kill(busy.worker, SIGKILL)
-        let failure = await #expect(throws: ImageFailure.self) { try await busy.work.value }
+        let failure = await #expect(throws: ImageError.self) { try await busy.work.value }
         #expect(failure?.status == 502 && failure?.code == "worker-failed")
         #expect(try await waiting.value.width == 32)
         #expect(busy.workers.isAvailable)
@@ -89,7 +89,7 @@ struct WorkerTests {
         _ = try await workers.transform(little, Self.small, priority: .visible)
         let worker = try Self.only(before)
         kill(worker, SIGSTOP)
-        let failure = await #expect(throws: ImageFailure.self) { try await workers.transform(little, Self.small, priority: .visible) }
+        let failure = await #expect(throws: ImageError.self) { try await workers.transform(little, Self.small, priority: .visible) }
         #expect(failure?.code == "worker-failed")
         try await BuiltWorkers.gone(worker)
         #expect(try await workers.transform(little, Self.small, priority: .visible).width == 32)
@@ -100,7 +100,7 @@ struct WorkerTests {
     func killedTwice() async throws {
         let busy = try await Busy()
         kill(busy.worker, SIGKILL)
-        await #expect(throws: ImageFailure.self) { try await busy.work.value }
+        await #expect(throws: ImageError.self) { try await busy.work.value }
         let waiting = Task { try await busy.workers.transform(busy.little, Self.small, priority: .visible) }
         // The one that takes its place, while it makes itself ready.
         var next: pid_t?
@@ -117,11 +117,11 @@ struct WorkerTests {
         let busy = try await Busy()
         let waiting = Task { try await busy.workers.transform(busy.large, Self.long, priority: .near) }
         busy.work.cancel()
-        let failure = await #expect(throws: ImageFailure.self) { try await busy.work.value }
+        let failure = await #expect(throws: ImageError.self) { try await busy.work.value }
         #expect(failure?.code == "cancelled")
         // Its slot is given to the one that waits, which is taken back as well.
         waiting.cancel()
-        await #expect(throws: ImageFailure.self) { try await waiting.value }
+        await #expect(throws: ImageError.self) { try await waiting.value }
         #expect(try await busy.workers.transform(busy.little, Self.small, priority: .visible).width == 32)
         await busy.workers.shutDown()
     }
@@ -132,7 +132,7 @@ struct WorkerTests {
         // It hears nothing from here on.
         kill(busy.worker, SIGSTOP)
         busy.work.cancel()
-        await #expect(throws: ImageFailure.self) { try await busy.work.value }
+        await #expect(throws: ImageError.self) { try await busy.work.value }
         try await BuiltWorkers.gone(busy.worker)
         #expect(try await busy.workers.transform(busy.little, Self.small, priority: .visible).width == 32)
         await busy.workers.shutDown()
@@ -141,7 +141,7 @@ struct WorkerTests {
     @Test("An animation that would not be made in time is refused beforehand; a shorter one is not", arguments: [3_000, 100])
     func animations(_ frames: Int) async throws {
         let workers = try BuiltWorkers.make(timeLimit: .seconds(1))
-        let recipe = PictureRecipe(width: 32, format: .webp, keepsAnimation: true)
+        let recipe = TransformSpec(width: 32, format: .webp, keepsAnimation: true)
         do {
             _ = try await workers.transform(Frames.gif(100, 100, frames: frames), recipe, priority: .visible)
             #expect(frames == 100)
@@ -179,7 +179,7 @@ struct WorkerTests {
     @Test("Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-pictures", "/bin/false"])
     func missing(_ path: String) async throws {
         let workers = try BuiltWorkers.make(path: path)
-        let failure = await #expect(throws: ImageFailure.self) {
+        let failure = await #expect(throws: ImageError.self) {
             try await workers.transform(Picture.jpeg + Picture.jpeg, Self.small, priority: .visible)
         }
         #expect(failure != nil)
@@ -214,10 +214,10 @@ struct WorkerTests {
         let before = ProcessFacts.residentKiB
         var results: [String: Int] = [:]
         for (number, (name, bytes)) in pictures.enumerated() {
-            let recipe = PictureRecipe(
+            let recipe = TransformSpec(
                 width: 100, height: 100, fit: .fill(.attention), format: [.webp, .gif, .jpeg, .png][number % 4],
                 keepsAnimation: number % 2 == 0)
-            do throws(ImageFailure) {
+            do throws(ImageError) {
                 let made = try await workers.transform(bytes, recipe, priority: .visible)
                 results["made", default: 0] += 1
                 #expect(made.bytes.count < 1 << 20, "\(name)")

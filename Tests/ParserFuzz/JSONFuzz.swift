@@ -23,7 +23,7 @@ struct ItemFileFuzz: FuzzTarget {
         while true {
             switch reader.next() {
             case .item(let item): found.append(item.id)
-            case .bad(let item): found.append("\(item.line): \(item.fault)")
+            case .bad(let item): found.append("\(item.line): \(item.error)")
             case .unreadable(let fault): found.append("unreadable: \(fault)")
             case .finished: return "\(found)"
             case .needsBytes:
@@ -57,7 +57,7 @@ struct RemotePageFuzz: FuzzTarget {
         var reader = RemotePageReader(kind: UserKind(), items: items, cursor: next)
         var found: [String] = []
         var fed = 0
-        do throws(RemotePageFault) {
+        do throws(RemotePageError) {
             while true {
                 switch try reader.next() {
                 case .item(let item): found.append(item.id)

@@ -2,9 +2,9 @@ import IntertwineImages
 
 /// What is looked at of a picture's bytes, by format.
 struct PictureFuzz: FuzzTarget {
-    static var all: [any FuzzTarget] { MediaKind.allCases.map { PictureFuzz(kind: $0) } }
+    static var all: [any FuzzTarget] { ImageFormat.allCases.map { PictureFuzz(kind: $0) } }
 
-    let kind: MediaKind
+    let kind: ImageFormat
     var name: String { "\(kind) pictures" }
     let telling: [UInt8] = [0, 1, 2, 3, 7, 8, 0x2C, 0x21, 0x3B, 0x7F, 0x80, 0xC0, 0xC2, 0xD8, 0xD9, 0xDA, 0xFE, 0xFF]
 
@@ -32,14 +32,14 @@ struct PictureFuzz: FuzzTarget {
     }
 
     func verdict(on input: [UInt8], cut: (Int) -> Int) -> String {
-        var reader = FrameReader(kind)
+        var reader = ImageHeaderParser(kind)
         var fed = 0
         while fed < input.count {
             let end = min(input.count, cut(fed))
-            reader.take(input[fed..<end])
+            reader.consume(input[fed..<end])
             fed = end
         }
-        let ends = [false, true].map { kind.isWhole(input, isDelimited: $0) }
-        return "\(reader.finding) \(reader.frames) \(ends) \(MediaKind.sniff(input))"
+        let ends = [false, true].map { kind.isComplete(input, isDelimited: $0) }
+        return "\(reader.finding) \(reader.frames) \(ends) \(ImageFormat.sniff(input))"
     }
 }

@@ -58,7 +58,7 @@ struct LedgerReplicaTests {
         #expect(try await replicas[0].report(days: 0...100_000, by: .day).rows.first?.counts[.click] == 40)
         #expect(try database.psql("SELECT count(*) > 0 FROM allowance") == (window > 300_000 ? "t" : "f"))
         _ = try await replicas[0].commit(
-            LedgerEntry(selection: SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: now + 60_000)))
+            LedgerEntry(selection: CommandRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: now + 60_000)))
         let undone = try await commit(9) { _ in LedgerEntry(undoes: "s") }
         #expect(undone.count { $0 == .committed([]) } == 1 && undone.count { $0 == .alreadyUndone } == 8)
     }
@@ -96,13 +96,13 @@ struct LedgerReplicaTests {
                 var event = LedgerEvent(at: now, kind: .impression, cell: some("ad:"), viewer: some("v"))
                 event.deduplication = .init(key: some("d"), window: 60_000)
                 event.rates = [.init(key: some("r"), limit: 3, window: 60_000)]
-                event.showing = Showing(campaign: some("c"), feed: "main", remembered: 60)
+                event.showing = ImpressionContext(campaign: some("c"), feed: "main", remembered: 60)
                 return event
             }
             let viewer = some("v")
             return LedgerEntry(
                 events: events, changes: [.add(list: .saved, viewer: viewer, cell: some("cell"), performance: "\(number)", at: now)],
-                selection: SelectionRecord(id: "\(number)", cell: "c", viewer: viewer, steps: [], expires: now + 60_000))
+                selection: CommandRecord(id: "\(number)", cell: "c", viewer: viewer, steps: [], expires: now + 60_000))
         }
         #expect(receipts.count == 600 && !receipts.contains { $0.verdicts.isEmpty })
         let counted = receipts.flatMap(\.verdicts).count { $0 == .counted }

@@ -64,7 +64,7 @@ struct LedgerTroubleTests {
     @Test("sessions that are ended under load lose and double nothing, and nobody is told of a failure")
     func endedSessions() async throws {
         let database = try PostgresServer.shared().makeDatabase()
-        let ledger = try PostgresLedger(PostgresAddress(database.uri), patience: 30)
+        let ledger = try PostgresLedger(PostgresAddress(database.uri), timeout: 30)
         let clickers = Clickers(ledger)
         async let clicking: Void = clickers.run()
         for _ in 0..<20 {
@@ -86,7 +86,7 @@ struct LedgerTroubleTests {
     func restartedServer() async throws {
         let server = try PostgresServer()
         let database = try server.makeDatabase()
-        let ledger = try PostgresLedger(PostgresAddress(database.uri), patience: 0.2)
+        let ledger = try PostgresLedger(PostgresAddress(database.uri), timeout: 0.2)
         let clickers = Clickers(ledger)
         async let clicking: Void = clickers.run()
         await clickers.waitForMore(100)
@@ -104,7 +104,7 @@ struct LedgerTroubleTests {
     @Test("what somebody else keeps locked is waited for as long as a click may wait, and no longer")
     func locked() async throws {
         let database = try PostgresServer.shared().makeDatabase()
-        let ledger = try PostgresLedger(PostgresAddress(database.uri), patience: 0.3)
+        let ledger = try PostgresLedger(PostgresAddress(database.uri), timeout: 0.3)
         func click(_ viewer: String) -> LedgerEntry {
             LedgerEntry(events: [LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: viewer)])
         }
@@ -120,7 +120,7 @@ struct LedgerTroubleTests {
     @Test("beyond the bound on what waits, it says that it is overloaded, and keeps the rest")
     func overloaded() async throws {
         let database = try PostgresServer.shared().makeDatabase()
-        let ledger = try PostgresLedger(PostgresAddress(database.uri), waiting: 8, patience: 30)
+        let ledger = try PostgresLedger(PostgresAddress(database.uri), waiting: 8, timeout: 30)
         let outcomes = await withTaskGroup(of: String.self) { group in
             for number in 0..<400 {
                 group.addTask {

@@ -160,7 +160,7 @@ struct PostgresConnectionTests {
         #expect(try connection.notifications(within: 0).isEmpty)
         try database.psql("NOTIFY news")
         #expect(try connection.notifications(within: 30_000).count == 1)
-        #expect(try connection.answers(within: 30_000))
+        #expect(try connection.awaitResult(within: 30_000))
         try database.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' OR query = 'SELECT 1'")
         #expect(throws: PostgresError.self) { while try connection.notifications(within: 30_000).isEmpty {} }
         #expect(!connection.isAlive)

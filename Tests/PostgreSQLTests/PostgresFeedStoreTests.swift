@@ -16,8 +16,8 @@ struct PostgresFeedStoreTests {
         store = try PostgresFeedStore(PostgresAddress(database.uri))
     }
 
-    private func user(_ id: String) throws -> ValidItem {
-        ValidItem(kind: "user", lane: .content, id: id, variant: "regular", body: Array(#"{"username":"\#(id)"}"#.utf8))
+    private func user(_ id: String) throws -> ValidatedItem {
+        ValidatedItem(kind: "user", stream: .content, id: id, variant: "regular", body: Array(#"{"username":"\#(id)"}"#.utf8))
     }
 
     private func ids(_ store: PostgresFeedStore) async throws -> [String] {
@@ -82,9 +82,10 @@ struct PostgresFeedStoreTests {
             let runs = Mutex(0)
             let found = try await store.read { snapshot in
                 runs.withLock { $0 += 1 }
-                snapshot.announce(
-                    [LaneRead(lane: .content, direction: .backward, limit: 2), LaneRead(lane: .advertisements, limit: 1)], isAll: isAll)
-                func ids(_ direction: PageDirection, _ limit: Int, in lane: Lane = .content) throws -> [String] {
+                snapshot.prefetch(
+                    [ReadRequest(stream: .content, direction: .backward, limit: 2), ReadRequest(stream: .advertisements, limit: 1)],
+                    isComplete: isAll)
+                func ids(_ direction: PageDirection, _ limit: Int, in lane: StreamID = .content) throws -> [String] {
                     var ids: [String] = []
                     try snapshot.visit(lane, direction, of: nil, limit: limit) { ids.append($0.item.id) }
                     return ids
@@ -106,7 +107,7 @@ struct PostgresFeedStoreTests {
         let question = try session.ask([count, PostgresCommand("SELECT pg_advisory_xact_lock(7)"), count])
         try await eventually { try database.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "1" }
         try other.execute("INSERT INTO item VALUES (0, 1, 'user', 'a', '', '{}'); SELECT pg_advisory_unlock(7)")
-        let counts = try session.answers(to: question)
+        let counts = try session.results(of: question)
         #expect(counts[0].integer(0, 0) == 0 && counts[2].integer(0, 0) == 0)
         #expect(try session.query("SELECT count(*) FROM item").integer(0, 0) == 1)
     }
@@ -163,7 +164,7 @@ struct PostgresFeedStoreTests {
             #"{"klass":"user","id":"n l","username":"N","avatarUrl":"https://example.com/1.png","type":"regular"}"#,
             #"{"klass":"user","id":"a","username":"A","avatarUrl":"https://example.com/1.png","type":"featured"}"#,
         ]
-        let items = PostgresItems(try PostgresAddress(database.uri), companions: "")
+        let items = PostgresItemLocation(try PostgresAddress(database.uri), companions: "")
         func begin(isRehearsal: Bool = false) throws -> ItemImport {
             let new = try items.importer(
                 kinds: .standard, sections: [], policy: .stop, isCompressed: false, limit: .max, isRehearsal: isRehearsal, report: { _ in })

@@ -21,10 +21,10 @@ struct SharedAllowanceTests {
         let ledger: LedgerReplica
         let connection: PostgresConnection
 
-        init(_ database: PostgresServer.Database, slots: Int = AllowanceTable.recentSlots) throws {
+        init(_ database: PostgresServer.Database, slots: Int = RateCounterTable.recentSlots) throws {
             ledger = LedgerReplica(recentSlots: slots)
             connection = try PostgresConnection(PostgresAddress(database.uri))
-            try ledger.begin(connection, patience: 20_000)
+            try ledger.begin(connection, timeout: 20_000)
         }
 
         /// As the queue does where others were in the way.
@@ -39,7 +39,7 @@ struct SharedAllowanceTests {
             }
         }
 
-        func lose() throws { try ledger.begin(connection, patience: 20_000) }
+        func lose() throws { try ledger.begin(connection, timeout: 20_000) }
     }
 
     private func click(_ viewer: String, address: String = "a", limit: Int = .max) -> LedgerEntry {
@@ -117,7 +117,7 @@ struct SharedAllowanceTests {
         #expect(try verdicts(0..<2, replica) == [.counted, .counted])
         // The address and two viewers, for the other one to see; and what that one leaves.
         #expect(try database.psql("SELECT count(*) FROM allowance") == "3")
-        let theirs = AllowanceKey.repetition("v2").bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let theirs = RateCounterKey.repetition("v2").bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         try database.psql("INSERT INTO allowance VALUES ('\\x\(theirs)', \(now + 60_000), 1)")
         #expect(try verdicts(0..<4, replica) == [.duplicate, .duplicate, .duplicate, .counted])
         // It has gone. What was put there meanwhile still holds.

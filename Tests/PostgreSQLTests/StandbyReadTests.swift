@@ -17,11 +17,11 @@ struct StandbyReadTests {
         standby = try PostgresServer(standbyOf: primary)
         reader = PostgresStandby(try PostgresAddress(standby.uri(of: "postgres")))
         store = try PostgresFeedStore(
-            PostgresAddress(primary.uri(of: "postgres")), standby: reader, reading: ReadLimits(), local: LocalChanges(seen: SeenCommits()))
+            PostgresAddress(primary.uri(of: "postgres")), standby: reader, reading: ReadLimits(), local: OwnWrites(seen: CommittedLSN()))
     }
 
-    private func user(_ id: String) -> ValidItem {
-        ValidItem(kind: "user", lane: .content, id: id, variant: "regular", body: Array("{}".utf8))
+    private func user(_ id: String) -> ValidatedItem {
+        ValidatedItem(kind: "user", stream: .content, id: id, variant: "regular", body: Array("{}".utf8))
     }
 
     private func ids() async throws -> [String] {
@@ -36,7 +36,7 @@ struct StandbyReadTests {
     /// How many reads the standby answered, once a read of all items has come to `ids`.
     private func answered(_ ids: [String]) async throws -> Int {
         #expect(try await self.ids() == ids)
-        return reader.answered.load(ordering: .relaxed)
+        return reader.reads.load(ordering: .relaxed)
     }
 
     @Test("happens as long as it has all that was seen, and at the primary where it has not or is gone", .timeLimit(.minutes(3)))
@@ -67,9 +67,9 @@ struct StandbyReadTests {
 
     private func untilAnswering(_ ids: [String]) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
-        let before = reader.answered.load(ordering: .relaxed)
+        let before = reader.reads.load(ordering: .relaxed)
         while try await answered(ids) == before, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
-        #expect(reader.answered.load(ordering: .relaxed) > before)
+        #expect(reader.reads.load(ordering: .relaxed) > before)
     }
 
     @Test("takes a standby of that database: another one is refused")
@@ -78,7 +78,7 @@ struct StandbyReadTests {
         let error = #expect(throws: StoreError.self) {
             try PostgresFeedStore(
                 PostgresAddress(primary.uri(of: "postgres")), standby: other, reading: ReadLimits(),
-                local: LocalChanges(seen: SeenCommits()))
+                local: OwnWrites(seen: CommittedLSN()))
         }
         #expect(error?.description.contains("store.read-database") == true)
     }

@@ -14,7 +14,7 @@ struct StoreCopyTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    private func files(_ name: String) -> StoreCopy.Place {
+    private func files(_ name: String) -> StoreCopy.DatabaseURL {
         .files(items: "\(folder)/\(name).sqlite", ledger: "\(folder)/\(name).ledger.sqlite")
     }
 
@@ -24,7 +24,8 @@ struct StoreCopyTests {
         for start in stride(from: 0, to: 5_000, by: 500) {
             _ = try await store.apply(
                 (start..<start + 500).map { number in
-                    .append(ValidItem(kind: "user", lane: .content, id: "u\(number)\u{1}", variant: "regular", body: Array("{}".utf8)))
+                    .append(
+                        ValidatedItem(kind: "user", stream: .content, id: "u\(number)\u{1}", variant: "regular", body: Array("{}".utf8)))
                 })
         }
         _ = try await store.takeDown(ItemKey(kind: "user", id: "gone"), reason: "complaint\u{0}")
@@ -33,7 +34,7 @@ struct StoreCopyTests {
         for number in 0..<20 {
             var event = LedgerEvent(
                 at: SQLiteLedger.systemTime() - Int64(number) * 3_600_000, kind: .click, cell: "ad:1", viewer: "v\(number)\u{0}")
-            event.showing = Showing(campaign: "c", feed: "main", remembered: 86_400)
+            event.showing = ImpressionContext(campaign: "c", feed: "main", remembered: 86_400)
             event.input = EventInput(json: #"{"a":"b"}"#, choices: [EventInput.Choice("a", "b")])
             event.deduplication = LedgerEvent.Deduplication(key: "k\(number)", window: 30 * 86_400_000)
             _ = try await ledger.commit(LedgerEntry(events: [event]))
@@ -72,14 +73,14 @@ struct StoreCopyTests {
         #expect(try await ledger.commit(LedgerEntry(events: again)).verdicts == [.duplicate, .duplicate, .counted])
         try await ledger.complete()
         let last = try await ledger.events(after: 21, limit: 10)
-        #expect(last.map(\.marker) == [22, 23, 24] && last.first?.event.verdict == .duplicate)
+        #expect(last.map(\.sequence) == [22, 23, 24] && last.first?.event.verdict == .duplicate)
 
         let back = try StoreCopy(from: .database(address), to: files("two"))
         #expect(try back.run().first { $0.table == "event" }?.rows == 24)
         let store = try SQLiteStore(path: "\(folder)/two.sqlite")
         #expect(try await store.takedowns(after: nil, limit: 9).map(\.reason) == ["complaint\u{0}"])
         let two = try SQLiteLedger(path: "\(folder)/two.ledger.sqlite")
-        #expect(try await two.events(after: 21, limit: 9).map(\.marker) == [22, 23, 24])
+        #expect(try await two.events(after: 21, limit: 9).map(\.sequence) == [22, 23, 24])
         #expect(try await two.events(after: 0, limit: 1).first?.event.input?.json == #"{"a":"b"}"#)
         let choices = try await two.report(days: 0...1_000_000, by: .choice).rows
         #expect(choices.map(\.key.text) == ["a=b"] && choices.first?.counts[.click] == 20)

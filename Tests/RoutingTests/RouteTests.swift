@@ -24,7 +24,7 @@ struct RouteTests {
             .get, "/things/{name}.json",
             APIOperation(
                 "getThing", tag: "Things", "A thing", parameters: [name, count, colour],
-                answers: [.json(.ok, "It.", thing, example: #"{"name": "ada"}"#)])
+                responses: [.json(.ok, "It.", thing, example: #"{"name": "ada"}"#)])
         ) { request in
             let text = "\(try request[name]) \(try request[count]) \(try request[colour])"
             return ServerResponse(status: .ok, body: Array(text.utf8))
@@ -34,8 +34,10 @@ struct RouteTests {
             .delete, "/things/{name}",
             APIOperation(
                 "deleteThing", tag: "Things", "Remove a thing", parameters: [name],
-                answers: [.empty(.noContent, "Gone."), .problem(.notFound, "None.", [.init(Problem.Kind("no-thing"), "There is none.")])])
-        ) { _ in throw Problem(.notFound, Problem.Kind("no-thing"), "There is none.") },
+                responses: [
+                    .empty(.noContent, "Gone."), .problem(.notFound, "None.", [.init(Problem.ProblemType("no-thing"), "There is none.")]),
+                ])
+        ) { _ in throw Problem(.notFound, Problem.ProblemType("no-thing"), "There is none.") },
     ]
 
     private static func ask(_ method: HTTPRequest.Method, _ path: String) async throws -> (status: Int, text: String) {
@@ -104,7 +106,7 @@ struct RouteTests {
 
     private static func document() throws -> [String: Any] {
         let document = OpenAPIDocument(
-            title: "Things", summary: "Of tests.", text: "", tags: [.init("Things", "All.")], answers: [.badRequest, .requestTimeout])
+            title: "Things", summary: "Of tests.", text: "", tags: [.init("Things", "All.")], responses: [.badRequest, .requestTimeout])
         let json = try JSONSerialization.jsonObject(with: Data(document.json(of: routes).utf8))
         return try #require(json as? [String: Any])
     }

@@ -10,8 +10,8 @@ import Testing
 @testable import IntertwineService
 
 /// What the service remembers until a time of day. All else that ends after a while is counted by a watch that nobody sets, as types say
-/// that are no time of day: `NegativeCache`, `CircuitBreaker`, `Admission`, `Resolver` and the limits of connections by `LoopInstant`,
-/// `GuessLimiter` by `ContinuousClock.Instant`, the pauses of `SourcePolling` by `Duration`.
+/// that are no time of day: `NegativeCache`, `CircuitBreaker`, `Admission`, `Resolver` and the limits of connections by `MonotonicInstant`,
+/// `AuthFailureLimiter` by `ContinuousClock.Instant`, the pauses of `SourcePoller` by `Duration`.
 @Suite("Clocks that jump")
 final class ClockTests {
     enum Kind: CaseIterable {
@@ -94,12 +94,12 @@ final class ClockTests {
                 undoWindow: window)
             // Each of them is undone once.
             for moment in [made, Self.now] {
-                let record = SelectionRecord(id: "\(moment)", cell: "ad:1", viewer: nil, steps: [], expires: made + window)
+                let record = CommandRecord(id: "\(moment)", cell: "ad:1", viewer: nil, steps: [], expires: made + window)
                 _ = try await ledger.commit(LedgerEntry(selection: record))
             }
             return { moment in
                 do {
-                    _ = try await performer.undo(selection: "\(moment)", for: ClientTrace(), now: moment)
+                    _ = try await performer.undo(selection: "\(moment)", for: ClientFingerprint(), now: moment)
                     return true
                 } catch ActionError.undoExpired {
                     return false
@@ -110,19 +110,19 @@ final class ClockTests {
             let text = tokens.impression(cell: "ad:1", slot: 0, now: made)
             return { if case .valid = tokens.verifyImpression(text, now: $0) { true } else { false } }
         case .page:
-            let pages = FinishedPages(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
-            let key = FinishedPages.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
-            let (version, finished) = (StoreVersion(high: 1, low: 1), FinishedResponse(ServerResponse(status: .ok, body: Array("{}".utf8))))
-            pages.keep(
+            let pages = PageCache(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
+            let key = PageCache.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
+            let (version, finished) = (StoreVersion(high: 1, low: 1), EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8))))
+            pages.store(
                 finished, as: key, target: "/feed", version: version, current: version, made: made,
                 validUntil: CellTokens.endOfBucket(of: made))
-            return { pages.finished(key, target: "/feed", version: version, now: $0) { _ in } != nil }
+            return { pages.response(key, target: "/feed", version: version, now: $0) { _ in } != nil }
         case .freshPicture, .stalePictureWhileRevalidated, .stalePictureOnError:
             let age: Int64 = kind == .freshPicture ? 0 : 10
             let born = made / 1_000 - age
             let end = born + 5
             let freshness = Freshness(
-                born: born, freshUntil: end, privatelyFreshUntil: end, staleWhileRevalidateUntil: end + 60, staleIfErrorUntil: end + 60)
+                generatedAt: born, freshUntil: end, localFreshUntil: end, staleWhileRevalidateUntil: end + 60, staleIfErrorUntil: end + 60)
             return { moment in
                 switch kind {
                 case .freshPicture: freshness.isFresh(at: moment / 1_000)
@@ -136,7 +136,7 @@ final class ClockTests {
             return { moment in (try? signer.verify(path, now: moment / 1_000)) != nil }
         case .pictureLink:
             let signer = try #require(ImageURLSigner(keys: [Array(repeating: 7, count: 32)]))
-            let (links, picture) = (PictureLinks(signer: signer), "http://example.com/a.png")
+            let (links, picture) = (ImageLinks(signer: signer), "http://example.com/a.png")
             let first = links.link(picture, nil, now: made)
             return { links.link(picture, nil, now: $0) == first }
         }

@@ -34,8 +34,8 @@ struct ErasureTests {
             let viewer = viewers[Int(random.next() % UInt64(viewers.count))]
             let event = LedgerEvent(
                 at: now, kind: .impression, cell: "ad:\(number % 9)", viewer: viewer, address: "192.0.2.0", userAgent: "agent of \(viewer)",
-                showing: Showing(campaign: "c\(number % 7)", feed: "main", remembered: 3_600))
-            let change = ViewerChange.add(list: .saved, viewer: viewer, cell: "user:\(number)", performance: "\(random.next())", at: now)
+                showing: ImpressionContext(campaign: "c\(number % 7)", feed: "main", remembered: 3_600))
+            let change = ListMutation.add(list: .saved, viewer: viewer, cell: "user:\(number)", performance: "\(random.next())", at: now)
             return LedgerEntry(events: [event], changes: number % 2 == 0 ? [change] : [])
         }
         let ledger = ledger
@@ -55,7 +55,7 @@ struct ErasureTests {
         try await act(viewers, seed: 20)
         for viewer in viewers.prefix(80) {
             let erased = try await ledger.erase(viewer: viewer, owners: [])
-            #expect(erased.events > 0 && erased.listed > 0 && erased.exposures > 0)
+            #expect(erased.events > 0 && erased.listEntries > 0 && erased.exposures > 0)
             #expect(try occurrences(of: viewer) == 0)
         }
         // The others are as they were.

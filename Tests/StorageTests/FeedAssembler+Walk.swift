@@ -14,7 +14,7 @@ extension FeedAssembler {
     ) throws -> FeedAssembler {
         let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
         var factories = try CellFactories.standard(CellConfiguration(), commands: .standard)
-        for kind in kinds { try factories.register(PlainFactory(), for: ItemForm(kind: kind, variant: ""), prefix: kind) }
+        for kind in kinds { try factories.register(PlainFactory(), for: ItemType(kind: kind, variant: ""), prefix: kind) }
         return FeedAssembler(
             store: store, source: source, factories: factories, placement: placement, keys: keys,
             tokens: CellTokens(keys: keys), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))

@@ -78,7 +78,7 @@ struct FileCheckTests {
         await #expect(throws: StoreError.self) { try await store.checkReady() }
         // Also by whoever opens the file for itself, as imports do.
         #expect(throws: StoreError.self) { try SQLiteStore(path: scratch.path("items.sqlite")) }
-        guard case .damaged(let line) = store.look() else {
+        guard case .damaged(let line) = store.checkForReplacement() else {
             Issue.record("damage is not told")
             return
         }
@@ -102,7 +102,7 @@ struct FileCheckTests {
     func index() async throws {
         let ledger = try await ledger(10)
         for number in 0..<600 {
-            let change = ViewerChange.add(list: .saved, viewer: "v", cell: "user:\(number)", performance: "\(number)", at: 0)
+            let change = ListMutation.add(list: .saved, viewer: "v", cell: "user:\(number)", performance: "\(number)", at: 0)
             _ = try await ledger.commit(LedgerEntry(changes: [change]))
         }
         try await ledger.completeFile()
@@ -131,7 +131,7 @@ struct FileCheckTests {
         }
         await #expect(throws: StoreError.self) { try await ledger.commit(click("after")) }
         await #expect(throws: StoreError.self) { try await ledger.checkReady() }
-        if case .damaged? = ledger.look() {} else { Issue.record("damage is not told") }
-        #expect(ledger.look() == nil)
+        if case .damaged? = ledger.checkForReplacement() {} else { Issue.record("damage is not told") }
+        #expect(ledger.checkForReplacement() == nil)
     }
 }

@@ -15,8 +15,8 @@ struct ItemImportTests {
     }
 
     /// Imports texts as files, and returns what was done and reported.
-    private func run(_ texts: String..., policy: BadItemPolicy = .stop) throws -> (ImportSummary, [BadItem]) {
-        var reports: [BadItem] = []
+    private func run(_ texts: String..., policy: BadItemPolicy = .stop) throws -> (ImportSummary, [InvalidItem]) {
+        var reports: [InvalidItem] = []
         let session = try ItemImport(into: path, policy: policy) { reports.append($0) }
         for text in texts {
             let file = try #require(FileHandle(forReadingAtPath: scratch.write(text, to: "file")))
@@ -56,11 +56,11 @@ struct ItemImportTests {
         }
         if !isNew { _ = try run(line(user: "old")) }
         let lines = [campaign("a", "1, \"ad:2\""), Self.ad(1), line(user: "u"), campaign("b", "1,3"), Self.ad(2), campaign("a", "1")]
-        let error = #expect(throws: BadItem.self) { try run(lines.dropLast().joined(separator: "\n")) }
+        let error = #expect(throws: InvalidItem.self) { try run(lines.dropLast().joined(separator: "\n")) }
         #expect(error.map { "\($0)" } == "line 4: creatives.1: there is no advertisement '3' in the store")
-        let twice = #expect(throws: BadItem.self) { try run("[" + lines.joined(separator: ",\n") + "]") }
+        let twice = #expect(throws: InvalidItem.self) { try run("[" + lines.joined(separator: ",\n") + "]") }
         #expect(twice.map { "\($0)".contains("line 6, index 5") && "\($0)".contains("id: a campaign of this id stands on line 1") } == true)
-        let content = #expect(throws: BadItem.self) { try run(campaign("c", "\"user:u\"")) }
+        let content = #expect(throws: InvalidItem.self) { try run(campaign("c", "\"user:u\"")) }
         #expect(content.map { "\($0)" } == "line 1: creatives.0: 'user:u' is no advertisement")
         for isRehearsal in [true, false] {
             let (summary, reports) = try run(lines.joined(separator: "\n"), policy: .skip, isRehearsal: isRehearsal)
@@ -110,7 +110,7 @@ struct ItemImportTests {
     @Test("stops at a bad item, names line, field and reason, and takes all files back")
     func stops() async throws {
         _ = try run(line(user: "old"))
-        let error = #expect(throws: BadItem.self) {
+        let error = #expect(throws: InvalidItem.self) {
             try run(line(user: "new"), line(user: "newer") + "\n" + line(user: "bad", avatar: "ftp://a/"))
         }
         #expect(error?.description == #"line 2: avatarUrl: must be an absolute http or https URL: "ftp://a/""#)
@@ -122,7 +122,7 @@ struct ItemImportTests {
         let (summary, reports) = try run("[\(line(user: "a")),\n{\"klass\":\"dog\"},\n{,\n\(line(user: "b"))]", policy: .skip)
         #expect((summary.added, summary.replaced, summary.skipped) == (2, 0, 2))
         #expect(reports.map(\.line) == [2, 3])
-        #expect(reports.map(\.fault.field) == ["klass", nil])
+        #expect(reports.map(\.error.field) == ["klass", nil])
         #expect(try await SQLiteStore(path: path).ids() == ["a", "b"])
     }
 
@@ -157,7 +157,7 @@ struct ItemImportTests {
         }
         for (bytes, fault) in [(Array(whole.dropLast(9)), "cut off"), (whole + Array("x".utf8), "gzip")] {
             let session = try ItemImport(into: path)
-            let error = #expect(throws: ItemFileFault.self) {
+            let error = #expect(throws: ItemFileError.self) {
                 try session.append(bytes)
                 try session.endOfFile()
             }
@@ -166,16 +166,16 @@ struct ItemImportTests {
         let bomb = gzipped([UInt8](repeating: 0x20, count: 64 << 20))
         #expect(bomb.count < 1 << 20)
         let limited = try ItemImport(into: path, limit: 1 << 20)
-        #expect(throws: ItemFileFault.tooLong(limit: 1 << 20)) { try limited.append(bomb) }
+        #expect(throws: ItemFileError.tooLong(limit: 1 << 20)) { try limited.append(bomb) }
         let strict = try ItemImport(into: path, isCompressed: true)
-        #expect(throws: ItemFileFault.self) { try strict.append(Array(line(user: "a").utf8)) }
+        #expect(throws: ItemFileError.self) { try strict.append(Array(line(user: "a").utf8)) }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test("what has to be gzip is not empty")
     func emptyGzip() throws {
         let session = try ItemImport(into: path, isCompressed: true) { _ in }
-        #expect(throws: ItemFileFault.self) { try session.endOfFile() }
+        #expect(throws: ItemFileError.self) { try session.endOfFile() }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 

@@ -62,7 +62,7 @@ struct ItemStoreTests {
         let store = try scratch.store(kind)
         _ = try await store.put(user("a"))
         var moved = try user("a")
-        moved.lane = .advertisements
+        moved.stream = .advertisements
         #expect(try await store.put(moved) == .replaced)
         #expect(try await store.ids().isEmpty)
         #expect(try await store.ids(.advertisements) == ["a"])
@@ -86,17 +86,17 @@ struct ItemStoreTests {
             _ = try await store.put(advertisement(id, variant: id == "b" ? "video" : "image"))
             _ = try await store.put(user(id, variant: id < "c" ? "featured" : "regular"))
         }
-        func ids(_ form: ItemForm, _ direction: PageDirection, _ position: Int64?) async throws -> [String] {
+        func ids(_ form: ItemType, _ direction: PageDirection, _ position: Int64?) async throws -> [String] {
             try await store.read { try $0.items(of: form, direction, of: position, limit: 2).map(\.id) }
         }
-        let image = ItemForm(kind: "advertisement", variant: "image")
+        let image = ItemType(kind: "advertisement", variant: "image")
         let first = try #require(try await store.read { try $0.item(kind: "advertisement", id: "a") })
         #expect(try await ids(image, .forward, nil) == ["a", "c"])
         #expect(try await ids(image, .forward, first.position) == ["c", "d"])
         #expect(try await ids(image, .backward, nil) == ["d", "c"])
-        #expect(try await ids(ItemForm(kind: "user", variant: "featured"), .forward, nil) == ["a", "b"])
-        #expect(try await ids(ItemForm(kind: "advertisement", variant: "audio"), .forward, nil).isEmpty)
-        #expect(try await ids(ItemForm(kind: "event", variant: ""), .forward, nil).isEmpty)
+        #expect(try await ids(ItemType(kind: "user", variant: "featured"), .forward, nil) == ["a", "b"])
+        #expect(try await ids(ItemType(kind: "advertisement", variant: "audio"), .forward, nil).isEmpty)
+        #expect(try await ids(ItemType(kind: "event", variant: ""), .forward, nil).isEmpty)
         #expect(try await store.read { try $0.counts() }[image] == 3)
     }
 
@@ -116,7 +116,7 @@ struct ItemStoreTests {
         let store = try scratch.store(kind)
         let ids = ["e\u{301}", "é", "a\u{0}b", "a", "\u{1}", "\u{0}", "\u{212A}", "K", "'\"\\%_", "日本"]
         for id in ids {
-            let item = ValidItem(kind: "user", lane: .content, id: id, variant: "", body: Array("{}".utf8))
+            let item = ValidatedItem(kind: "user", stream: .content, id: id, variant: "", body: Array("{}".utf8))
             #expect(try await store.put(item) == .added)
             #expect(try await store.put(item) == .replaced)
         }

@@ -65,7 +65,7 @@ struct LedgerVersionTests {
             _ = try await ledger.commit(
                 LedgerEntry(
                     changes: [.add(list: .saved, viewer: "v", cell: cell, performance: "\(id).0", at: clock.now)],
-                    selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
+                    selection: CommandRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
         }
         let before = try await ledger.cells(on: .saved, of: "v", after: nil, limit: 9).map(\.cell)
         try scratch.sqlite(

@@ -14,7 +14,7 @@ struct LostFileTests {
         scratch = try Scratch()
     }
 
-    private static func name(_ news: FileNews?) -> String? {
+    private static func name(_ news: FileChange?) -> String? {
         switch news {
         case .gone: "gone"
         case .back: "back"
@@ -31,15 +31,15 @@ struct LostFileTests {
     func store() async throws {
         let store = try SQLiteStore(path: scratch.path("items.sqlite"))
         _ = try await store.put(user("a"))
-        #expect(store.look() == nil)
+        #expect(store.checkForReplacement() == nil)
         try move("items.sqlite", to: "elsewhere")
         await #expect(throws: StoreError.self) { try await store.put(user("b")) }
         await #expect(throws: StoreError.self) { try await store.checkReady() }
-        let news = store.look()
+        let news = store.checkForReplacement()
         #expect(Self.name(news) == "gone" && "\(news as Any)".contains("items.sqlite: the file is gone"))
-        #expect(store.look() == nil)
+        #expect(store.checkForReplacement() == nil)
         try move("elsewhere", to: "items.sqlite")
-        #expect(Self.name(store.look()) == "back")
+        #expect(Self.name(store.checkForReplacement()) == "back")
         try await store.checkReady()
         _ = try await store.put(user("c"))
         #expect(try await store.ids() == ["a", "c"])
@@ -58,11 +58,11 @@ struct LostFileTests {
         let whole = try Data(contentsOf: URL(fileURLWithPath: scratch.path("other.sqlite")))
         try files.removeItem(atPath: scratch.path("items.sqlite"))
         try whole.prefix(5_000).write(to: URL(fileURLWithPath: scratch.path("items.sqlite")))
-        #expect(Self.name(store.look()) == "gone")
+        #expect(Self.name(store.checkForReplacement()) == "gone")
         // Half of it is there, and then more.
         try whole.write(to: URL(fileURLWithPath: scratch.path("items.sqlite")))
-        #expect(store.look() == nil)
-        #expect(Self.name(store.look()) == "back")
+        #expect(store.checkForReplacement() == nil)
+        #expect(Self.name(store.checkForReplacement()) == "back")
         #expect(try await store.ids() == ["x", "y", "z"])
         #expect(store.version != version)
         _ = try await store.put(user("w"))
@@ -77,9 +77,9 @@ struct LostFileTests {
         try move("ledger.sqlite", to: "elsewhere")
         await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }
         await #expect(throws: StoreError.self) { try await ledger.checkReady() }
-        #expect(Self.name(ledger.look()) == "gone")
+        #expect(Self.name(ledger.checkForReplacement()) == "gone")
         try move("elsewhere", to: "ledger.sqlite")
-        #expect(Self.name(ledger.look()) == "back")
+        #expect(Self.name(ledger.checkForReplacement()) == "back")
         _ = try await ledger.commit(click("after"))
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
         do {
@@ -89,7 +89,7 @@ struct LostFileTests {
         }
         #expect(rename(scratch.path("other.sqlite"), scratch.path("ledger.sqlite")) == 0)
         await #expect(throws: StoreError.self) { try await ledger.commit(click("during")) }
-        for _ in 0..<3 { _ = ledger.look() }
+        for _ in 0..<3 { _ = ledger.checkForReplacement() }
         try await ledger.checkReady()
         _ = try await ledger.commit(click("there"))
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["other", "there"])

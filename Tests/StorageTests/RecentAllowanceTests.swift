@@ -25,7 +25,7 @@ struct RecentAllowanceTests {
     }
 
     /// Each key in a transaction of its own.
-    private func verdicts(_ keys: Range<Int>, slots: Int = AllowanceTable.recentSlots, fresh: Bool = false) throws -> [Verdict] {
+    private func verdicts(_ keys: Range<Int>, slots: Int = RateCounterTable.recentSlots, fresh: Bool = false) throws -> [Verdict] {
         try ledger.pool.writeWithoutTransaction { database in
             var writer = try LedgerWriter(database, recentSlots: slots)
             return try keys.flatMap { key in
@@ -93,7 +93,7 @@ struct RecentAllowanceTests {
 
     @Test("a group that is rolled back has used nothing up, and what others wrote before it holds")
     func rolledBack() throws {
-        let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
+        let record = CommandRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         for slots in [16, 1_024] {
             let window: Int64 = 60_000 + Int64(slots)
             try ledger.pool.writeWithoutTransaction { database in
@@ -127,16 +127,16 @@ struct RecentAllowanceTests {
 
     @Test("the table in memory finds, changes, takes back and forgets as a dictionary does", arguments: 0..<8)
     func table(seed: Int) {
-        var (recent, plain) = (RecentAllowances(mostSlots: 4_096), [Int: RecentAllowances.Allowance]())
+        var (recent, plain) = (RecentRateCounters(mostSlots: 4_096), [Int: RecentRateCounters.RateCounter]())
         var random = SeededRandom(seed: UInt64(seed))
-        let keys = (0..<3_000).map { AllowanceKey.rate("\(seed) \($0)") }
+        let keys = (0..<3_000).map { RateCounterKey.rate("\(seed) \($0)") }
         for round in 0..<400 {
             let before = plain
             for _ in 0..<40 {
                 let number = Int.random(in: keys.indices, using: &random)
                 guard plain[number] != nil || !recent.isFull else { continue }
                 let until = Int64(round) + Int64.random(in: 0..<60, using: &random)
-                let allowance = RecentAllowances.Allowance(until: until, used: .random(in: 1..<10, using: &random))
+                let allowance = RecentRateCounters.RateCounter(until: until, used: .random(in: 1..<10, using: &random))
                 recent.set(keys[number], allowance)
                 plain[number] = allowance
             }

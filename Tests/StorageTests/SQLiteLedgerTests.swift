@@ -57,7 +57,7 @@ struct SQLiteLedgerTests {
 
     @Test("a group that is rolled back leaves nothing behind, in the rollups neither")
     func rolledBackGroup() throws {
-        let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
+        let record = CommandRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         let counts = try ledger.pool.writeWithoutTransaction { database in
             let writer = try LedgerWriter(database)
             let failing = [click(), LedgerEntry(selection: record), LedgerEntry(selection: record)]

@@ -8,7 +8,7 @@ import TestSupport
 /// A folder of one test's own, removed with it.
 final class Scratch: Sendable {
     let folder: String
-    private let database = Mutex<PostgresItems?>(nil)
+    private let database = Mutex<PostgresItemLocation?>(nil)
 
     init() throws {
         folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
@@ -48,11 +48,11 @@ final class Scratch: Sendable {
     }
 }
 
-func user(_ id: String, variant: String = "regular", avatar: String = "https://example.com/a.png") throws -> ValidItem {
+func user(_ id: String, variant: String = "regular", avatar: String = "https://example.com/a.png") throws -> ValidatedItem {
     try ItemKinds.standard.validate(Array(line(user: id, variant: variant, avatar: avatar).utf8))
 }
 
-func advertisement(_ id: String, variant: String = "image") throws -> ValidItem {
+func advertisement(_ id: String, variant: String = "image") throws -> ValidatedItem {
     let fields =
         #"{"klass":"advertisement","id":"\#(id)","contentUrl":"https://example.com/c.png","clickthroughUrl":"https://example.com/","type":"\#(variant)"}"#
     return try ItemKinds.standard.validate(Array(fields.utf8))
@@ -85,7 +85,7 @@ extension Scratch {
     }
 
     /// An import into that store.
-    func importer(_ kind: StoreKind, kinds: ItemKinds = .standard, sections: [SectionPlan] = []) throws -> ItemImport {
+    func importer(_ kind: StoreKind, kinds: ItemKinds = .standard, sections: [SectionConfiguration] = []) throws -> ItemImport {
         try items(kind).importer(
             kinds: kinds, sections: sections, policy: .stop, isCompressed: false, limit: .max, isRehearsal: false, report: { _ in })
     }
@@ -94,7 +94,7 @@ extension Scratch {
         guard kind == .postgresql else { return ItemFile(path("items.sqlite")) }
         return try database.withLock { database in
             if let database { return database }
-            let made = PostgresItems(try PostgresAddress(PostgresServer.shared().makeDatabase().uri), companions: path("items"))
+            let made = PostgresItemLocation(try PostgresAddress(PostgresServer.shared().makeDatabase().uri), companions: path("items"))
             database = made
             return made
         }
@@ -103,7 +103,7 @@ extension Scratch {
 
 extension FeedStore {
     /// The ids of a whole lane, walked in pages.
-    func ids(_ lane: Lane = .content, _ direction: PageDirection = .forward, limit: Int = 3) async throws -> [String] {
+    func ids(_ lane: StreamID = .content, _ direction: PageDirection = .forward, limit: Int = 3) async throws -> [String] {
         try await read { snapshot in
             var ids: [String] = []
             var position: Int64?

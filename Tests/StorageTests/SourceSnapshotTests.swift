@@ -61,11 +61,11 @@ struct SourceSnapshotTests {
         let store = try scratch.store(kind)
         try apply(kind, ["a", "b", "c", "d"])
         let version = store.version
-        let error = #expect(throws: SnapshotRefusal.self) { try apply(kind, ["a", "x"]) }
+        let error = #expect(throws: SnapshotRejection.self) { try apply(kind, ["a", "x"]) }
         #expect(error?.description.hasPrefix("3 of 4 items would be removed, more than the share of 0.5 that may go at once; ") == true)
-        #expect(throws: SnapshotRefusal.empty) { try apply(kind, []) }
-        #expect(throws: SnapshotRefusal.empty) { try apply(kind, [], of: "new") }
-        #expect(throws: SnapshotRefusal.self) { try apply(kind, ["a", "b", "c"], removing: 0) }
+        #expect(throws: SnapshotRejection.empty) { try apply(kind, []) }
+        #expect(throws: SnapshotRejection.empty) { try apply(kind, [], of: "new") }
+        #expect(throws: SnapshotRejection.self) { try apply(kind, ["a", "b", "c"], removing: 0) }
         #expect(store.version == version)
         expect(try apply(kind, ["a", "b"]), 0, 0, 2, 2)
         expect(try apply(kind, [], removing: 1), 0, 0, 2, 0)
@@ -158,7 +158,7 @@ struct SourceSnapshotTests {
         try apply(kind, ["mine!", "edited", "shared", "gone", "a"])
         try apply(kind, ["shared"], of: "other")
         _ = try await store.put(user("edited", variant: "featured"))
-        #expect(throws: SnapshotRefusal.tooManyGone(1, of: 5, share: 0.1)) { try apply(kind, ["a"], removing: 0.1) }
+        #expect(throws: SnapshotRejection.tooManyGone(1, of: 5, share: 0.1)) { try apply(kind, ["a"], removing: 0.1) }
         expect(try apply(kind, ["a"], removing: 0.2), 0, 0, 1, 1, released: 3)
         #expect(try await store.ids() == ["mine", "edited", "shared", "a"])
     }
@@ -176,7 +176,7 @@ struct SourceSnapshotTests {
     @Test("are collected by one at a time for each source, and leave no file behind")
     func exclusive() throws {
         let first = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
-        let error = #expect(throws: SnapshotRefusal.self) { try SourceSnapshot(of: "people", kind: UserKind(), into: path) }
+        let error = #expect(throws: SnapshotRejection.self) { try SourceSnapshot(of: "people", kind: UserKind(), into: path) }
         #expect(error == .busy("people") && error?.description.hasPrefix("the source people is being synchronised already") == true)
         let other = try SourceSnapshot(of: "others", kind: UserKind(), into: path)
         first.discard()
@@ -191,7 +191,7 @@ struct SourceSnapshotTests {
     func exclusiveOnServer() throws {
         let (items, kind) = (try scratch.items(.postgresql), UserKind())
         let first = try items.collection(of: "people", kind: kind)
-        #expect(throws: SnapshotRefusal.busy("people")) { try items.collection(of: "people", kind: kind) }
+        #expect(throws: SnapshotRejection.busy("people")) { try items.collection(of: "people", kind: kind) }
         let other = try items.collection(of: "others", kind: kind)
         first.discard()
         other.discard()

@@ -81,7 +81,7 @@ struct StatementPlanTests {
             let old = "INSERT INTO event_marker (only, last) SELECT 1, max(id) FROM event HAVING max(id) IS NOT NULL"
             #expect(StatementPlans.scans(database, old).count == 1)
             #expect(StatementPlans.scans(database, "DELETE FROM allowance WHERE until < ?").count == 1)
-            #expect(StatementPlans.scans(database, LedgerSchema.keepMarker).isEmpty)
+            #expect(StatementPlans.scans(database, LedgerSchema.saveSequence).isEmpty)
         }
         #expect(StatementPlans.count > 10)
     }

@@ -76,7 +76,7 @@ struct TakedownTests {
         for id in ["a", "b", "c", "d"] { _ = try await store.put(user(id)) }
         _ = try await store.apply([.remove(key("a"))], reason: "old", at: 7)
         #expect(try await store.takedown(of: key("a")) == Takedown(item: key("a"), at: 7, reason: "old"))
-        _ = try await store.apply([.clear(section: SectionPlan.mainName)], at: 8)
+        _ = try await store.apply([.clear(section: SectionConfiguration.mainName)], at: 8)
         #expect(try await store.takedowns(after: key("a"), limit: 2).map(\.item.id) == ["b", "c"])
         #expect(try importUsers(kind, "a", "b", "c", "d").withheld.count == 4)
         _ = try await store.apply([.append(user("b")), .insert(user("c"), .before(key("b")))])
@@ -84,7 +84,7 @@ struct TakedownTests {
         #expect(try await store.ids() == ["c", "b", "d"])
         #expect(try await store.takedowns(after: nil, limit: 9).map(\.item.id) == ["a"])
         // A list of operations that fails takes nothing down.
-        await #expect(throws: StoreOperationFault.self) { try await store.apply([.remove(key("b")), .remove(key("x"))]) }
+        await #expect(throws: StoreOperationError.self) { try await store.apply([.remove(key("b")), .remove(key("x"))]) }
         #expect(try await store.takedowns(after: nil, limit: 9).count == 1)
         // What a program of one's own removes may come again.
         #expect(try await store.remove(kind: "user", id: "b"))

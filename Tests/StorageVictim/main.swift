@@ -33,7 +33,7 @@ func commit(_ path: String, _ round: String) async throws {
                 for number in 0... {
                     let id = "\(round)-\(client)-\(number)"
                     let click = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: id)
-                    let selection = SelectionRecord(id: id, cell: "ad:1", viewer: id, steps: [], expires: .max)
+                    let selection = CommandRecord(id: id, cell: "ad:1", viewer: id, steps: [], expires: .max)
                     _ = try await ledger.commit(LedgerEntry(events: [click], selection: selection))
                     say(id)
                 }

@@ -12,10 +12,10 @@ import Testing
 final class House: Sendable {
     let folder: String
     let store: SQLiteStore
-    let transfers: Transfers
+    let transfers: CurlClient
     private let loop: EventLoop
     private let source: Mutex<RemoteSource>
-    private let memory = Mutex(SourceMemory())
+    private let memory = Mutex(HTTPValidatorCache())
     let skipped = EventLog<String>()
     let steps = EventLog<SourceProgress>()
 
@@ -31,7 +31,7 @@ final class House: Sendable {
         loop = try EventLoop(label: "sync tests")
         let policy = AddressPolicy(
             allowedNetworks: allowed.compactMap(Network.init), allowedPorts: [api.port], ownAddresses: [])
-        transfers = Transfers(on: loop, policy: policy, resolver: Resolver(lookup: { _ in .failure(.hostNotFound) }))
+        transfers = CurlClient(on: loop, policy: policy, resolver: Resolver(lookup: { _ in .failure(.hostNotFound) }))
         var source = RemoteSource(
             name: "people", url: try FetchURL(api.url(path)), kind: UserKind(), items: try #require(JSONPointer("/data/users")))
         source.next = .link
@@ -51,9 +51,9 @@ final class House: Sendable {
     /// Synchronises once, with what the last time left in memory.
     @discardableResult
     func run() async throws -> SourceOutcome {
-        let run = SourceRun(source.withLock { $0 }, transfers: transfers, database: database) { [skipped] bad in
+        let run = SyncJob(source.withLock { $0 }, transfers: transfers, database: database) { [skipped] bad in
             skipped.append(bad.description)
-        } told: { [steps] in
+        } onProgress: { [steps] in
             steps.append($0)
         } version: { [store] in
             store.version
@@ -71,7 +71,7 @@ final class House: Sendable {
             let outcome = try await run()
             Issue.record("\(outcome)", sourceLocation: sourceLocation)
             return ""
-        } catch let failure as SourceFailure {
+        } catch let failure as SourceError {
             #expect(store.version == before, sourceLocation: sourceLocation)
             #expect(!"\(failure)".contains("\n"), sourceLocation: sourceLocation)
             let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains("source") }

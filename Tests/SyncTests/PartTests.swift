@@ -38,7 +38,7 @@ struct PartTests {
             ("Sun, 06 Nov 1994 08:49:37 GMT", nil, false),
         ] as [(String, String?, Bool)])
     func modification(modified: String, date: String?, isStrong: Bool) {
-        var headers = FetchHeaders(["Last-Modified": modified])
+        var headers = FetchHeaderFields(["Last-Modified": modified])
         if let date { headers.append("Date", date) }
         #expect(OriginDates.strongModification(headers, now: 784_111_777) == (isStrong ? modified : nil))
     }

@@ -3,16 +3,16 @@
 /// A placement decides from numbers alone: it sees neither items nor cells, so it serves every kind of both.
 public protocol AdPlacement: Sendable {
     /// Which advertisements a page gets.
-    var supply: AdSupply { get }
+    var supply: FillPolicy { get }
 
-    /// Whether places depend on ``ContentStretch/start``: cursors then carry how much content a walk has met.
+    /// Whether places depend on ``ContentRange/start``: cursors then carry how much content a walk has met.
     var countsContent: Bool { get }
 
     /// For each advertisement, in order, the index of the content item in front of which it stands; the count stands for the end.
     ///
     /// - Parameter stretch: the content of the page.
     /// - Returns: ascending indices between 0 and the count. Advertisements beyond their number stay out.
-    func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int]
+    func indices(for advertisements: Int, in stretch: ContentRange) -> [Int]
 }
 
 extension AdPlacement {
@@ -20,19 +20,19 @@ extension AdPlacement {
 }
 
 /// Which advertisements a placement wants for a page.
-public enum AdSupply: Sendable, Hashable {
+public enum FillPolicy: Sendable, Hashable {
     /// So many on each page, the next ones on the next page, and from the first again after the last.
     case rotating(perPage: Int)
     /// One for each place on the page, the next ones on the next page. Where there are fewer than places, the same ones again.
-    case eachPlace
+    case perSlot
     /// All of them, once, on the page where the middle of the feed lies.
     case onceAtMidpoint
     /// Those that were listed among the content, where they were listed (``DataSource/listings(in:between:limit:from:)``).
-    case listed
+    case pinned
 }
 
 /// The content of one page, as a placement sees it.
-public struct ContentStretch: Sendable, Hashable {
+public struct ContentRange: Sendable, Hashable {
     /// How many content items the page holds.
     public var count: Int
     /// The index in front of which the middle of the whole feed lies, where it lies on this page and the supply asked for it.
@@ -63,14 +63,14 @@ public struct MidpointPlacement: AdPlacement {
         self.scope = scope
     }
 
-    public var supply: AdSupply {
+    public var supply: FillPolicy {
         switch scope {
         case .page(let advertisements): .rotating(perPage: advertisements)
         case .feed: .onceAtMidpoint
         }
     }
 
-    public func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int] {
+    public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] {
         let index =
             switch scope {
             case .page: stretch.count / 2

@@ -30,7 +30,7 @@ struct AdKey: Hashable {
         number = Self.hash(kind, id) & ~Self.labelBit
     }
 
-    init(_ creative: CampaignCreative) { self.init(kind: creative.kind.utf8, id: creative.id.utf8) }
+    init(_ creative: CreativeID) { self.init(kind: creative.kind.utf8, id: creative.id.utf8) }
 
     init(label: String) { number = Self.hash(EmptyCollection(), label.utf8) | Self.labelBit }
 
@@ -42,7 +42,7 @@ struct AdKey: Hashable {
         for byte in kind { add(byte) }
         add(0)
         for byte in id { add(byte) }
-        return UInt32(truncatingIfNeeded: CampaignDecision.mix(hash) >> 32)
+        return UInt32(truncatingIfNeeded: AdDecision.mix(hash) >> 32)
     }
 }
 

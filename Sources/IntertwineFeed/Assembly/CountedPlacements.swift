@@ -14,10 +14,10 @@ public struct EveryPlacement: AdPlacement {
         self.offset = max(0, offset ?? every)
     }
 
-    public let supply = AdSupply.eachPlace
+    public let supply = FillPolicy.perSlot
     public let countsContent = true
 
-    public func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int] {
+    public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] {
         let (every, offset) = (Int64(every), Int64(offset))
         let indices = (0...max(0, stretch.count)).lazy.filter { index in
             let (number, overflow) = stretch.start.addingReportingOverflow(Int64(index))
@@ -49,10 +49,10 @@ public struct FixedPlacement: AdPlacement {
         self.scope = scope
     }
 
-    public let supply = AdSupply.eachPlace
+    public let supply = FillPolicy.perSlot
     public var countsContent: Bool { scope == .feed }
 
-    public func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int] {
+    public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] {
         let indices: [Int] =
             switch scope {
             case .page: numbers.filter { $0 <= stretch.count }
@@ -69,11 +69,11 @@ public struct FixedPlacement: AdPlacement {
 /// Each advertisement where an import listed it among the content; twice where it was listed twice.
 ///
 /// It is for sections in the order of import; in one that is ordered by a field there is no such place.
-public struct ListedPlacement: AdPlacement {
+public struct PinnedPlacement: AdPlacement {
     public init() {}
 
-    public let supply = AdSupply.listed
+    public let supply = FillPolicy.pinned
 
     /// Where they stand is said by the store.
-    public func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int] { [] }
+    public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] { [] }
 }

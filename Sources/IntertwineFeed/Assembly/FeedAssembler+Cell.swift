@@ -1,9 +1,9 @@
 extension FeedAssembler {
     /// What is behind the id of a cell.
-    package enum OneCell: Sendable {
+    package enum CellLookup: Sendable {
         case found(FeedPage.Entry)
         /// Its item is there, but makes no cell for this client.
-        case omitted(FeedPage.Omission.Reason)
+        case omitted(FeedPage.SkippedItem.Reason)
         case missing
     }
 
@@ -14,47 +14,47 @@ extension FeedAssembler {
     ///
     /// - Parameter request: its cursor and limit mean nothing here.
     /// - Throws: ``StoreError``.
-    package func cell(_ id: String, _ request: FeedRequest) async throws -> OneCell {
+    package func cell(_ id: String, _ request: FeedRequest) async throws -> CellLookup {
         guard let name = factories.item(ofCell: id) else { return .missing }
         let version = store.version
         return try await read(request) { [self] snapshot, marks in
             guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
             var context = context(of: request)
-            var (page, given): (CampaignDelivery.Page?, CampaignDelivery.Given?)
-            if let campaigns, let book = try campaigns.book(at: version, in: snapshot, of: store), book.hasCreative(CampaignCreative(item))
-            {
+            var (page, given): (AdServer.Page?, AdServer.ServedAd?)
+            if let campaigns, let book = try campaigns.book(at: version, in: snapshot, of: store), book.hasCreative(CreativeID(item)) {
                 page = self.page(ofCell: id, of: item, request, book)
-                guard let page, let place = try campaigns.delivery.give(page, of: book).first ?? nil,
-                    place.creative == CampaignCreative(item), let index = book.index(of: place.campaign)
+                guard let page, let place = try campaigns.delivery.allocate(page, of: book).first ?? nil,
+                    place.creative == CreativeID(item), let index = book.index(of: place.campaign)
                 else { return .missing }
                 context.page = page.facts.page(page.identity)
                 context.disclosure = book.campaigns[index].disclosure
                 given = place
             }
             let cell = try cell(id, of: item, given, in: context, marks)
-            if case .found = cell {} else if let page, let given { campaigns?.delivery.takeBack([given], page) }
+            if case .found = cell {} else if let page, let given { campaigns?.delivery.release([given], page) }
             return cell
         }
     }
 
     /// The page that the cell of a campaign's advertisement is by itself; nil if no campaign is asked.
-    private func page(ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ book: CampaignBook) -> CampaignDelivery.Page? {
-        guard let facts = request.campaigns, book.meets(feed: title, at: request.now), let number = book.number(of: CampaignCreative(item))
+    private func page(ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ book: CampaignIndex) -> AdServer.Page? {
+        guard let facts = request.campaigns, book.hasActiveCampaigns(feed: title, at: request.now),
+            let number = book.number(of: CreativeID(item))
         else { return nil }
-        return CampaignDelivery.Page(
-            places: [CampaignPlace(feed: title, layout: request.layout)],
-            identity: UInt32(truncatingIfNeeded: CampaignDecision.seed("cell\u{0}\(id)")), facts: facts, now: request.now, only: number)
+        return AdServer.Page(
+            slots: [AdSlotContext(feed: title, layout: request.layout)],
+            identity: UInt32(truncatingIfNeeded: AdDecision.seed("cell\u{0}\(id)")), facts: facts, now: request.now, only: number)
     }
 
     private func cell(
-        _ id: String, of item: FeedItem, _ given: CampaignDelivery.Given?, in context: CellContext, _ marks: ViewerMarks?
-    ) throws -> OneCell {
-        var reader = CellReader(factories: factories, kept: cells, context: context, marks: nil)
+        _ id: String, of item: FeedItem, _ given: AdServer.ServedAd?, in context: CellContext, _ marks: ViewerState?
+    ) throws -> CellLookup {
+        var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: nil)
         guard let cell = try reader.cell(of: item) else { return reader.omissions.last.map { .omitted($0.reason) } ?? .missing }
-        guard let found = ([cell.finished] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else { return .missing }
+        guard let found = ([cell.rendered] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else { return .missing }
         let showing = given.map { given in
-            var showing = Showing(campaign: given.campaign, feed: title, layout: context.layout, remembered: given.remembered)
-            (showing.place, showing.ends) = (given.place, given.ends)
+            var showing = ImpressionContext(campaign: given.campaign, feed: title, layout: context.layout, remembered: given.remembered)
+            (showing.reservation, showing.ends) = (given.reservation, given.ends)
             return showing
         }
         return .found(

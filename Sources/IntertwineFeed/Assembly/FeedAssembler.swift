@@ -6,7 +6,7 @@ package import Logging
 package final class FeedAssembler: Sendable {
     let store: any FeedStore
     package let factories: CellFactories
-    let cells: FinishedCells
+    let cells: RenderedCellCache
     let placement: any AdPlacement
     /// What the feed shows.
     public let source: any DataSource
@@ -21,14 +21,14 @@ package final class FeedAssembler: Sendable {
     let digest: UInt64
     private let signer: Signer
     /// For each layout, with the forms that it leaves out and that do not count.
-    private let midpoints: [CellLayout: (midpoint: StoreMemory<FeedPlace?>, hidden: Set<ItemForm>)]
-    private let rotations: [CellLayout: AdRotation]
-    private let isFair: Bool
+    private let midpoints: [CellLayout: (midpoint: VersionedCache<FeedPosition?>, hidden: Set<ItemType>)]
+    private let rotations: [CellLayout: HouseAdRotation]
+    private let rotatesPerViewer: Bool
     private let spacing: AdSpacing
-    private let runs = HiddenRuns()
+    private let runs = DismissedRangeCache()
     private let logger: Logger
     /// What looking for the middle of the feed may take for requests to wait for it.
-    private static let patience = Duration.milliseconds(20)
+    private static let maximumWait = Duration.milliseconds(20)
     /// Advertisements that the client cannot show and that one page passes over.
     private static let unknownAdvertisements = 64
 
@@ -43,7 +43,7 @@ package final class FeedAssembler: Sendable {
     public init(
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
-        factories: CellFactories, cells: FinishedCells = FinishedCells(), placement: any AdPlacement = MidpointPlacement(),
+        factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
         campaigns: Campaigns? = nil,
         isFair: Bool = true, spacing: AdSpacing = AdSpacing(), keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
@@ -61,14 +61,14 @@ package final class FeedAssembler: Sendable {
         digest = PageCursor.digest(ofFeed: source.scope.isEmpty ? name : "\(name)\u{0}\(source.scope)")
         signer = keys.signer(for: .cursor)
         rotations = Dictionary(
-            uniqueKeysWithValues: CellLayout.allCases.map { ($0, AdRotation(forms: factories.advertisementForms(in: $0))) })
-        self.isFair = isFair
+            uniqueKeysWithValues: CellLayout.allCases.map { ($0, HouseAdRotation(types: factories.advertisementForms(in: $0))) })
+        self.rotatesPerViewer = isFair
         self.spacing = spacing
-        let shared = StoreMemory<FeedPlace?>(patience: Self.patience)
+        let shared = VersionedCache<FeedPosition?>(maximumWait: Self.maximumWait)
         midpoints = Dictionary(
             uniqueKeysWithValues: CellLayout.allCases.map { layout in
                 let hidden = factories.unshownForms(in: layout)
-                return (layout, (hidden.isEmpty ? shared : StoreMemory(patience: Self.patience), hidden))
+                return (layout, (hidden.isEmpty ? shared : VersionedCache(maximumWait: Self.maximumWait), hidden))
             })
     }
 
@@ -105,16 +105,16 @@ package final class FeedAssembler: Sendable {
     private func page(
         _ request: FeedRequest, _ cursor: PageCursor?, _ version: StoreVersion, _ snapshot: any FeedSnapshot
     ) throws -> FeedPage {
-        let recorder = request.isShared ? ExtentRecorder(snapshot) : nil
+        let recorder = request.isShared ? DependencyTrackingSnapshot(snapshot) : nil
         var page = try read(request, (recorder as (any FeedSnapshot)?) ?? snapshot) {
-            try assemble(request, cursor: cursor, version: version, snapshot: $0, marks: $1)
+            try assemble(request, cursor: cursor, version: version, snapshot: $0, viewerState: $1)
         }
-        page.extent = recorder?.extent
-        tell(page.omissions)
+        page.dependencies = recorder?.dependencies
+        logSkipped(page.omissions)
         return page
     }
 
-    private func tell(_ omissions: [FeedPage.Omission]) {
+    private func logSkipped(_ omissions: [FeedPage.SkippedItem]) {
         for omission in omissions {
             guard case .broken(let reason) = omission.reason else { continue }
             logger.warning(
@@ -126,15 +126,15 @@ package final class FeedAssembler: Sendable {
     /// Reads the store, and beside it what the viewer did with cells.
     func read<Value: Sendable>(
         _ request: FeedRequest, for purpose: ReadPurpose = .request,
-        _ body: @escaping @Sendable (any FeedSnapshot, ViewerMarks?) throws -> Value
+        _ body: @escaping @Sendable (any FeedSnapshot, ViewerState?) throws -> Value
     ) async throws -> Value {
         try await store.read(for: purpose) { [self] snapshot in try read(request, snapshot, body) }
     }
 
     private func read<Value>(
-        _ request: FeedRequest, _ snapshot: any FeedSnapshot, _ body: (any FeedSnapshot, ViewerMarks?) throws -> Value
+        _ request: FeedRequest, _ snapshot: any FeedSnapshot, _ body: (any FeedSnapshot, ViewerState?) throws -> Value
     ) throws -> Value {
-        guard let marks = request.marks else { return try body(snapshot, nil) }
+        guard let marks = request.viewerState else { return try body(snapshot, nil) }
         return try marks.read { try body(snapshot, $0) }
     }
 
@@ -160,54 +160,56 @@ package final class FeedAssembler: Sendable {
     }
 
     func assemble(
-        _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot, marks: ViewerMarks?
+        _ request: FeedRequest, cursor: PageCursor?, version: StoreVersion, snapshot: any FeedSnapshot, viewerState: ViewerState?
     ) throws -> FeedPage {
         var context = context(of: request)
-        let reader = CellReader(factories: factories, kept: cells, context: context, marks: marks)
+        let reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
         // What a client cannot show is told, also among what is hidden.
-        let hiding = marks.flatMap { $0.hidesCells && context.lacking == nil ? $0 : nil }
-        let known = hiding.flatMap { marks in
-            marks.viewer.map { PageRuns(runs: runs, store: store, marks: marks, viewer: $0, layout: request.layout, version: version) }
+        let hiding = viewerState.flatMap { $0.hidesCells && context.lacking == nil ? $0 : nil }
+        let known = hiding.flatMap { viewerState in
+            viewerState.viewer.map {
+                DismissedRanges(runs: runs, store: store, viewerState: viewerState, viewer: $0, layout: request.layout, version: version)
+            }
         }
         let book = try campaigns?.book(at: version, in: snapshot, of: store)
-        let meeting = book.flatMap { $0.meets(feed: title, at: request.now) ? $0 : nil }
+        let meeting = book.flatMap { $0.hasActiveCampaigns(feed: title, at: request.now) ? $0 : nil }
         // A page in the middle of a walk may be the first one since the store changed. Where nobody knows that their lane holds nothing else,
         // advertisements are looked for form by form.
-        let rotates = AdBlocks.rotates(in: source, placement)
-        let adRotation = rotations[request.layout] ?? AdRotation(forms: [])
+        let rotates = AdLayout.rotates(in: source, placement)
+        let adRotation = rotations[request.layout] ?? HouseAdRotation(types: [])
         let stock =
             rotates ? try adRotation.stock(at: version, in: snapshot, of: store, without: book) : adRotation.stock(at: version)
         var mark = cursor?.rotation
-        if cursor == nil, rotates, isFair, let start = request.rotation, let stock {
-            mark = try adRotation.mark(start, of: stock, in: snapshot)
+        if cursor == nil, rotates, rotatesPerViewer, let start = request.rotation, let stock {
+            mark = try adRotation.offset(start, of: stock, in: snapshot)
         }
-        if meeting == nil, let stock, stock.fillsLane {
-            announce(after: mark, of: stock, to: snapshot, request, cursor, isAll: hiding == nil && context.lacking == nil)
+        if meeting == nil, let stock, stock.ownsStream {
+            prefetchAds(after: mark, of: stock, to: snapshot, request, cursor, isComplete: hiding == nil && context.lacking == nil)
         }
         let content = try PageContent(
             source: source, snapshot: snapshot, cursor: cursor, limit: request.limit, reader: reader, over: known)
-        let identity = PageCursor.identity(of: content.cells.first?.place, inFeed: digest)
+        let identity = PageCursor.identity(of: content.cells.first?.position, inFeed: digest)
         context.page = identity
         if meeting != nil {
-            guard !request.isShared else { throw CampaignsMeet() }
+            guard !request.isShared else { throw PageIsPersonalizedError() }
             // A page that is asked for again later on is shown once more.
             if let facts = request.campaigns { context.page = facts.page(identity) }
         }
-        let advertisements = AdvertisementReader(
+        let advertisements = AdCandidates(
             snapshot: snapshot, forms: adRotation.forms, stock: stock,
-            reader: CellReader(
-                factories: factories, kept: cells, context: context, marks: marks, without: book,
+            reader: CellRenderer(
+                factories: factories, cache: cells, context: context, viewerState: viewerState, without: book,
                 unknownLimit: Self.unknownAdvertisements))
         var paid = meeting.flatMap { book in
             PageCampaigns(campaigns, book, feed: title, of: digest, identity: identity, request, in: snapshot) {
                 [factories, cells, context] in
                 var context = context
                 context.disclosure = $0
-                return CellReader(factories: factories, kept: cells, context: context, marks: marks)
+                return CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
             }
         }
-        var blocks = AdBlocks(of: content, in: source, placement: placement, spacing: spacing, cursor: cursor)
-        try blocks.rotate(cursor: cursor, mark: mark, advertisements: advertisements, campaigns: &paid)
+        var blocks = AdLayout(of: content, in: source, placement: placement, spacing: spacing, cursor: cursor)
+        try blocks.fillSlots(cursor: cursor, offset: mark, advertisements: advertisements, campaigns: &paid)
         let sections = sectionsAroundMidpoint
         if !sections.isEmpty {
             let midpoint = try cursor?.midpoint ?? midpoint(of: sections, request.layout, at: version, in: snapshot)
@@ -216,7 +218,7 @@ package final class FeedAssembler: Sendable {
         try blocks.list(among: content, cursor: cursor, in: snapshot, advertisements: advertisements)
         blocks.number(advertisements)
         var headers = reader
-        let entries = try entries(content, blocks, context, marks, headers: &headers)
+        let entries = try entries(content, blocks, context, viewerState, headers: &headers)
         let next = blocks.next(content, after: cursor)
         let previous = blocks.previous(content, before: cursor)
         return FeedPage(
@@ -233,21 +235,22 @@ package final class FeedAssembler: Sendable {
     /// - Parameters:
     ///   - mark: behind which they stand; nil for the first ones.
     ///   - isAll: whether content that is read once is enough.
-    private func announce(
-        after mark: Int64?, of stock: AdRotation.Stock, to snapshot: any FeedSnapshot, _ request: FeedRequest, _ cursor: PageCursor?,
-        isAll: Bool
+    private func prefetchAds(
+        after mark: Int64?, of stock: HouseAdRotation.AdInventory, to snapshot: any FeedSnapshot, _ request: FeedRequest,
+        _ cursor: PageCursor?,
+        isComplete: Bool
     ) {
         guard source.sectionCount == 1, cursor?.direction != .backward else { return }
         let placement = source.placement(in: 0) ?? placement
         guard case .rotating(let count) = placement.supply, count > 0, !stock.isEmpty else { return }
-        var reads = [LaneRead(lane: .advertisements, position: mark, limit: count)]
-        if let mark, stock.ends(within: count, after: mark) { reads.append(LaneRead(lane: .advertisements, limit: count)) }
-        snapshot.announce(reads, isAll: isAll)
+        var reads = [ReadRequest(stream: .advertisements, position: mark, limit: count)]
+        if let mark, stock.ends(within: count, after: mark) { reads.append(ReadRequest(stream: .advertisements, limit: count)) }
+        snapshot.prefetch(reads, isComplete: isComplete)
     }
 
     private func midpoint(
         of sections: [Int], _ layout: CellLayout, at version: StoreVersion, in snapshot: any FeedSnapshot
-    ) throws -> FeedPlace? {
+    ) throws -> FeedPosition? {
         guard let (midpoint, hidden) = midpoints[layout] else { return nil }
         return try midpoint.value(at: version, in: snapshot, of: store) { [source] in
             try source.midpoint(of: sections, without: hidden, in: $0)
@@ -260,7 +263,7 @@ package final class FeedAssembler: Sendable {
     }
 
     private func entries(
-        _ content: PageContent, _ blocks: AdBlocks, _ context: CellContext, _ marks: ViewerMarks?, headers: inout CellReader
+        _ content: PageContent, _ blocks: AdLayout, _ context: CellContext, _ marks: ViewerState?, headers: inout CellRenderer
     ) throws -> [FeedPage.Entry] {
         var entries: [FeedPage.Entry] = []
         entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.advertisements.count + 1 })
@@ -269,21 +272,21 @@ package final class FeedAssembler: Sendable {
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
             let section = block.section.flatMap(source.name(of:))
-            func append(_ finished: FinishedCell, of cell: CellReader.Cell, adSlot: Int?) throws {
+            func append(_ finished: RenderedCell, of cell: CellRenderer.PlacedCell, adSlot: Int?) throws {
                 let place = entries.count
-                var showing = Showing(
-                    campaign: cell.given?.campaign, feed: title, section: section, position: place, layout: context.layout,
-                    remembered: cell.given?.remembered ?? 0)
-                (showing.place, showing.ends) = (cell.given?.place, cell.given?.ends)
+                var showing = ImpressionContext(
+                    campaign: cell.served?.campaign, feed: title, section: section, position: place, layout: context.layout,
+                    remembered: cell.served?.remembered ?? 0)
+                (showing.reservation, showing.ends) = (cell.served?.reservation, cell.served?.ends)
                 entries.append(
                     FeedPage.Entry(
-                        finished, state: try states?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.place.item.position,
-                        repetition: cell.repetition, in: context, campaign: cell.given?.campaign,
+                        finished, state: try states?.state(of: finished.id) ?? [], adSlot: adSlot, position: cell.position.item.position,
+                        repetition: cell.repetition, in: context, campaign: cell.served?.campaign,
                         showing: showing))
             }
             /// A cell and its companions.
-            func append(_ cell: CellReader.Cell, adSlot: Int?) throws {
-                try append(cell.finished, of: cell, adSlot: adSlot)
+            func append(_ cell: CellRenderer.PlacedCell, adSlot: Int?) throws {
+                try append(cell.rendered, of: cell, adSlot: adSlot)
                 for companion in cell.companions { try append(companion, of: cell, adSlot: adSlot) }
             }
             if let section = block.section, number > 0 || !content.continuesSection,
@@ -307,7 +310,7 @@ package final class FeedAssembler: Sendable {
         return entries
     }
 
-    private func header(of section: Int, in language: FeedLanguage?, from reader: inout CellReader) throws -> CellReader.Cell? {
+    private func header(of section: Int, in language: FeedLanguage?, from reader: inout CellRenderer) throws -> CellRenderer.PlacedCell? {
         guard let title = source.title(of: section) else { return nil }
         return try reader.cell(of: SectionHeader(name: source.name(of: section) ?? String(section), title: title[language]).item)
     }

@@ -3,28 +3,30 @@ extension DataSource {
     ///
     /// - Parameter hidden: forms that do not count. Where there are some, the sections are walked: nothing else knows which of their items
     ///   have them.
-    func midpoint(of sections: [Int], without hidden: Set<ItemForm>, in snapshot: any FeedSnapshot) throws -> FeedPlace? {
-        guard hidden.isEmpty else { return try walkToMidpoint(of: sections, without: hidden, in: snapshot) }
+    func midpoint(of sections: [Int], without hidden: Set<ItemType>, in snapshot: any FeedSnapshot) throws -> FeedPosition? {
+        guard hidden.isEmpty else { return try findMidpoint(of: sections, without: hidden, in: snapshot) }
         let counts = try sections.map { try itemCount(in: $0, of: snapshot) }
         var index = counts.reduce(0, +) / 2
         for (section, count) in zip(sections, counts) {
-            if index < count { return try place(at: index, in: section, of: snapshot).map { FeedPlace(section: section, item: $0) } }
+            if index < count {
+                return try sortPosition(at: index, in: section, of: snapshot).map { FeedPosition(section: section, item: $0) }
+            }
             index -= count
         }
         return nil
     }
 
-    private func walkToMidpoint(of sections: [Int], without hidden: Set<ItemForm>, in snapshot: any FeedSnapshot) throws -> FeedPlace? {
+    private func findMidpoint(of sections: [Int], without hidden: Set<ItemType>, in snapshot: any FeedSnapshot) throws -> FeedPosition? {
         var count = 0
-        try walk(sections, in: snapshot) { item, _ in
-            if !hidden.contains(ItemForm(kind: item.kind, variant: item.variant)) { count += 1 }
+        try forEachItem(sections, in: snapshot) { item, _ in
+            if !hidden.contains(ItemType(kind: item.kind, variant: item.variant)) { count += 1 }
             return true
         }
         var rest = count / 2
-        var middle: FeedPlace?
-        try walk(sections, in: snapshot) { item, section in
-            guard !hidden.contains(ItemForm(kind: item.kind, variant: item.variant)) else { return true }
-            if rest == 0 { middle = FeedPlace(section: section, item: item.place) }
+        var middle: FeedPosition?
+        try forEachItem(sections, in: snapshot) { item, section in
+            guard !hidden.contains(ItemType(kind: item.kind, variant: item.variant)) else { return true }
+            if rest == 0 { middle = FeedPosition(section: section, item: item.sortPosition) }
             rest -= 1
             return middle == nil
         }
@@ -32,15 +34,15 @@ extension DataSource {
     }
 
     /// - Parameter visit: false ends the walk.
-    private func walk(_ sections: [Int], in snapshot: any FeedSnapshot, _ visit: (FeedItem, Int) -> Bool) throws {
+    private func forEachItem(_ sections: [Int], in snapshot: any FeedSnapshot, _ visit: (FeedItem, Int) -> Bool) throws {
         let batch = 500
         for section in sections {
-            var place: ItemPlace?
+            var place: SortPosition?
             while true {
                 let items = try items(in: section, .forward, of: place, limit: batch, from: snapshot)
                 for item in items where !visit(item, section) { return }
                 guard items.count == batch, let last = items.last else { break }
-                place = last.place
+                place = last.sortPosition
             }
         }
     }

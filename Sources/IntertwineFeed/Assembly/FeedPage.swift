@@ -2,7 +2,7 @@
 package struct FeedPage: Sendable {
     /// A cell, and why it stands where it does.
     public struct Entry: Sendable {
-        public let cell: FinishedCell
+        public let cell: RenderedCell
         /// How it stands with the viewer.
         private let state: CellState
         /// The index within the page's advertisements; nil for content.
@@ -15,15 +15,15 @@ package struct FeedPage: Sendable {
         /// listed twice.
         public let repetition: Int
         /// What fills the cell's gaps on this page.
-        private let tokens: FinishedCell.Tokens
+        private let tokens: RenderedCell.Tokens
 
         /// - Parameters:
         ///   - context: that of the page.
         ///   - showing: where on it the cell stands.
         init(
-            _ cell: FinishedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, in context: CellContext,
+            _ cell: RenderedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, in context: CellContext,
             campaign: String? = nil,
-            showing: @autoclosure () -> Showing? = nil
+            showing: @autoclosure () -> ImpressionContext? = nil
         ) {
             self.cell = cell
             self.state = state
@@ -63,7 +63,7 @@ package struct FeedPage: Sendable {
     }
 
     /// An item that would have been on the page, and is not. What the viewer dismissed is none of those.
-    public struct Omission: Sendable, Hashable {
+    public struct SkippedItem: Sendable, Hashable {
         public enum Reason: Sendable, Hashable {
             /// Nothing makes cells for its form.
             case noFactory
@@ -85,7 +85,7 @@ package struct FeedPage: Sendable {
             }
         }
 
-        public var form: ItemForm
+        public var form: ItemType
         public var id: String
         public var position: Int64
         public var reason: Reason
@@ -105,9 +105,9 @@ package struct FeedPage: Sendable {
     /// Until when the page can be served as it is, in milliseconds since 1970-01-01 UTC: its tokens then get the next hour's.
     public var validUntil: Int64
     /// Whether it shows a picture of which more may be known soon.
-    public var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.isAwaiting } }
+    public var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.hasPendingImageMetadata } }
     /// What was left out while reading. Broken ones are for the log and the metrics too.
-    public var omissions: [Omission]
+    public var omissions: [SkippedItem]
     /// Where the next page begins; nil on the last.
     var following: PageCursor?
     /// How its places were given to campaigns; nil where none can have one.
@@ -115,5 +115,5 @@ package struct FeedPage: Sendable {
     /// That of its texts; nil where none is declared.
     public var language: FeedLanguage?
     /// What it was read from; nil where it is not the same for everyone.
-    public var extent: PageExtent?
+    public var dependencies: PageDependencies?
 }

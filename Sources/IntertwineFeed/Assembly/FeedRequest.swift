@@ -14,37 +14,38 @@ package struct FeedRequest: Sendable {
     /// Whether the request has a viewer, so that viewer-bound commands are offered.
     package var hasViewer: Bool
     /// What the viewer did with cells: those that were dismissed are left out. Nil where nobody is named.
-    package var marks: (any ViewerCells)?
+    package var viewerState: (any ViewerStateStore)?
     package var layout: CellLayout
     /// The client's width in points; nil where it does not tell.
     package var width: Int?
     /// Pixels per point of its screen.
     package var scale: Int
     /// With which advertisement a walk begins; the first one where nil. Pages further on have it in their cursor.
-    package var rotation: RotationStart?
+    package var rotation: RotationSeed?
     /// Whether the page tells what its changes are asked for with.
     package var followsChanges: Bool
     /// What campaigns may ask; nil where none is to have a place.
-    package var campaigns: CampaignFacts?
+    package var campaigns: TargetingContext?
     /// Whether the page is to be the same for everyone: where campaigns have places, it is not made.
     package var isShared = false
 
     /// The language that texts are wanted in; nil where none is declared.
     package var language: FeedLanguage?
     /// The cells of the service that the client does not know; nil where it knows all, or says nothing of it.
-    package var lacking: LackingCells?
+    package var lacking: UnsupportedCells?
     /// The digest of the client's capabilities, where links are to carry it.
     package var client: String?
 
     package init(
-        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false, marks: (any ViewerCells)? = nil,
-        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, rotation: RotationStart? = nil, followsChanges: Bool = false
+        cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false,
+        marks: (any ViewerStateStore)? = nil,
+        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, rotation: RotationSeed? = nil, followsChanges: Bool = false
     ) {
         self.cursor = cursor
         self.limit = limit
         self.now = now
         self.hasViewer = hasViewer
-        self.marks = marks
+        self.viewerState = marks
         self.layout = layout
         self.width = width
         self.scale = scale
@@ -54,7 +55,7 @@ package struct FeedRequest: Sendable {
 }
 
 /// A page is not the same for everyone, as it was to be: campaigns have places on it.
-package struct CampaignsMeet: Error {}
+package struct PageIsPersonalizedError: Error {}
 
 /// Why a page cannot be made: 400 over HTTP.
 package enum FeedError: Error, Sendable, Hashable {

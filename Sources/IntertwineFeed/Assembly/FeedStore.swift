@@ -10,7 +10,7 @@ public protocol FeedStore: Sendable {
     /// elsewhere were replaced in their places.
     ///
     /// On the event loop: as ``version``. False where the store does not know.
-    func isUntouched(_ extent: PageExtent, from old: StoreVersion, to new: StoreVersion) -> Bool
+    func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool
 
     /// Runs `body` on one consistent snapshot of the items. It may block for as long as a disk takes, so that is done on threads of the store's
     /// own.
@@ -47,7 +47,7 @@ public enum ReadPurpose: Sendable {
 }
 
 extension FeedStore {
-    public func isUntouched(_ extent: PageExtent, from old: StoreVersion, to new: StoreVersion) -> Bool { old == new }
+    public func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool { old == new }
 
     /// Reads for somebody's request.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
@@ -74,31 +74,32 @@ public protocol FeedSnapshot {
     /// Says what will be read besides what is read next, so that a store which is far away answers all of it at once. None of it has to be read.
     ///
     /// - Parameter isAll: whether nothing else will be, as far as can be told. Where it is after all, the store may begin the whole read anew.
-    func announce(_ reads: [LaneRead], isAll: Bool)
+    func prefetch(_ reads: [ReadRequest], isComplete: Bool)
 
     /// Items of a lane in feed order (or, going `backward`, in reverse), beginning next to a position that is itself left out.
     ///
     /// - Parameter limit: at most so many items; the cost depends on it alone, never on how far into the feed the position lies.
-    func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
+    func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
 
     /// The same for the items of one form only. At that cost among advertisements; among content, other forms in between cost too.
-    func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
+    func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
 
     /// The same items as ``items(in:_:of:limit:)``, one after another, none of them copied. To be answered by whatever has their bytes.
     ///
     /// - Parameter body: reads nothing else from the snapshot.
     func visit(
-        _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws
 
     /// The same for ``items(of:_:of:limit:)``.
     func visit(
-        _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws
 
     /// The same for ``items(in:by:_:of:limit:)``.
     func visit(
-        _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ body: (ItemRow) throws -> Void
     ) throws
 
     /// One item, or nil if the store has none of that kind and id.
@@ -108,87 +109,88 @@ public protocol FeedSnapshot {
     ///
     /// At that cost where the store was told to order the lane by the field.
     func items(
-        in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
+        in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
     ) throws -> [FeedItem]
 
     /// How many items a lane holds.
     ///
     /// The cost of this and of ``place(at:in:by:)`` may depend on the number of items: they are asked at most once per
     /// ``FeedStore/version``, and only where advertisements stand at the middle of the whole feed.
-    func count(in lane: Lane) throws -> Int
+    func count(in lane: StreamID) throws -> Int
 
     /// The place of the item with an index in a lane; nil where there is none.
     ///
     /// - Parameter field: what orders the lane; nil for positions.
-    func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace?
+    func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition?
 
     /// Advertisements that were listed among the content of a lane: see ``DataSource/listings(in:between:limit:from:)``. None where a store does
     /// not keep that.
-    func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing]
+    func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
 
     /// What is taken down of a kind, and stays away until it is released; at most so many. None where a store does not keep that.
-    func takenDown(kind: String, limit: Int) throws -> [TakenDownItem]
+    func blockedItems(kind: String, limit: Int) throws -> [BlockedItem]
 
     /// Which advertisements belong to campaigns, those of the past included. None where a store does not keep that.
     func memberships() throws -> [CampaignMembership]
 
     /// How many items there are of each form; the cost may depend on the number of items, so it is for operators, not for requests.
-    func counts() throws -> [ItemForm: Int]
+    func counts() throws -> [ItemType: Int]
 }
 
 /// An item that was taken down.
-public struct TakenDownItem: Sendable, Hashable {
+public struct BlockedItem: Sendable, Hashable {
     /// What the creatives of a campaign stand behind.
     package static let creative = "creative:"
 
     public var id: String
     /// What its fields led to: URLs, and the creatives of a campaign; none where it was not there.
-    public var leads: [String]
+    public var isPrimary: [String]
 
     public init(id: String, leads: [String] = []) {
-        (self.id, self.leads) = (id, leads)
+        (self.id, self.isPrimary) = (id, leads)
     }
 
     /// The ids of a campaign's creatives.
     var creatives: [String] {
-        leads.compactMap { $0.hasPrefix(Self.creative) ? String($0.dropFirst(Self.creative.count)) : nil }
+        isPrimary.compactMap { $0.hasPrefix(Self.creative) ? String($0.dropFirst(Self.creative.count)) : nil }
     }
 }
 
 extension FeedSnapshot {
-    public func announce(_ reads: [LaneRead], isAll: Bool) {}
-    public func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] { [] }
-    public func takenDown(kind: String, limit: Int) throws -> [TakenDownItem] { [] }
+    public func prefetch(_ reads: [ReadRequest], isComplete: Bool) {}
+    public func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
+    public func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { [] }
     public func memberships() throws -> [CampaignMembership] { [] }
 
     public func visit(
-        _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         for item in try items(in: lane, direction, of: position, limit: limit) { try item.withRow(body) }
     }
 
     public func visit(
-        _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         for item in try items(of: form, direction, of: position, limit: limit) { try item.withRow(body) }
     }
 
     public func visit(
-        _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ body: (ItemRow) throws -> Void
     ) throws {
         for item in try items(in: lane, by: field, direction, of: place, limit: limit) { try item.withRow(body) }
     }
 }
 
 /// A stretch of a lane, as a ``FeedSnapshot`` is asked for it.
-public struct LaneRead: Sendable, Hashable {
-    public var lane: Lane
+public struct ReadRequest: Sendable, Hashable {
+    public var stream: StreamID
     public var direction: PageDirection
     public var position: Int64?
     public var limit: Int
 
-    public init(lane: Lane, direction: PageDirection = .forward, position: Int64? = nil, limit: Int) {
-        (self.lane, self.direction, self.position, self.limit) = (lane, direction, position, limit)
+    public init(stream: StreamID, direction: PageDirection = .forward, position: Int64? = nil, limit: Int) {
+        (self.stream, self.direction, self.position, self.limit) = (stream, direction, position, limit)
     }
 }
 
@@ -202,35 +204,35 @@ public enum PageDirection: Sendable, Hashable {
 
 /// Walks the lane: right for every store, and slower than one that can count.
 extension FeedSnapshot {
-    public func count(in lane: Lane) throws -> Int {
+    public func count(in lane: StreamID) throws -> Int {
         var count = 0
-        try walk(lane, by: nil) { _ in
+        try forEachItem(lane, by: nil) { _ in
             count += 1
             return true
         }
         return count
     }
 
-    public func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace? {
+    public func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition? {
         var rest = index
-        var found: ItemPlace?
-        try walk(lane, by: field) { item in
-            if rest == 0 { found = item.place }
+        var found: SortPosition?
+        try forEachItem(lane, by: field) { item in
+            if rest == 0 { found = item.sortPosition }
             rest -= 1
             return rest >= 0
         }
         return found
     }
 
-    private func walk(_ lane: Lane, by field: SortField?, _ visit: (FeedItem) -> Bool) throws {
+    private func forEachItem(_ lane: StreamID, by field: SortField?, _ visit: (FeedItem) -> Bool) throws {
         let batch = 500
-        let reading = LaneReading(lane: lane, order: SectionOrder(by: field))
-        var place: ItemPlace?
+        let reading = OrderedReading(stream: lane, order: SectionSort(by: field))
+        var place: SortPosition?
         while true {
             let items = try reading.items(.forward, of: place, limit: batch, from: self)
             for item in items where !visit(item) { return }
             guard items.count == batch, let last = items.last else { return }
-            place = last.place
+            place = last.sortPosition
         }
     }
 }

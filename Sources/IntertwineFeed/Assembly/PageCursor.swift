@@ -8,17 +8,17 @@ internal import IntertwinePrimitives
 struct PageCursor: Hashable {
     var direction: PageDirection
     /// The content item next to the page, which is itself not on it.
-    var place: FeedPlace
+    var position: FeedPosition
     /// The advertisement next to the page's own in the rotation, where advertisements rotate and the last page had some.
     var rotation: Int64?
     /// Where advertisements stand once in the whole feed: the content in front of which they do, as it was when the walk began.
-    var midpoint: FeedPlace?
+    var midpoint: FeedPosition?
     /// Going backward: whether the walk has met them already.
-    var hasMetAdvertisements = false
+    var isPastMidpoint = false
     /// Where placements count content: how much the walk has met.
-    var counts: ContentCounts?
+    var offsets: ContentOffset?
     /// Where advertisements stand as listed: up to where the last page has shown them; nil for ``place``.
-    var listed: FeedPlace?
+    var pinned: FeedPosition?
     /// Advertisements that the session showed near the edge; nil for none that count.
     var shown: ShownAds?
 
@@ -30,7 +30,7 @@ struct PageCursor: Hashable {
     /// What tells a page's advertisements from the same ones on other pages: where its content begins, whichever way it was read. Never 0.
     ///
     /// A mixed number and no digest: who made two pages alike would gain no more than an impression that counts once.
-    static func identity(of place: FeedPlace?, inFeed feed: UInt64) -> UInt32 {
+    static func identity(of place: FeedPosition?, inFeed feed: UInt64) -> UInt32 {
         var state = feed
         func mix(_ word: UInt64) {
             state = (state ^ word) &* 0x9E37_79B9_7F4A_7C15
@@ -50,16 +50,17 @@ struct PageCursor: Hashable {
     }
 
     init(
-        direction: PageDirection, place: FeedPlace, rotation: Int64? = nil, midpoint: FeedPlace? = nil, hasMetAdvertisements: Bool = false,
-        counts: ContentCounts? = nil, listed: FeedPlace? = nil, shown: ShownAds? = nil
+        direction: PageDirection, position: FeedPosition, rotation: Int64? = nil, midpoint: FeedPosition? = nil,
+        isPastMidpoint: Bool = false,
+        offsets: ContentOffset? = nil, pinned: FeedPosition? = nil, shown: ShownAds? = nil
     ) {
         self.direction = direction
-        self.place = place
+        self.position = position
         self.rotation = rotation
         self.midpoint = midpoint
-        self.hasMetAdvertisements = hasMetAdvertisements
-        self.counts = counts
-        self.listed = listed
+        self.isPastMidpoint = isPastMidpoint
+        self.offsets = offsets
+        self.pinned = pinned
         self.shown = shown
     }
 }
@@ -73,20 +74,22 @@ extension PageCursor {
         if direction == .backward { flags |= 1 }
         if rotation != nil { flags |= 2 }
         if midpoint != nil { flags |= 4 }
-        if hasMetAdvertisements { flags |= 8 }
-        if counts != nil { flags |= 16 }
-        if listed != nil { flags |= 32 }
+        if isPastMidpoint { flags |= 8 }
+        if offsets != nil { flags |= 16 }
+        if pinned != nil { flags |= 32 }
         if shown != nil { flags |= 64 }
-        let format = place.isPlain && midpoint?.isPlain ?? true && listed?.isPlain ?? true ? Self.short : Self.long
+        let format =
+            position.isUnkeyedFirstSection && midpoint?.isUnkeyedFirstSection ?? true && pinned?.isUnkeyedFirstSection ?? true
+            ? Self.short : Self.long
         var writer = ByteWriter(capacity: 64)
         writer.write(format)
         writer.write(feed)
         writer.write(flags)
-        place.write(to: &writer, isLong: format == Self.long)
+        position.write(to: &writer, isLong: format == Self.long)
         if let rotation { writer.write(rotation) }
         midpoint?.write(to: &writer, isLong: format == Self.long)
-        counts?.write(to: &writer)
-        listed?.write(to: &writer, isLong: format == Self.long)
+        offsets?.write(to: &writer)
+        pinned?.write(to: &writer, isLong: format == Self.long)
         shown?.write(to: &writer)
         return signer.sign(writer.bytes)
     }
@@ -100,23 +103,23 @@ extension PageCursor {
         }
         guard digest == feed else { throw .otherFeed }
         let isLong = format == Self.long
-        guard let flags = reader.readByte(), flags < 128, let place = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
-        self.init(direction: flags & 1 == 0 ? .forward : .backward, place: place, hasMetAdvertisements: flags & 8 != 0)
+        guard let flags = reader.readByte(), flags < 128, let place = FeedPosition(&reader, isLong: isLong) else { throw .invalid }
+        self.init(direction: flags & 1 == 0 ? .forward : .backward, position: place, isPastMidpoint: flags & 8 != 0)
         if flags & 2 != 0 {
             guard let rotation = reader.readInt64() else { throw .invalid }
             self.rotation = rotation
         }
         if flags & 4 != 0 {
-            guard let midpoint = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
+            guard let midpoint = FeedPosition(&reader, isLong: isLong) else { throw .invalid }
             self.midpoint = midpoint
         }
         if flags & 16 != 0 {
-            guard let counts = ContentCounts(&reader) else { throw .invalid }
-            self.counts = counts
+            guard let counts = ContentOffset(&reader) else { throw .invalid }
+            self.offsets = counts
         }
         if flags & 32 != 0 {
-            guard let listed = FeedPlace(&reader, isLong: isLong) else { throw .invalid }
-            self.listed = listed
+            guard let listed = FeedPosition(&reader, isLong: isLong) else { throw .invalid }
+            self.pinned = listed
         }
         if flags & 64 != 0 {
             guard let shown = ShownAds(&reader) else { throw .invalid }
@@ -126,9 +129,9 @@ extension PageCursor {
     }
 }
 
-extension FeedPlace {
+extension FeedPosition {
     /// Whether its position says it all.
-    fileprivate var isPlain: Bool { section == 0 && item.key == nil }
+    fileprivate var isUnkeyedFirstSection: Bool { section == 0 && item.key == nil }
 
     func write(to writer: inout ByteWriter, isLong: Bool) {
         if isLong {
@@ -166,7 +169,7 @@ extension FeedPlace {
             }
         }
         guard let position = reader.readInt64() else { return nil }
-        self.init(section: section, item: ItemPlace(key: key, position: position))
+        self.init(section: section, item: SortPosition(key: key, position: position))
     }
 }
 

@@ -5,7 +5,7 @@ public enum PlacementRule: Sendable, Hashable {
     case every(Int, offset: Int)
     /// In front of the content items with these numbers, from 0.
     case at([Int])
-    case listed
+    case pinned
 
     public static let allowed =
         "midpoint, listed, 'every N' or 'every N offset M' (N from 1 to 1000, M from 0 to 100000), "
@@ -18,7 +18,7 @@ public enum PlacementRule: Sendable, Hashable {
         guard let name = words.first else { return nil }
         switch (name, words.count) {
         case ("midpoint", 1): self = .midpoint
-        case ("listed", 1): self = .listed
+        case ("listed", 1): self = .pinned
         case ("every", 2):
             guard let every = Self.number(words[1], 1...1_000) else { return nil }
             self = .every(every, offset: every)
@@ -36,7 +36,7 @@ public enum PlacementRule: Sendable, Hashable {
     public var text: String {
         switch self {
         case .midpoint: "midpoint"
-        case .listed: "listed"
+        case .pinned: "listed"
         case .every(let every, let offset): offset == every ? "every \(every)" : "every \(every) offset \(offset)"
         case .at(let numbers): "at \(numbers.map(String.init).joined(separator: ", "))"
         }
@@ -56,7 +56,7 @@ public enum PlacementRule: Sendable, Hashable {
         case .midpoint: MidpointPlacement(scope: isOfFeed ? .feed : .page(advertisements: perPage))
         case .every(let every, let offset): EveryPlacement(every: every, offset: offset)
         case .at(let numbers): FixedPlacement(at: numbers, scope: isOfFeed ? .feed : .page)
-        case .listed: ListedPlacement()
+        case .pinned: PinnedPlacement()
         }
     }
 }

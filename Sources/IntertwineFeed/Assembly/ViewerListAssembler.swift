@@ -34,7 +34,7 @@ package struct ViewerListAssembler: Sendable {
     /// - Throws: ``FeedError`` where the request is wrong, and for the cursor of another viewer's list; ``StoreError``.
     package func page(
         of viewer: String, cursor text: String?, limit: Int, now: Int64, layout: CellLayout = .collection, width: Int? = nil,
-        scale: Int = 1, lacking: LackingCells? = nil, client: String? = nil, language: FeedLanguage? = nil
+        scale: Int = 1, lacking: UnsupportedCells? = nil, client: String? = nil, language: FeedLanguage? = nil
     ) async throws -> FeedPage {
         guard FeedRequest.limits.contains(limit) else { throw FeedError.limitOutOfRange(limit) }
         let digest = PageCursor.digest(ofFeed: "\(list.rawValue)\u{0}\(viewer)")
@@ -47,13 +47,13 @@ package struct ViewerListAssembler: Sendable {
         if let lacking { context.lacking = lacking }
         let reader = ListReader(
             list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, campaigns: campaigns, context: context)
-        let stretch = try await ListStretch(reader: reader, cursor: cursor, limit: limit)
+        let stretch = try await ListRange(reader: reader, cursor: cursor, limit: limit)
 
         func href(_ direction: PageDirection, of mark: Int64?) -> String? {
             mark.map { mark in
                 links.page(
                     path: path,
-                    cursor: PageCursor(direction: direction, place: FeedPlace(item: ItemPlace(position: mark))).text(
+                    cursor: PageCursor(direction: direction, position: FeedPosition(item: SortPosition(position: mark))).text(
                         feed: digest, signer: signer), limit: limit,
                     layout: layout, width: width, scale: scale, client: client)
             }
@@ -61,7 +61,7 @@ package struct ViewerListAssembler: Sendable {
         return FeedPage(
             entries: stretch.cells.map {
                 FeedPage.Entry(
-                    FinishedCell($0.viewModel), state: $0.state, position: $0.viewModel.subject.item.position, in: context)
+                    RenderedCell($0.viewModel), state: $0.state, position: $0.viewModel.subject.item.position, in: context)
             }, limit: limit,
             next: href(.forward, of: stretch.next), previous: href(.backward, of: stretch.previous), sections: nil,
             validUntil: CellTokens.endOfBucket(of: now), omissions: stretch.omissions, language: language)
@@ -72,14 +72,14 @@ package struct ViewerListAssembler: Sendable {
 private struct ListReader {
     /// A cell with its mark in the list.
     struct Cell {
-        var mark: Int64
+        var entryID: Int64
         var viewModel: CellViewModel
         var state: CellState
     }
     /// Cells, and what the client cannot show of what stands before each of them and behind the last one.
     struct Found {
         var cells: [Cell] = []
-        var omissions: [(mark: Int64, omission: FeedPage.Omission)] = []
+        var omissions: [(mark: Int64, omission: FeedPage.SkippedItem)] = []
     }
 
     let list: ViewerList
@@ -97,37 +97,37 @@ private struct ListReader {
         var found = Found()
         var mark = mark
         while found.cells.count < count {
-            let listed = try await listed(count, direction, of: mark)
+            let listed = try await entries(count, direction, after: mark)
             let version = store.version
             let (cells, omissions) = try await store.read { [self] snapshot in
                 let book = try campaigns?.book(at: version, in: snapshot, of: store)
-                let viewModels = try factories.viewModels(of: listed.map { ExactText($0.cell) }, in: snapshot, context: context).filter {
-                    book?.hasCreative(CampaignCreative($0.value.subject.item)) != true
+                let viewModels = try factories.viewModels(of: listed.map { ByteString($0.cell) }, in: snapshot, context: context).filter {
+                    book?.hasCreative(CreativeID($0.value.subject.item)) != true
                 }
-                let cells = try ListedCells(of: viewer, in: ledger).read { marks in
+                let cells = try ListMembership(of: viewer, in: ledger).read { marks in
                     try listed.compactMap { listed in
-                        try viewModels[ExactText(listed.cell)].map {
-                            Cell(mark: listed.mark, viewModel: $0, state: try marks.state(of: listed.cell))
+                        try viewModels[ByteString(listed.cell)].map {
+                            Cell(entryID: listed.entryID, viewModel: $0, state: try marks.state(of: listed.cell))
                         }
                     }
                 }
-                let missing = context.lacking == nil ? [] : listed.filter { viewModels[ExactText($0.cell)] == nil }
-                return (cells, try missing.compactMap { listed in try omission(of: listed, in: snapshot).map { (listed.mark, $0) } })
+                let missing = context.lacking == nil ? [] : listed.filter { viewModels[ByteString($0.cell)] == nil }
+                return (cells, try missing.compactMap { listed in try omission(of: listed, in: snapshot).map { (listed.entryID, $0) } })
             }
             found.cells += cells.prefix(count - found.cells.count)
             found.omissions += omissions
             guard listed.count == count, let last = listed.last else { break }
-            mark = last.mark
+            mark = last.entryID
         }
         return found
     }
 
     /// Why the client cannot show a cell whose item is there; nil where it is for another reason that there is none.
-    private func omission(of listed: ListedCell, in snapshot: any FeedSnapshot) throws -> FeedPage.Omission? {
+    private func omission(of listed: ListEntry, in snapshot: any FeedSnapshot) throws -> FeedPage.SkippedItem? {
         guard let name = factories.item(ofCell: listed.cell), let item = try snapshot.item(kind: name.kind, id: name.id) else { return nil }
-        let form = ItemForm(kind: item.kind, variant: item.variant)
-        func omission(_ reason: FeedPage.Omission.Reason) -> FeedPage.Omission {
-            FeedPage.Omission(form: form, id: item.id, position: item.position, reason: reason)
+        let form = ItemType(kind: item.kind, variant: item.variant)
+        func omission(_ reason: FeedPage.SkippedItem.Reason) -> FeedPage.SkippedItem {
+            FeedPage.SkippedItem(form: form, id: item.id, position: item.position, reason: reason)
         }
         if let cells = factories.unknownCells(of: form, in: context) {
             // Several versions of one cell have one name.
@@ -144,7 +144,7 @@ private struct ListReader {
         return nil
     }
 
-    private func listed(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> [ListedCell] {
+    private func entries(_ count: Int, _ direction: PageDirection, after mark: Int64?) async throws -> [ListEntry] {
         switch direction {
         case .forward: try await ledger.cells(on: list, of: viewer, after: mark, limit: count)
         case .backward: try await ledger.cells(on: list, of: viewer, before: mark ?? .min, limit: count)
@@ -155,11 +155,11 @@ private struct ListReader {
 /// What one page of a viewer's list holds, and the marks from which the pages beside it are read.
 ///
 /// Marks fall along the list: the newest cell stands first.
-private struct ListStretch {
+private struct ListRange {
     /// Newest first.
     let cells: [ListReader.Cell]
     /// What the client cannot show of what stands before each of them; on the last page that is reached, of what stands behind them, too.
-    let omissions: [FeedPage.Omission]
+    let omissions: [FeedPage.SkippedItem]
     /// The page after it is read forward from here; nil where this is the last.
     private(set) var next: Int64?
     /// The page before it is read backward from here; nil where this is the first.
@@ -168,16 +168,16 @@ private struct ListStretch {
     /// Reads one cell more than the page holds: it tells whether there is a page behind.
     init(reader: ListReader, cursor: PageCursor?, limit: Int) async throws {
         let direction = cursor?.direction ?? .forward
-        let found = try await reader.cells(limit + 1, direction, of: cursor?.place.item.position)
+        let found = try await reader.cells(limit + 1, direction, of: cursor?.position.item.position)
         let kept = Array(found.cells.prefix(limit))
         let isWhole = found.cells.count <= limit
         omissions = found.omissions.filter { mark, _ in
             guard !isWhole, let last = kept.last else { return true }
-            return direction == .forward ? mark > last.mark : mark < last.mark
+            return direction == .forward ? mark > last.entryID : mark < last.entryID
         }.map(\.omission)
         cells = direction == .forward ? kept : kept.reversed()
-        let first = cells.first?.mark ?? cursor?.place.item.moved(by: -1).position
-        let last = cells.last?.mark ?? cursor?.place.item.moved(by: 1).position
+        let first = cells.first?.entryID ?? cursor?.position.item.moved(by: -1).position
+        let last = cells.last?.entryID ?? cursor?.position.item.moved(by: 1).position
         switch direction {
         case .forward:
             if !isWhole { next = last }

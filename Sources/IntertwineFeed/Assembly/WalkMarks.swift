@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 
 /// How much content of each section a walk has met at the edge of a page, where placements count it.
-struct ContentCounts: Hashable {
+struct ContentOffset: Hashable {
     struct Section: Hashable {
         var index: Int
         var count: Int64
@@ -41,7 +41,7 @@ struct ContentCounts: Hashable {
 }
 
 /// The counts of one page: where each of its stretches begins, and what the cursors beside it carry.
-struct PageCounts {
+struct PageOffsets {
     private let cursor: PageCursor?
     /// By section.
     private var starts: [Int: Int64] = [:]
@@ -50,26 +50,26 @@ struct PageCounts {
     /// - Parameter stretches: the sections of the page's content, with how much each has.
     init(of stretches: [(section: Int, range: Range<Int>)], cursor: PageCursor?) {
         self.cursor = cursor
-        guard let cursor, let counts = cursor.counts else {
-            for (section, range) in stretches { note(section, start: 0, count: range.count) }
+        guard let cursor, let counts = cursor.offsets else {
+            for (section, range) in stretches { record(section, start: 0, count: range.count) }
             return
         }
         for section in counts.before { ends[section.index] = section.count }
         switch cursor.direction {
         case .forward:
-            ends[cursor.place.section] = counts.here
+            ends[cursor.position.section] = counts.here
             for (section, range) in stretches {
-                note(section, start: section == cursor.place.section ? counts.here : 0, count: range.count)
+                record(section, start: section == cursor.position.section ? counts.here : 0, count: range.count)
             }
         case .backward:
             for (section, range) in stretches {
-                let end = section == cursor.place.section ? counts.here : ends[section] ?? Int64(range.count)
-                note(section, start: end.subtractingReportingOverflow(Int64(range.count)).partialValue, count: range.count)
+                let end = section == cursor.position.section ? counts.here : ends[section] ?? Int64(range.count)
+                record(section, start: end.subtractingReportingOverflow(Int64(range.count)).partialValue, count: range.count)
             }
         }
     }
 
-    private mutating func note(_ section: Int, start: Int64, count: Int) {
+    private mutating func record(_ section: Int, start: Int64, count: Int) {
         starts[section] = start
         ends[section] = start.addingReportingOverflow(Int64(count)).partialValue
     }
@@ -77,16 +77,16 @@ struct PageCounts {
     func start(of section: Int) -> Int64 { starts[section] ?? 0 }
 
     /// For the cursor of a page that begins behind a place of this page.
-    func after(_ section: Int) -> ContentCounts {
-        ContentCounts(here: ends[section] ?? cursor?.counts?.here ?? 0, before: sections(before: section))
+    func after(_ section: Int) -> ContentOffset {
+        ContentOffset(here: ends[section] ?? cursor?.offsets?.here ?? 0, before: sections(before: section))
     }
 
     /// For the cursor of a page that ends in front of a place of this page.
-    func before(_ section: Int) -> ContentCounts {
-        ContentCounts(here: starts[section] ?? cursor?.counts?.here ?? 0, before: sections(before: section))
+    func before(_ section: Int) -> ContentOffset {
+        ContentOffset(here: starts[section] ?? cursor?.offsets?.here ?? 0, before: sections(before: section))
     }
 
-    private func sections(before section: Int) -> [ContentCounts.Section] {
-        ends.filter { $0.key < section }.map { ContentCounts.Section(index: $0.key, count: $0.value) }.sorted { $0.index < $1.index }
+    private func sections(before section: Int) -> [ContentOffset.Section] {
+        ends.filter { $0.key < section }.map { ContentOffset.Section(index: $0.key, count: $0.value) }.sorted { $0.index < $1.index }
     }
 }

@@ -28,7 +28,7 @@ package struct Campaign: Sendable, Hashable {
     }
 
     /// A viewer sees the campaign so often at the most in any stretch of so long.
-    package struct Cap: Sendable, Hashable {
+    package struct FrequencyCap: Sendable, Hashable {
         package var count: Int
         /// Seconds.
         package var window: Int
@@ -51,12 +51,12 @@ package struct Campaign: Sendable, Hashable {
     package var ends: Int64?
     /// Whether it is stopped until this is taken back.
     package var isPaused = false
-    package var zone = CampaignZone.utc
+    package var zone = CampaignTimeZone.utc
     package var priority = Priority.standard
     package var weight = 1
     package var goal: Goal?
     package var pacing = Pacing.asap
-    package var caps: [Cap] = []
+    package var caps: [FrequencyCap] = []
     package var targeting = Targeting()
     /// No two campaigns of one label stand on a page.
     package var labels: [String] = []
@@ -69,7 +69,7 @@ package struct Campaign: Sendable, Hashable {
     }
 
     /// The longest window of the caps in seconds; 0 without caps.
-    package var memory: Int { caps.map(\.window).max() ?? 0 }
+    package var longestCapWindow: Int { caps.map(\.window).max() ?? 0 }
 
     /// Whether it can be shown at a moment, as far as its dates go, and is not paused.
     package func isRunning(at now: Int64) -> Bool { !isPaused && !(starts.map { now < $0 } ?? false) && !(ends.map { now >= $0 } ?? false) }

@@ -25,8 +25,8 @@ package struct CampaignInventory: Sendable {
                 let hasPlaces =
                     switch (source.placement(in: section) ?? own).supply {
                     case .rotating(let count): count > 0
-                    case .eachPlace: true
-                    case .onceAtMidpoint, .listed: false
+                    case .perSlot: true
+                    case .onceAtMidpoint, .pinned: false
                     }
                 return Part(feed: feed, section: source.name(of: section), hasPlaces: hasPlaces)
             }
@@ -67,7 +67,7 @@ extension Campaign {
 
 extension Campaigns {
     /// Why one of a book can never be shown as things are; nil where it can.
-    package func blockage(of id: String, in book: CampaignBook) -> String? {
+    package func blockage(of id: String, in book: CampaignIndex) -> String? {
         guard let index = book.index(of: id) else { return nil }
         if let reason = book.campaigns[index].blockage(in: inventory) { return reason }
         return book.hasCreatives(index) ? nil : "none of its creatives is there and fits a layout"

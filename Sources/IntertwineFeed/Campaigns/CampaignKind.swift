@@ -2,8 +2,8 @@
 /// all items do, and no cell shows them.
 package struct CampaignKind: ItemKind {
     package let name = Campaign.kind
-    package let lane = Lane.advertisements
-    private let places: CampaignPlaces?
+    package let stream = StreamID.advertisements
+    private let validTargets: ValidTargets?
     let creatives: CreativeNames
     private let declared: Set<String>
     private let file: String
@@ -14,34 +14,34 @@ package struct CampaignKind: ItemKind {
     ///   - declared: the ids of campaigns that a file declares: none of the store's may have one.
     ///   - file: that file, for messages.
     package init(
-        places: CampaignPlaces? = nil, creatives: CreativeNames = CreativeNames(hasOthers: true), declared: Set<String> = [],
+        places: ValidTargets? = nil, creatives: CreativeNames = CreativeNames(hasOthers: true), declared: Set<String> = [],
         file: String = ""
     ) {
-        (self.places, self.creatives, self.declared, self.file) = (places, creatives, declared, file)
+        (self.validTargets, self.creatives, self.declared, self.file) = (places, creatives, declared, file)
     }
 
-    package func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let object = fields.object
-        guard let id = try fields.optionalIdentifier("id", limit: 64) else { throw ItemFault(field: "id", reason: "is missing") }
+        guard let id = try fields.optionalIdentifier("id", limit: 64) else { throw ItemError(field: "id", reason: "is missing") }
         let name = String(decoding: id, as: UTF8.self)
         guard !declared.contains(name) else {
-            throw ItemFault(
+            throw ItemError(
                 field: "id", reason: "a campaign of this id is declared in \(file): change it there, or call this one something else")
         }
-        let value: ActionValue
-        do throws(JSONFault) { value = try ActionValue(json: Array(object.bytes[object.range])) } catch { throw ItemFault(error) }
-        var reader = CampaignReader(places: places, creatives: creatives)
+        let value: JSONValue
+        do throws(JSONError) { value = try JSONValue(json: Array(object.bytes[object.range])) } catch { throw ItemError(error) }
+        var reader = CampaignReader(validTargets: validTargets, creatives: creatives)
         guard reader.campaign(name, from: value) != nil else {
-            let fault = reader.faults.first ?? CampaignFault([], "is no campaign")
-            throw ItemFault(field: fault.path.isEmpty ? nil : fault.path.joined(separator: "."), reason: fault.reason)
+            let fault = reader.errors.first ?? CampaignError([], "is no campaign")
+            throw ItemError(field: fault.path.isEmpty ? nil : fault.path.joined(separator: "."), reason: fault.reason)
         }
-        var body: [ActionValue.Member] = []
+        var body: [JSONValue.Member] = []
         if case .object(let members) = value {
             body = members.filter { !["klass", "id"].contains($0.name) && $0.value != .null }.sorted { $0.name < $1.name }
         }
         var writer = JSONWriter(capacity: 512)
         writer.write(.object(body))
-        return ValidItem(kind: self.name, lane: lane, id: name, variant: "", body: writer.bytes)
+        return ValidatedItem(kind: self.name, stream: stream, id: name, variant: "", body: writer.bytes)
     }
 
     package func schema() -> [UInt8] { Array(Self.schema.utf8) }
@@ -95,8 +95,8 @@ package struct CampaignKind: ItemKind {
 extension Campaign {
     /// Reads a campaign as the store keeps it; nil where it was changed behind the store's back.
     init?(item: FeedItem) {
-        guard let value = try? ActionValue(json: item.body) else { return nil }
-        var reader = CampaignReader(places: nil)
+        guard let value = try? JSONValue(json: item.body) else { return nil }
+        var reader = CampaignReader(validTargets: nil)
         guard let campaign = reader.campaign(item.id, from: value) else { return nil }
         self = campaign
     }

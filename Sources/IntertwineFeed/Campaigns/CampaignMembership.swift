@@ -11,7 +11,7 @@ public struct CampaignMembership: Sendable, Hashable {
         (self.kind, self.id, self.campaign) = (kind, id, campaign)
     }
 
-    package var creative: CampaignCreative { CampaignCreative(kind: kind, id: id) }
+    package var creative: CreativeID { CreativeID(kind: kind, id: id) }
 }
 
 /// Remembers which advertisements belong to campaigns. Implemented in Storage and PostgreSQL.

@@ -1,19 +1,19 @@
 /// What a process remembers of what it gave.
-extension CampaignDelivery {
+extension AdServer {
     /// Pages of one viewer that are asked for again get the same, and nothing is given twice.
-    struct Memory {
+    struct RecentDecisions {
         /// When there are more, the older half is forgotten.
         private static let capacity = 32_768
 
-        private var recent: [UInt64: [Given?]] = [:]
-        private var older: [UInt64: [Given?]] = [:]
+        private var recent: [UInt64: [ServedAd?]] = [:]
+        private var older: [UInt64: [ServedAd?]] = [:]
         private var turned: Int64 = .min
         /// Of those pages that have any, creatives that could not be shown.
         private(set) var banned: [UInt64: [Int32]] = [:]
 
-        subscript(key: UInt64) -> [Given?]? { recent[key] ?? older[key] }
+        subscript(key: UInt64) -> [ServedAd?]? { recent[key] ?? older[key] }
 
-        mutating func keep(_ given: [Given?], as key: UInt64, besides banned: [Int32] = [], now: Int64, lifetime: Int64) {
+        mutating func store(_ given: [ServedAd?], as key: UInt64, besides banned: [Int32] = [], now: Int64, lifetime: Int64) {
             if recent.count >= Self.capacity || now < turned || now >= turned &+ lifetime || turned == .min {
                 (older, recent, turned) = (recent, [:], now)
                 self.banned = self.banned.filter { older[$0.key] != nil }
@@ -30,28 +30,28 @@ extension CampaignDelivery {
     }
 
     /// What viewers were given of campaigns with caps and have not seen yet.
-    struct Pending {
+    struct UncommittedImpressions {
         typealias Places = (campaign: String, count: Int, until: Int64)
         private static let capacity = 65_536
 
         private var viewers: [UInt64: [Places]] = [:]
 
-        func places(of viewer: String, now: Int64) -> [Places] {
-            viewers[CampaignDecision.seed(viewer)]?.filter { $0.until > now } ?? []
+        func reservations(of viewer: String, now: Int64) -> [Places] {
+            viewers[AdDecision.seed(viewer)]?.filter { $0.until > now } ?? []
         }
 
         mutating func add(_ campaign: String, to viewer: String, now: Int64, lifetime: Int64) {
             if viewers.count >= Self.capacity { viewers = viewers.filter { $0.value.contains { $0.until > now } } }
             if viewers.count >= Self.capacity { viewers = [:] }
-            var places = places(of: viewer, now: now)
+            var places = reservations(of: viewer, now: now)
             let count = places.first { $0.campaign == campaign }?.count ?? 0
             places.removeAll { $0.campaign == campaign }
             places.append((campaign, count + 1, now &+ lifetime))
-            viewers[CampaignDecision.seed(viewer)] = places
+            viewers[AdDecision.seed(viewer)] = places
         }
 
-        mutating func settle(_ campaign: String, of viewer: String) {
-            let key = CampaignDecision.seed(viewer)
+        mutating func remove(_ campaign: String, of viewer: String) {
+            let key = AdDecision.seed(viewer)
             guard let index = viewers[key]?.firstIndex(where: { $0.campaign == campaign }) else { return }
             viewers[key]?[index].count -= 1
             if viewers[key]?[index].count == 0 { viewers[key]?.remove(at: index) }

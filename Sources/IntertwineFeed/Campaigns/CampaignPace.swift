@@ -4,7 +4,7 @@
 /// the campaign is not shown in are no part of that time.
 struct CampaignPace: Sendable {
     /// What there is to deliver until a moment, and how it stands.
-    struct Due: Sendable, Hashable {
+    struct PacingTarget: Sendable, Hashable {
         /// Places that may still be given now; less than none where more has been delivered than is due.
         var room: Int64
         /// 1, and up to 10 for one that is behind.
@@ -21,29 +21,29 @@ struct CampaignPace: Sendable {
     private let days: UInt8
     private let hours: UInt32
     /// Nil where no time of the week is left out.
-    private let clocks: ZoneClocks?
+    private let clocks: TimeZoneOffsets?
     /// Milliseconds of the flight in which it is shown; none where it has no start or no end.
-    private var flight: Int64 = 0
+    private var duration: Int64 = 0
 
     init(_ campaign: Campaign) {
         (starts, ends, goal, isEven) = (campaign.starts, campaign.ends, campaign.goal, campaign.pacing == .even)
         (days, hours) = (campaign.targeting.days, campaign.targeting.hours)
         clocks = campaign.targeting.hasTimes ? campaign.zone.clocks : nil
-        if let starts, let ends { flight = shown(from: starts, to: ends) }
+        if let starts, let ends { duration = shown(from: starts, to: ends) }
     }
 
     /// Whether any time of the week is left out.
     var hasTimes: Bool { clocks != nil }
 
     /// Whether all of the flight is left out.
-    var hasNoTime: Bool { starts != nil && ends != nil && flight == 0 }
+    var hasNoTime: Bool { starts != nil && ends != nil && duration == 0 }
 
     /// Whether it is shown at this time of the week.
     ///
     /// - Parameter offset: of the zone, at that moment.
     func isOpen(at now: Int64, offset: Int64) -> Bool {
         guard clocks != nil else { return true }
-        let (day, rest) = ZoneClocks.local(now + offset)
+        let (day, rest) = TimeZoneOffsets.local(now + offset)
         return days >> UInt8(Self.weekday(day)) & 1 != 0 && hours >> UInt32(rest / Self.hour) & 1 != 0
     }
 
@@ -52,9 +52,9 @@ struct CampaignPace: Sendable {
     ///   - delivered: in all, with what is reserved.
     ///   - today: since the day began, with what is reserved.
     ///   - lookahead: milliseconds that the answer is to last.
-    func due(at now: Int64, in day: Range<Int64>, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> Due {
-        guard let goal else { return Due(room: .max, urgency: 1) }
-        var due = Due(room: .max, urgency: 1)
+    func due(at now: Int64, in day: Range<Int64>, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> PacingTarget {
+        guard let goal else { return PacingTarget(room: .max, urgency: 1) }
+        var due = PacingTarget(room: .max, urgency: 1)
         if let total = goal.total { due.take(Int64(total), share: share(at: now + lookahead), delivered) }
         if let daily = goal.daily { due.take(Int64(daily), share: share(of: day, at: now + lookahead), today) }
         return due
@@ -93,8 +93,8 @@ struct CampaignPace: Sendable {
 
     /// Of the flight, what has passed.
     private func share(at moment: Int64) -> Double {
-        guard isEven, let starts, let ends, flight > 0 else { return 1 }
-        return Double(shown(from: starts, to: min(max(moment, starts), ends))) / Double(flight)
+        guard isEven, let starts, let ends, duration > 0 else { return 1 }
+        return Double(shown(from: starts, to: min(max(moment, starts), ends))) / Double(duration)
     }
 
     private func share(of day: Range<Int64>, at moment: Int64) -> Double {
@@ -113,13 +113,13 @@ struct CampaignPace: Sendable {
         guard start < end else { return 0 }
         guard let clocks else { return end - start }
         var sum: Int64 = 0
-        clocks.forEachStretch(from: start, to: end) { sum += shown(until: $1 + $2) - shown(until: $0 + $2) }
+        clocks.forEachInterval(from: start, to: end) { sum += shown(until: $1 + $2) - shown(until: $0 + $2) }
         return sum
     }
 
     /// Milliseconds of hours in which it is shown, since a Monday long ago, by clocks that nobody changes.
     private func shown(until local: Int64) -> Int64 {
-        let (day, rest) = ZoneClocks.local(local)
+        let (day, rest) = TimeZoneOffsets.local(local)
         let length = Int64((hours & 0xFF_FFFF).nonzeroBitCount) * Self.hour
         let weekday = Self.weekday(day)
         let weeks = (day + 3 - weekday) / 7
@@ -139,7 +139,7 @@ struct CampaignPace: Sendable {
     }
 }
 
-extension CampaignPace.Due {
+extension CampaignPace.PacingTarget {
     fileprivate mutating func take(_ goal: Int64, share: Double, _ delivered: Int64) {
         // A unit is due when its part of the time begins: due at its end, the last one would be due when the campaign is over.
         let target = min(goal, Int64((Double(goal) * share).rounded(.up)))

@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 
 /// What is wrong with a campaign: where in it, and why.
-package struct CampaignFault: Error, Sendable, Hashable {
+package struct CampaignError: Error, Sendable, Hashable {
     /// From the outermost member inwards; indices of lists from 0.
     package var path: [String]
     package var reason: String
@@ -12,7 +12,7 @@ package struct CampaignFault: Error, Sendable, Hashable {
 }
 
 /// The feeds and sections that a campaign may name.
-package struct CampaignPlaces: Sendable, Hashable {
+package struct ValidTargets: Sendable, Hashable {
     package var feeds: [String]
     package var sections: [String]
 
@@ -35,14 +35,14 @@ package struct CampaignReader {
     private static let listLimit = 200
 
     /// Nil where they are not known: names are then not checked.
-    private let places: CampaignPlaces?
+    private let validTargets: ValidTargets?
     private let creatives: CreativeNames
     private let allowed: [String]
-    package private(set) var faults: [CampaignFault] = []
+    package private(set) var errors: [CampaignError] = []
 
     /// - Parameter isItem: whether members that items have may stand there too.
-    package init(places: CampaignPlaces?, creatives: CreativeNames = CreativeNames(hasOthers: true), isItem: Bool = true) {
-        (self.places, self.creatives) = (places, creatives)
+    package init(validTargets: ValidTargets?, creatives: CreativeNames = CreativeNames(hasOthers: true), isItem: Bool = true) {
+        (self.validTargets, self.creatives) = (validTargets, creatives)
         allowed = Self.members + (isItem ? Self.others : [])
     }
 
@@ -57,12 +57,12 @@ package struct CampaignReader {
     }
 
     /// Nil where something is wrong, which is then among the faults.
-    package mutating func campaign(_ id: String, from value: ActionValue) -> Campaign? {
-        let before = faults.count
+    package mutating func campaign(_ id: String, from value: JSONValue) -> Campaign? {
+        let before = errors.count
         if !Self.isName(id) {
-            fault(
+            addError(
                 [],
-                "'\(ItemFault.shown(id))' cannot be a campaign's id: letters, digits, _, . and -, \(Self.nameLimit) at most, no sign first")
+                "'\(ItemError.shown(id))' cannot be a campaign's id: letters, digits, _, . and -, \(Self.nameLimit) at most, no sign first")
         }
         guard let fields = object(value, [], "a campaign", among: allowed) else { return nil }
         var campaign = Campaign(
@@ -72,10 +72,10 @@ package struct CampaignReader {
         campaign.starts = moment(fields["starts"], ["starts"])
         campaign.ends = moment(fields["ends"], ["ends"])
         if let starts = campaign.starts, let ends = campaign.ends, ends <= starts {
-            fault(["ends"], "is not after starts")
+            addError(["ends"], "is not after starts")
         }
         if let name = text(fields["zone"], ["zone"]) {
-            if let zone = CampaignZone(name) { campaign.zone = zone } else { notAllowed(["zone"], name, CampaignZone.allowed) }
+            if let zone = CampaignTimeZone(name) { campaign.zone = zone } else { notAllowed(["zone"], name, CampaignTimeZone.allowed) }
         }
         campaign.priority = choice(fields["priority"], ["priority"]) ?? .standard
         campaign.weight = number(fields["weight"], ["weight"], 1...1_000_000) ?? 1
@@ -88,42 +88,42 @@ package struct CampaignReader {
         campaign.trackers.click = trackers(fields[Trackers.clickField], [Trackers.clickField])
         let pacing: Campaign.Pacing? = choice(fields["pacing"], ["pacing"])
         let cannotPace = campaign.goal?.total != nil && campaign.ends == nil
-        if pacing == .even, cannotPace { fault(["pacing"], "a goal in all is delivered evenly until the end: ends is missing") }
-        if pacing == .even, campaign.goal == nil { fault(["pacing"], "nothing is paced without a goal") }
+        if pacing == .even, cannotPace { addError(["pacing"], "a goal in all is delivered evenly until the end: ends is missing") }
+        if pacing == .even, campaign.goal == nil { addError(["pacing"], "nothing is paced without a goal") }
         campaign.pacing = pacing ?? (campaign.goal == nil || cannotPace ? .asap : .even)
         if campaign.pacing == .even, campaign.goal?.total != nil, campaign.starts == nil {
-            fault(["starts"], "is missing: a goal in all is delivered evenly from the start")
+            addError(["starts"], "is missing: a goal in all is delivered evenly from the start")
         }
-        return faults.count == before ? campaign : nil
+        return errors.count == before ? campaign : nil
     }
 
-    private mutating func goal(_ value: ActionValue?) -> Campaign.Goal? {
+    private mutating func goal(_ value: JSONValue?) -> Campaign.Goal? {
         guard let value, let fields = object(value, ["goal"], "a goal", among: ["unit", "total", "daily"]) else { return nil }
         let range = 1...1_000_000_000_000
         let goal = Campaign.Goal(
             unit: choice(fields["unit"], ["goal", "unit"]) ?? .impressions, total: number(fields["total"], ["goal", "total"], range),
             daily: number(fields["daily"], ["goal", "daily"], range))
         if fields["total"] == nil, fields["daily"] == nil {
-            fault(["goal"], "total or daily is missing: how many there are to be, 1 at the least")
+            addError(["goal"], "total or daily is missing: how many there are to be, 1 at the least")
         }
         return goal
     }
 
-    private mutating func caps(_ value: ActionValue?) -> [Campaign.Cap] {
+    private mutating func caps(_ value: JSONValue?) -> [Campaign.FrequencyCap] {
         list(value, ["caps"], limit: 8).compactMap { index, value in
             let path = ["caps", index]
             guard let fields = object(value, path, "a cap", among: ["count", "window"]) else { return nil }
             let count = number(fields["count"], path + ["count"], 1...10_000)
-            if fields["count"] == nil { fault(path, "count is missing: how often a viewer sees the campaign in the window") }
+            if fields["count"] == nil { addError(path, "count is missing: how often a viewer sees the campaign in the window") }
             guard let window = text(fields["window"], path + ["window"]) else {
-                if fields["window"] == nil { fault(path, "window is missing: \(Self.windows)") }
+                if fields["window"] == nil { addError(path, "window is missing: \(Self.windows)") }
                 return nil
             }
             guard let seconds = Self.seconds(window), (1...90 * 86_400).contains(seconds) else {
                 notAllowed(path + ["window"], window, Self.windows)
                 return nil
             }
-            return count.map { Campaign.Cap(count: $0, window: seconds) }
+            return count.map { Campaign.FrequencyCap(count: $0, window: seconds) }
         }
     }
 
@@ -137,34 +137,34 @@ package struct CampaignReader {
         return nil
     }
 
-    private mutating func disclosure(_ value: ActionValue?, of advertiser: String) -> Campaign.Disclosure? {
+    private mutating func disclosure(_ value: JSONValue?, of advertiser: String) -> Campaign.Disclosure? {
         guard let value, let fields = object(value, ["disclosure"], "a disclosure", among: ["label", "advertiser"]) else { return nil }
         let label = text(fields["label"], ["disclosure", "label"], isRequired: true)
         return Campaign.Disclosure(label: label ?? "", advertiser: text(fields["advertiser"], ["disclosure", "advertiser"]) ?? advertiser)
     }
 
-    private mutating func trackers(_ value: ActionValue?, _ path: [String]) -> [TrackerTemplate] {
+    private mutating func trackers(_ value: JSONValue?, _ path: [String]) -> [TrackerTemplate] {
         list(value, path, limit: TrackerTemplate.limit).compactMap { index, value in
             guard case .text(let text) = value else {
-                fault(path + [index], "must be an https URL")
+                addError(path + [index], "must be an https URL")
                 return nil
             }
-            do throws(ItemFault) {
+            do throws(ItemError) {
                 return try TrackerTemplate(text)
             } catch {
-                fault(path + [index], error.reason)
+                addError(path + [index], error.reason)
                 return nil
             }
         }
     }
 
-    private mutating func targeting(_ value: ActionValue?) -> Targeting {
+    private mutating func targeting(_ value: JSONValue?) -> Targeting {
         var targeting = Targeting()
         let names = ["feeds", "sections", "layouts", "locales", "hours", "days", "attributes"]
         guard let value, let fields = object(value, ["targeting"], "targeting", among: names) else { return targeting }
         func path(_ name: String) -> [String] { ["targeting", name] }
-        targeting.feeds = known(fields["feeds"], path("feeds"), "feed", among: places?.feeds)
-        targeting.sections = known(fields["sections"], path("sections"), "section", among: places?.sections)
+        targeting.feeds = known(fields["feeds"], path("feeds"), "feed", among: validTargets?.feeds)
+        targeting.sections = known(fields["sections"], path("sections"), "section", among: validTargets?.sections)
         targeting.layouts = known(fields["layouts"], path("layouts"), "layout", among: CellLayout.allCases.map(\.rawValue))
             .compactMap(CellLayout.init)
         targeting.locales = texts(fields["locales"], path("locales"))
@@ -184,7 +184,7 @@ package struct CampaignReader {
         return targeting
     }
 
-    private mutating func attributes(_ value: ActionValue?, _ path: [String]) -> [String] {
+    private mutating func attributes(_ value: JSONValue?, _ path: [String]) -> [String] {
         texts(value, path).compactMap { text in
             guard let pair = ViewerAttributes.pair(text[...]) else {
                 notAllowed(path, text, "name=value, the name of lower-case letters, digits, _ and -")
@@ -195,7 +195,7 @@ package struct CampaignReader {
     }
 
     /// `8`, `8-20` (the hours from 8:00 to 19:59:59), `22-6`.
-    private mutating func hours(_ value: ActionValue?, _ path: [String]) -> UInt32? {
+    private mutating func hours(_ value: JSONValue?, _ path: [String]) -> UInt32? {
         guard value != nil else { return nil }
         var bits: UInt32 = 0
         for text in texts(value, path) {
@@ -216,7 +216,7 @@ package struct CampaignReader {
         return bits == 0 ? nil : bits
     }
 
-    private mutating func days(_ value: ActionValue?, _ path: [String]) -> UInt8? {
+    private mutating func days(_ value: JSONValue?, _ path: [String]) -> UInt8? {
         guard value != nil else { return nil }
         let days = known(value, path, "day", among: Targeting.weekdays)
         let bits = days.reduce(0) { bits, day in bits | (Targeting.weekdays.firstIndex(of: day).map { 1 << UInt8($0) } ?? 0) as UInt8 }
@@ -225,28 +225,28 @@ package struct CampaignReader {
 
     // MARK: Values
 
-    private mutating func fault(_ path: [String], _ reason: String) {
-        faults.append(CampaignFault(path, reason))
+    private mutating func addError(_ path: [String], _ reason: String) {
+        errors.append(CampaignError(path, reason))
     }
 
     private mutating func notAllowed(_ path: [String], _ text: String, _ allowed: String) {
-        fault(path, "'\(ItemFault.shown(text))' is not allowed; allowed: \(allowed)")
+        addError(path, "'\(ItemError.shown(text))' is not allowed; allowed: \(allowed)")
     }
 
     private mutating func object(
-        _ value: ActionValue, _ path: [String], _ name: String, among allowed: [String]
-    ) -> [String: ActionValue]? {
+        _ value: JSONValue, _ path: [String], _ name: String, among allowed: [String]
+    ) -> [String: JSONValue]? {
         guard case .object(let members) = value else {
-            fault(path, "\(name) is an object with \(allowed.filter { !Self.others.contains($0) }.joined(separator: ", "))")
+            addError(path, "\(name) is an object with \(allowed.filter { !Self.others.contains($0) }.joined(separator: ", "))")
             return nil
         }
-        var found: [String: ActionValue] = [:]
+        var found: [String: JSONValue] = [:]
         for member in members {
             if !allowed.contains(member.name) {
                 let list = allowed.filter { !Self.others.contains($0) }.joined(separator: ", ")
-                fault(path + [member.name], "unknown key '\(ItemFault.shown(member.name))' in \(name); allowed: \(list)")
+                addError(path + [member.name], "unknown key '\(ItemError.shown(member.name))' in \(name); allowed: \(list)")
             } else if found[member.name] != nil {
-                fault(path + [member.name], "'\(member.name)' stands there twice")
+                addError(path + [member.name], "'\(member.name)' stands there twice")
             } else if member.value != .null {
                 found[member.name] = member.value
             }
@@ -254,17 +254,17 @@ package struct CampaignReader {
         return found
     }
 
-    private mutating func list(_ value: ActionValue?, _ path: [String], limit: Int) -> [(index: String, value: ActionValue)] {
+    private mutating func list(_ value: JSONValue?, _ path: [String], limit: Int) -> [(index: String, value: JSONValue)] {
         guard let value else { return [] }
-        let values: [ActionValue] = if case .list(let values) = value { values } else { [value] }
+        let values: [JSONValue] = if case .list(let values) = value { values } else { [value] }
         guard values.count <= limit else {
-            fault(path, "more than \(limit) of them")
+            addError(path, "more than \(limit) of them")
             return []
         }
         return values.enumerated().map { (String($0), $1) }
     }
 
-    static func plain(_ value: ActionValue) -> String? {
+    static func printed(_ value: JSONValue) -> String? {
         switch value {
         case .text(let text): text
         case .integer(let number): String(number)
@@ -272,79 +272,83 @@ package struct CampaignReader {
         }
     }
 
-    private mutating func text(_ value: ActionValue?, _ path: [String], isRequired: Bool = false) -> String? {
+    private mutating func text(_ value: JSONValue?, _ path: [String], isRequired: Bool = false) -> String? {
         guard let value else {
-            if isRequired { fault(path.dropLast(), "\(path.last ?? "") is missing") }
+            if isRequired { addError(path.dropLast(), "\(path.last ?? "") is missing") }
             return nil
         }
-        guard let text = Self.plain(value), (1...256).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        guard let text = Self.printed(value), (1...256).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else {
-            fault(path, "must be a text of 1 to 256 bytes without control characters")
+            addError(path, "must be a text of 1 to 256 bytes without control characters")
             return nil
         }
         return text
     }
 
     /// In YAML, what is no number is a text.
-    private mutating func flag(_ value: ActionValue?, _ path: [String]) -> Bool? {
+    private mutating func flag(_ value: JSONValue?, _ path: [String]) -> Bool? {
         switch value {
         case .flag(let flag)?: return flag
         case .text("true")?: return true
         case .text("false")?: return false
         case nil: return nil
         default:
-            fault(path, "must be true or false")
+            addError(path, "must be true or false")
             return nil
         }
     }
 
-    private mutating func texts(_ value: ActionValue?, _ path: [String]) -> [String] {
+    private mutating func texts(_ value: JSONValue?, _ path: [String]) -> [String] {
         var texts: [String] = []
         for (index, value) in list(value, path, limit: Self.listLimit) {
             guard let text = text(value, path + [index]) else { continue }
-            if texts.contains(text) { fault(path + [index], "'\(ItemFault.shown(text))' stands there twice") } else { texts.append(text) }
+            if texts.contains(text) {
+                addError(path + [index], "'\(ItemError.shown(text))' stands there twice")
+            } else {
+                texts.append(text)
+            }
         }
         return texts
     }
 
-    private mutating func identifiers(_ value: ActionValue?, _ path: [String]) -> [String] {
+    private mutating func identifiers(_ value: JSONValue?, _ path: [String]) -> [String] {
         let ids = texts(value, path)
-        if value == nil { fault([], "creatives is missing: the ids of its advertisements") }
-        if value == .list([]) { fault(path, "is empty: it has the ids of the campaign's advertisements") }
-        if ids.count > Self.creativeLimit { fault(path, "more than \(Self.creativeLimit) of them") }
+        if value == nil { addError([], "creatives is missing: the ids of its advertisements") }
+        if value == .list([]) { addError(path, "is empty: it has the ids of the campaign's advertisements") }
+        if ids.count > Self.creativeLimit { addError(path, "more than \(Self.creativeLimit) of them") }
         for (index, id) in ids.enumerated() where creatives.isContent(id) {
-            fault(path + [String(index)], "'\(ItemFault.shown(id))' is no advertisement")
+            addError(path + [String(index)], "'\(ItemError.shown(id))' is no advertisement")
         }
         return ids
     }
 
-    private mutating func known(_ value: ActionValue?, _ path: [String], _ thing: String, among allowed: [String]?) -> [String] {
+    private mutating func known(_ value: JSONValue?, _ path: [String], _ thing: String, among allowed: [String]?) -> [String] {
         let names = texts(value, path)
         guard let allowed else { return names }
         for (index, name) in names.enumerated() where !allowed.contains(name) {
             let list = allowed.isEmpty ? "there is none" : "allowed: \(allowed.joined(separator: ", "))"
-            fault(path + [String(index)], "unknown \(thing) '\(ItemFault.shown(name))'; \(list)")
+            addError(path + [String(index)], "unknown \(thing) '\(ItemError.shown(name))'; \(list)")
         }
         return names
     }
 
-    private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ value: ActionValue?, _ path: [String]) -> Choice? {
+    private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ value: JSONValue?, _ path: [String]) -> Choice? {
         guard let text = text(value, path) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
         notAllowed(path, text, Choice.allCases.map(\.rawValue).joined(separator: ", "))
         return nil
     }
 
-    private mutating func number(_ value: ActionValue?, _ path: [String], _ range: ClosedRange<Int>) -> Int? {
+    private mutating func number(_ value: JSONValue?, _ path: [String], _ range: ClosedRange<Int>) -> Int? {
         guard let value else { return nil }
         if case .integer(let number) = value, let number = Int(exactly: number), range.contains(number) { return number }
         if case .text(let text) = value, let number = Int(text), range.contains(number) { return number }
-        fault(path, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        addError(path, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
         return nil
     }
 
     /// RFC 3339 with date, time and offset.
-    private mutating func moment(_ value: ActionValue?, _ path: [String]) -> Int64? {
+    private mutating func moment(_ value: JSONValue?, _ path: [String]) -> Int64? {
         guard let text = text(value, path) else { return nil }
         // `t` and `z` may be small (5.6).
         if let moment = Timestamp.milliseconds(of: text.uppercased()) { return moment }

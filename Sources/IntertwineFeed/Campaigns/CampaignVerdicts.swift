@@ -10,9 +10,9 @@ extension Campaigns {
     /// - Returns: `gone` if the token's campaign is stopped or removed, or the advertisement belongs to such campaigns alone. `late` if the
     ///   token's campaign does not run now, its goal of such events is reached, or the reservation of the impression's place is over; or if the
     ///   token names no campaign and the advertisement belongs to one. Otherwise nil.
-    func verdict(on kind: LedgerEvent.Kind, of creative: CampaignCreative, _ showing: Showing?, at now: Int64) -> Verdict? {
+    func verdict(on kind: LedgerEvent.Kind, of creative: CreativeID, _ showing: ImpressionContext?, at now: Int64) -> Verdict? {
         let book = latest
-        if book.withholds(creative) { return .gone }
+        if book.isExclusive(creative) { return .gone }
         guard let id = showing?.campaign else { return book.hasCreative(creative) ? .late : nil }
         guard let index = book.index(of: id) else { return .gone }
         let campaign = book.campaigns[index]

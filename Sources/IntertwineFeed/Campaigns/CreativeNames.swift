@@ -5,10 +5,10 @@ package struct CreativeNames: Sendable, Hashable {
         /// Such as `creatives.0`.
         package var field: String
         package var name: String
-        package var item: CampaignCreative
+        package var item: CreativeID
 
         /// What is said where there is no such item.
-        package var reason: String { "there is no advertisement '\(ItemFault.shown(name))' in the store" }
+        package var reason: String { "there is no advertisement '\(ItemError.shown(name))' in the store" }
     }
 
     /// Kinds of advertisements and other kinds, by what the ids of their cells begin with.
@@ -20,7 +20,7 @@ package struct CreativeNames: Sendable, Hashable {
     /// - Parameters:
     ///   - declared: prefixes of cells' ids, with kind and lane.
     ///   - hasOthers: whether there are kinds besides.
-    package init(_ declared: [(prefix: String, kind: String, lane: Lane)] = [], hasOthers: Bool = false) {
+    package init(_ declared: [(prefix: String, kind: String, lane: StreamID)] = [], hasOthers: Bool = false) {
         self.hasOthers = hasOthers
         for (prefix, kind, lane) in declared {
             if lane == .advertisements { kinds[prefix] = kind } else { others.insert(prefix) }
@@ -31,22 +31,22 @@ package struct CreativeNames: Sendable, Hashable {
     func isContent(_ name: String) -> Bool { others.contains(String(name.prefix { $0 != ":" })) && name.contains(":") }
 
     /// Nil where that is not known here.
-    func item(_ name: String) -> CampaignCreative? {
-        guard let colon = name.firstIndex(of: ":") else { return CampaignCreative(kind: "advertisement", id: name) }
-        if let kind = kinds[String(name[..<colon])] { return CampaignCreative(kind: kind, id: String(name[name.index(after: colon)...])) }
-        return hasOthers ? nil : CampaignCreative(kind: "advertisement", id: name)
+    func item(_ name: String) -> CreativeID? {
+        guard let colon = name.firstIndex(of: ":") else { return CreativeID(kind: "advertisement", id: name) }
+        if let kind = kinds[String(name[..<colon])] { return CreativeID(kind: kind, id: String(name[name.index(after: colon)...])) }
+        return hasOthers ? nil : CreativeID(kind: "advertisement", id: name)
     }
 }
 
 extension ItemKinds {
     /// The advertisements that have to be there for an item: those of a campaign.
-    package func creatives(of item: ValidItem) -> [CreativeNames.Named] {
-        guard let kind = self[item.kind] as? CampaignKind, case .object(let members)? = try? ActionValue(json: item.body),
+    package func creatives(of item: ValidatedItem) -> [CreativeNames.Named] {
+        guard let kind = self[item.kind] as? CampaignKind, case .object(let members)? = try? JSONValue(json: item.body),
             let value = members.first(where: { $0.name == "creatives" })?.value
         else { return [] }
-        let values: [ActionValue] = if case .list(let values) = value { values } else { [value] }
+        let values: [JSONValue] = if case .list(let values) = value { values } else { [value] }
         return values.enumerated().compactMap { number, value in
-            guard let name = CampaignReader.plain(value), let item = kind.creatives.item(name) else { return nil }
+            guard let name = CampaignReader.printed(value), let item = kind.creatives.item(name) else { return nil }
             return CreativeNames.Named(field: "creatives.\(number)", name: name, item: item)
         }
     }

@@ -2,25 +2,25 @@
 struct PageCampaigns {
     /// What was asked for, and what each place was given to: for whoever explains it.
     struct Decision: Sendable {
-        var page: CampaignDelivery.Page
-        var given: [CampaignDelivery.Given?]
+        var page: AdServer.Page
+        var served: [AdServer.ServedAd?]
         /// Whether it was before; known where places are only looked at.
-        var wasGiven = false
+        var wasServed = false
     }
 
     /// How often a page is decided anew because a creative cannot be shown: dismissed, gone, broken.
     private static let attempts = 8
 
     private let campaigns: Campaigns
-    private let book: CampaignBook
-    private let facts: CampaignFacts
+    private let book: CampaignIndex
+    private let facts: TargetingContext
     private let feed: String
     private let identity: UInt32
     /// Of a session that begins with the page.
     let chance: UInt64
     private let request: FeedRequest
     private let snapshot: any FeedSnapshot
-    private let reader: (Campaign.Disclosure?) -> CellReader
+    private let reader: (Campaign.Disclosure?) -> CellRenderer
     private(set) var decision: Decision?
 
     /// Nil where campaigns are not asked.
@@ -30,14 +30,14 @@ struct PageCampaigns {
     ///   - identity: tells the page from others.
     ///   - reader: makes cells of advertisements that are shown with such a disclosure.
     init?(
-        _ campaigns: Campaigns?, _ book: CampaignBook, feed: String, of digest: UInt64, identity: UInt32, _ request: FeedRequest,
+        _ campaigns: Campaigns?, _ book: CampaignIndex, feed: String, of digest: UInt64, identity: UInt32, _ request: FeedRequest,
         in snapshot: any FeedSnapshot,
-        reader: @escaping (Campaign.Disclosure?) -> CellReader
+        reader: @escaping (Campaign.Disclosure?) -> CellRenderer
     ) {
         guard let campaigns, let facts = request.campaigns else { return nil }
         (self.campaigns, self.book, self.facts, self.feed) = (campaigns, book, facts, feed)
         (self.identity, self.request, self.snapshot, self.reader) = (identity, request, snapshot, reader)
-        chance = CampaignDecision.seed(facts.viewer, digest, UInt64(bitPattern: facts.moment))
+        chance = AdDecision.seed(facts.viewer, digest, UInt64(bitPattern: facts.moment))
     }
 
     func labels(of campaign: String) -> [AdKey] { book.index(of: campaign).map { Array(book.labels(of: $0)) } ?? [] }
@@ -48,54 +48,55 @@ struct PageCampaigns {
     ///   - places: of each, its section and its coordinate on the page.
     ///   - distances: what the session showed around the page.
     /// - Throws: what the store and the ledger throw.
-    mutating func cells(in places: [(section: String?, coordinate: Int)], apart distances: AdDistances) throws -> [CellReader.Cell?] {
+    mutating func cells(in places: [(section: String?, coordinate: Int)], apart distances: AdDistances) throws -> [CellRenderer.PlacedCell?]
+    {
         guard !places.isEmpty else { return [] }
-        var page = CampaignDelivery.Page(
-            places: places.map { CampaignPlace(feed: feed, section: $0.section, layout: request.layout) }, identity: identity,
+        var page = AdServer.Page(
+            slots: places.map { AdSlotContext(feed: feed, section: $0.section, layout: request.layout) }, identity: identity,
             facts: facts, now: request.now)
         (page.coordinates, page.distances) = (places.map(\.coordinate), distances)
         for _ in 0..<Self.attempts {
-            let given = try campaigns.delivery.give(page, of: book)
+            let given = try campaigns.delivery.allocate(page, of: book)
             let cells = try self.cells(of: given)
             let missing = zip(given, cells).compactMap { given, cell in cell == nil ? given : nil }
             guard !missing.isEmpty else {
                 // Of a page that was given before, what could not be shown is known from then.
-                if !facts.gives, page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: book) }
-                let wasGiven = try !facts.gives && campaigns.delivery.hasGiven(page, of: book)
-                decision = Decision(page: page, given: given, wasGiven: wasGiven)
+                if !facts.allocates, page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: book) }
+                let wasGiven = try !facts.allocates && campaigns.delivery.hasAllocated(page, of: book)
+                decision = Decision(page: page, served: given, wasServed: wasGiven)
                 return cells
             }
-            campaigns.delivery.takeBack(given.compactMap(\.self), page)
+            campaigns.delivery.release(given.compactMap(\.self), page)
             page.banned += missing.compactMap { book.number(of: $0.creative) }
         }
-        decision = Decision(page: page, given: places.map { _ in nil })
+        decision = Decision(page: page, served: places.map { _ in nil })
         return places.map { _ in nil }
     }
 
     /// Each creative is read once, however many places show it.
-    private func cells(of given: [CampaignDelivery.Given?]) throws -> [CellReader.Cell?] {
-        var known: [CampaignDelivery.Given: CellReader.Cell?] = [:]
+    private func cells(of given: [AdServer.ServedAd?]) throws -> [CellRenderer.PlacedCell?] {
+        var known: [AdServer.ServedAd: CellRenderer.PlacedCell?] = [:]
         return try given.map { given in
             guard var given else { return nil }
-            let place = given.place
-            given.place = nil
+            let place = given.reservation
+            given.reservation = nil
             let cell = try known[given] ?? self.cell(given)
             known[given] = .some(cell)
             var shown = cell
-            shown?.given?.place = place
+            shown?.served?.reservation = place
             return shown
         }
     }
 
-    private func cell(_ given: CampaignDelivery.Given) throws -> CellReader.Cell? {
+    private func cell(_ given: AdServer.ServedAd) throws -> CellRenderer.PlacedCell? {
         guard let index = book.index(of: given.campaign),
             let item = try snapshot.item(kind: given.creative.kind, id: given.creative.id)
         else { return nil }
         let campaign = book.campaigns[index]
         var reader = self.reader(campaign.disclosure)
         var cell = try reader.cell(of: item)
-        cell?.given = given
-        cell?.given?.remembered = campaign.memory
+        cell?.served = given
+        cell?.served?.remembered = campaign.longestCapWindow
         return cell
     }
 }

@@ -13,14 +13,14 @@ public struct CellFactories: Sendable {
     }
 
     private struct Tables: Sendable {
-        var collection: [ItemForm: Registration] = [:]
-        var table: [ItemForm: Registration] = [:]
+        var collection: [ItemType: Registration] = [:]
+        var table: [ItemType: Registration] = [:]
         var prefixes: [String: String] = [:]
         var kinds: [String: String] = [:]
-        var lanes: [String: Lane] = [:]
-        var advertisements: [CellLayout: [ItemForm]] = [:]
+        var streams: [String: StreamID] = [:]
+        var advertisements: [CellLayout: [ItemType]] = [:]
         /// All that are known, whether or not a layout shows them.
-        var content: Set<ItemForm> = []
+        var content: Set<ItemType> = []
         /// The names of companions, by kind.
         var companions: [String: Set<String>] = [:]
     }
@@ -48,14 +48,15 @@ public struct CellFactories: Sendable {
     ///   - lane: where items of the kind stand; the same for all forms of a kind.
     /// - Throws: ``CellFactoryError`` where the registration contradicts an earlier one, or the prefix is empty or holds a colon.
     public mutating func register(
-        _ factory: any CellViewModelFactory, for form: ItemForm, prefix: String, lane: Lane = .content, layout: CellLayout = .collection
+        _ factory: any CellViewModelFactory, for form: ItemType, prefix: String, stream: StreamID = .content,
+        layout: CellLayout = .collection
     ) throws(CellFactoryError) {
         guard !prefix.isEmpty, !prefix.utf8.contains(UInt8(ascii: ":")) else { throw .unusablePrefix(prefix) }
         guard self[form, layout] == nil else { throw .registeredTwice(form) }
         guard (tables.prefixes[form.kind] ?? prefix) == prefix, (tables.kinds[prefix] ?? form.kind) == form.kind else {
             throw .prefixTaken(prefix)
         }
-        guard (tables.lanes[form.kind] ?? lane) == lane else { throw .laneContradicted(form.kind) }
+        guard (tables.streams[form.kind] ?? stream) == stream else { throw .streamConflict(form.kind) }
         guard factory.companions.allSatisfy(KindCompiler.isName) else { throw .unusableCompanions(factory.companions) }
         change { tables in
             if !factory.companions.isEmpty { tables.companions[form.kind, default: []].formUnion(factory.companions) }
@@ -66,26 +67,26 @@ public struct CellFactories: Sendable {
             }
             tables.prefixes[form.kind] = prefix
             tables.kinds[prefix] = form.kind
-            tables.lanes[form.kind] = lane
-            if lane == .advertisements { tables.advertisements[layout, default: []].append(form) } else { tables.content.insert(form) }
+            tables.streams[form.kind] = stream
+            if stream == .advertisements { tables.advertisements[layout, default: []].append(form) } else { tables.content.insert(form) }
         }
     }
 
     /// Makes a form of content known that may not be shown in any layout.
-    mutating func note(_ form: ItemForm) {
+    mutating func index(_ form: ItemType) {
         change { $0.content.insert(form) }
     }
 
     /// The forms of content that are known and that a layout does not show.
-    func unshownForms(in layout: CellLayout) -> Set<ItemForm> {
+    func unshownForms(in layout: CellLayout) -> Set<ItemType> {
         tables.content.filter { self[$0, layout] == nil }
     }
 
-    public subscript(form: ItemForm, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {
+    public subscript(form: ItemType, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {
         registration(of: form, in: layout)?.factory
     }
 
-    private func registration(of form: ItemForm, in layout: CellLayout) -> Registration? {
+    private func registration(of form: ItemType, in layout: CellLayout) -> Registration? {
         switch layout {
         case .collection: storage.tables.collection[form]
         case .table: storage.tables.table[form]
@@ -104,17 +105,17 @@ public struct CellFactories: Sendable {
     }
 
     /// The first cells of a form, of which the client knows none; nil where it knows one, or there is none to know.
-    func unknownCells(of form: ItemForm, in context: CellContext) -> [CellIdentifier]? {
+    func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
         guard context.lacking != nil, let cells = self[form, context.layout]?.chain, !cells.contains(where: context.knows) else {
             return nil
         }
         return cells
     }
 
-    package func kinds(in lane: Lane) -> [String] { tables.lanes.filter { $0.value == lane }.map(\.key) }
+    package func kinds(in lane: StreamID) -> [String] { tables.streams.filter { $0.value == lane }.map(\.key) }
 
     /// The forms of advertisements that a layout can show.
-    public func advertisementForms(in layout: CellLayout) -> [ItemForm] {
+    public func advertisementForms(in layout: CellLayout) -> [ItemType] {
         tables.advertisements[layout] ?? []
     }
 
@@ -168,7 +169,7 @@ public struct CellFactories: Sendable {
     }
 
     private func registration(for item: FeedItem, in layout: CellLayout) throws -> (registration: Registration, cell: String) {
-        let form = ItemForm(kind: item.kind, variant: item.variant)
+        let form = ItemType(kind: item.kind, variant: item.variant)
         guard let registration = registration(of: form, in: layout) else { throw CellFactoryError.noFactory(form) }
         if !storage.tables.companions.isEmpty, let names = storage.tables.companions[item.kind],
             Self.first(of: item.id[...], names).utf8.count != item.id.utf8.count
@@ -198,8 +199,8 @@ extension CellFactories {
     ///
     /// - Throws: what the snapshot throws.
     func viewModels(
-        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, context: CellContext
-    ) throws -> [ExactText: CellViewModel] {
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, context: CellContext
+    ) throws -> [ByteString: CellViewModel] {
         try viewModels(of: cells, in: snapshot) { try makeViewModel(of: $1, for: $0, in: context) }
     }
 
@@ -207,8 +208,8 @@ extension CellFactories {
     ///
     /// - Throws: what the snapshot throws.
     func actingViewModels(
-        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, context: CellContext
-    ) throws -> [ExactText: CellViewModel] {
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, context: CellContext
+    ) throws -> [ByteString: CellViewModel] {
         try viewModels(of: cells, in: snapshot) { try makeActingViewModel(of: $1, for: $0, in: context) }
     }
 
@@ -217,7 +218,7 @@ extension CellFactories {
     /// - Throws: as ``makeViewModel(for:in:)`` does.
     func makeActingViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         var context = context
-        context.isShown = false
+        context.rendersContent = false
         var viewModel: CellViewModel
         do {
             context.layout = .collection
@@ -226,8 +227,8 @@ extension CellFactories {
             context.layout = .table
             viewModel = try makeViewModel(of: cell, for: item, in: context)
         }
-        if advertisementForms(in: context.layout).contains(ItemForm(kind: item.kind, variant: item.variant)) {
-            viewModel.subject.creative = Creative(item)
+        if advertisementForms(in: context.layout).contains(ItemType(kind: item.kind, variant: item.variant)) {
+            viewModel.subject.creative = CreativeInfo(item)
         }
         return viewModel
     }
@@ -237,15 +238,15 @@ extension CellFactories {
         let first = try makeViewModel(for: item, in: context)
         if first.id.utf8.elementsEqual(cell.utf8) { return first }
         guard let companion = try makeCompanions(for: item, in: context).first(where: { $0.id.utf8.elementsEqual(cell.utf8) }) else {
-            throw CellFactoryError.noFactory(ItemForm(kind: item.kind, variant: item.variant))
+            throw CellFactoryError.noFactory(ItemType(kind: item.kind, variant: item.variant))
         }
         return companion
     }
 
     private func viewModels(
-        of cells: some Sequence<ExactText>, in snapshot: any FeedSnapshot, make: (FeedItem, String) throws -> CellViewModel
-    ) throws -> [ExactText: CellViewModel] {
-        var viewModels: [ExactText: CellViewModel] = [:]
+        of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, make: (FeedItem, String) throws -> CellViewModel
+    ) throws -> [ByteString: CellViewModel] {
+        var viewModels: [ByteString: CellViewModel] = [:]
         for cell in cells {
             guard let name = item(ofCell: cell.text), let item = try snapshot.item(kind: name.kind, id: name.id) else { continue }
             viewModels[cell] = try? make(item, cell.text)
@@ -257,18 +258,18 @@ extension CellFactories {
 /// Why a factory cannot be registered, or no cell can be made.
 public enum CellFactoryError: Error, Sendable, Hashable {
     /// Nothing is registered for this form of item: it is stored, and stays out of the feed.
-    case noFactory(ItemForm)
+    case noFactory(ItemType)
     /// The client knows none of the cells that can show the item: the name of the first of them.
     case unknownToClient(String)
     /// The client does not know these types of bindings and actions, which the cell has.
     case unknownTypes([String], in: String)
-    case registeredTwice(ItemForm)
+    case registeredTwice(ItemType)
     /// Another kind has this prefix, or the kind has another one.
     case prefixTaken(String)
     /// The prefix is empty or holds a colon.
     case unusablePrefix(String)
     /// Forms of one kind were registered for both lanes.
-    case laneContradicted(String)
+    case streamConflict(String)
     /// The name of a companion is no name.
     case unusableCompanions([String])
     /// The item's id ends like the id of a companion: its cell could not be told from another item's.
@@ -285,10 +286,10 @@ extension CellFactoryError: CustomStringConvertible {
             "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"
         case .unusablePrefix(let prefix): "'\(prefix)' cannot be a cell id prefix"
-        case .laneContradicted(let kind): "the forms of \(kind) are registered for both content and advertisements"
+        case .streamConflict(let kind): "the forms of \(kind) are registered for both content and advertisements"
         case .unusableCompanions(let names):
-            "companions are a letter followed by letters, digits, _ or -, 64 at most; not \(names.map { "'\(ItemFault.shown($0))'" }.joined(separator: ", "))"
-        case .ambiguousID(let id): "the id \(ItemFault.shown(id)) ends like that of a companion"
+            "companions are a letter followed by letters, digits, _ or -, 64 at most; not \(names.map { "'\(ItemError.shown($0))'" }.joined(separator: ", "))"
+        case .ambiguousID(let id): "the id \(ItemError.shown(id)) ends like that of a companion"
         }
     }
 }

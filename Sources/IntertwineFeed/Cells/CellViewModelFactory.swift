@@ -48,10 +48,10 @@ public struct CellContext: Sendable {
     private struct References: Sendable {
         var links: Links
         var tokens: CellTokens
-        var showing: Showing?
+        var showing: ImpressionContext?
         var disclosure: Campaign.Disclosure?
         var language: FeedLanguage?
-        var lacking: LackingCells?
+        var lacking: UnsupportedCells?
     }
 
     /// All that is counted who holds it, as one reference, and that of a page alone: links, tokens and texts are shared by all threads,
@@ -68,7 +68,7 @@ public struct CellContext: Sendable {
     /// Whether the request has a viewer, so that viewer-bound commands can be offered.
     public var hasViewer: Bool
     /// Whether the cell is shown to somebody. What fills it is of no use where it is only acted on.
-    public var isShown = true
+    public var rendersContent = true
     /// The index within the page's advertisements; 0 for content.
     public var slot: Int
     /// Tells the page from others, in what is minted for its cells; 0 where there is none.
@@ -81,7 +81,8 @@ public struct CellContext: Sendable {
 
     public init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
-        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: Showing? = nil, language: FeedLanguage? = nil
+        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: ImpressionContext? = nil,
+        language: FeedLanguage? = nil
     ) {
         shared = Shared(References(links: links, tokens: tokens, showing: showing, language: language))
         self.now = now
@@ -108,7 +109,7 @@ public struct CellContext: Sendable {
         set { change { $0.tokens = newValue } }
     }
     /// Where on the page the cell stands; nil where there is no page, and while cells are made that are good for any place.
-    public var showing: Showing? {
+    public var impression: ImpressionContext? {
         get { shared.references.showing }
         set { change { $0.showing = newValue } }
     }
@@ -123,7 +124,7 @@ public struct CellContext: Sendable {
         set { change { $0.language = newValue } }
     }
     /// The cells that the client does not know; nil where it knows all, or says nothing of it.
-    package var lacking: LackingCells? {
+    package var lacking: UnsupportedCells? {
         get { shared.references.lacking }
         set { change { $0.lacking = newValue } }
     }
@@ -137,11 +138,11 @@ extension CellContext {
     func knows(bindings types: Set<String>) -> Bool { lacking.map { types.allSatisfy($0.types.knows(binding:)) } ?? true }
 
     func clickToken(of cell: String) -> String {
-        tokens.click(cell: cell, slot: slot, page: page, showing: showing, now: now)
+        tokens.click(cell: cell, slot: slot, page: page, showing: impression, now: now)
     }
 
     func impressionToken(of cell: String) -> String {
-        tokens.impression(cell: cell, slot: slot, page: page, showing: showing, now: now)
+        tokens.impression(cell: cell, slot: slot, page: page, showing: impression, now: now)
     }
 }
 

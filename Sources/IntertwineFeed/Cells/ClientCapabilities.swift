@@ -22,13 +22,13 @@ package struct ClientCapabilities: Sendable, Hashable {
     private let versions: [String: Int]
     /// Whether cells that are not named are known.
     private let knowsOthers: Bool
-    package let types: KnownTypes
+    package let types: SupportedCellTypes
 
     /// - Throws: ``FeedError/capabilities(_:)`` where the text is no such list.
     package init(_ text: String) throws(FeedError) {
         var versions: [String: Int] = [:]
         var knowsOthers = false
-        var types = KnownTypes()
+        var types = SupportedCellTypes()
         for member in try Self.members(text) {
             if let list = member.list {
                 switch member.listName {
@@ -147,7 +147,7 @@ extension ClientCapabilities {
             guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is no type") }
             guard rest.first == " " || rest.first == ")" else { throw .capabilities("a blank is missing between two types") }
             names.insert(name)
-            guard names.count <= KnownTypes.limit else { throw .capabilities("more than \(KnownTypes.limit) types") }
+            guard names.count <= SupportedCellTypes.limit else { throw .capabilities("more than \(SupportedCellTypes.limit) types") }
         }
     }
 
@@ -189,9 +189,9 @@ extension ClientCapabilities {
 
 /// The cells of the service that a client does not know: what of its capabilities matters here. Two clients that lack the same share pages
 /// and finished cells.
-package struct LackingCells: Sendable, Hashable {
+package struct UnsupportedCells: Sendable, Hashable {
     private let cells: Set<CellIdentifier>
-    let types: KnownTypes
+    let types: SupportedCellTypes
     /// Tells it from others; never 0.
     package let digest: UInt64
 

@@ -8,7 +8,7 @@ public final class Links: Sendable {
     ///
     /// - Parameters: the source URL, the box that it is shown in, nil for the original, and the time in milliseconds since 1970-01-01 UTC;
     ///   the href must stay the same within an hour of it.
-    public typealias ImageHref = @Sendable (_ source: String, _ shape: PictureShape?, _ now: Int64) -> ImageLink
+    public typealias ImageHref = @Sendable (_ source: String, _ shape: ImageGeometry?, _ now: Int64) -> ImageLink
 
     /// An href, and the scales at which it can be had: none where it is the original's whatever is asked for.
     public struct ImageLink: Sendable, Hashable {
@@ -25,7 +25,7 @@ public final class Links: Sendable {
     private let imageHref: ImageHref
     private let mediaHref: @Sendable (_ source: String) -> String
     /// What is known of pictures; nil where nothing ever is.
-    let known: (any PictureMemory)?
+    let known: (any ImageMetadataStore)?
 
     /// - Parameters:
     ///   - base: the public base URL, such as `https://feed.example.com`; nil for relative references. A slash at its end is dropped.
@@ -35,7 +35,7 @@ public final class Links: Sendable {
     public init(
         base: String? = nil, image: @escaping ImageHref = { source, _, _ in ImageLink(source) },
         media: @escaping @Sendable (_ source: String) -> String = { $0 },
-        known: (any PictureMemory)? = nil
+        known: (any ImageMetadataStore)? = nil
     ) {
         mediaHref = media
         self.known = known
@@ -57,12 +57,12 @@ public final class Links: Sendable {
     /// - Parameters:
     ///   - shape: how it is shown; nil for the original.
     ///   - scale: pixels per point that the client wishes for; where there are none so many, it gets the most there are.
-    public func picture(_ source: String, _ shape: PictureShape? = nil, scale: Int = 1, now: Int64) -> BoundPicture {
+    public func image(_ source: String, _ shape: ImageGeometry? = nil, scale: Int = 1, now: Int64) -> ImageBinding {
         let link = imageHref(source, shape, now)
         var href = below(link.href)
         if let best = link.scales.last(where: { $0 <= scale }), best > 1 { href += "@\(best)x" }
-        guard let known else { return BoundPicture(href, box: shape?.box, scales: link.scales) }
-        var picture = BoundPicture(href, box: shape?.box, scales: link.scales, looks: known.looks(of: source))
+        guard let known else { return ImageBinding(href, box: shape?.box, scales: link.scales) }
+        var picture = ImageBinding(href, box: shape?.box, scales: link.scales, placeholder: known.placeholder(of: source))
         picture.source = source
         return picture
     }

@@ -44,14 +44,14 @@ public struct Viewability: Sendable, Hashable {
         self.init(share: percent / 100, seconds: seconds)
     }
 
-    public var text: String { "\(Self.plain(share * 100))% \(Self.plain(seconds))s" }
+    public var text: String { "\(Self.printed(share * 100))% \(Self.printed(seconds))s" }
 
     public static let allowed = "a share and a time, such as '50% 1s'"
 
     /// As clients are told.
-    var value: ActionValue { .object([.init("share", .number(share)), .init("seconds", .number(seconds))]) }
+    var value: JSONValue { .object([.init("share", .number(share)), .init("seconds", .number(seconds))]) }
 
-    private static func plain(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? number.description }
+    private static func printed(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? number.description }
 }
 
 /// Shows an advertisement that is played: a poster through the image proxy, and where what is played lies, its type and its duration.
@@ -82,9 +82,9 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
         let advertisement = try Advertisement(item: item)
         var bindings = [Binding("media", .custom(type: "media", .text(context.links.media(advertisement.contentURL))))]
         if let poster = advertisement.posterURL {
-            var shape = PictureRule.cell.shape(in: size.size(width: context.width), .fit)
+            var shape = ImageSizing.cell.shape(in: size.size(width: context.width), .fit)
             shape.part = "poster"
-            var picture = context.links.picture(poster, shape, scale: context.scale, now: context.now)
+            var picture = context.links.image(poster, shape, scale: context.scale, now: context.now)
             picture.alternative = advertisement.alternative ?? alternative[context.language]
             bindings.append(Binding("poster", .image(picture)))
         }

@@ -14,8 +14,8 @@ package struct SectionHeader: Sendable, Hashable {
         self.title = title
     }
 
-    /// - Throws: ``ItemFault`` where the item is no section's header.
-    package init(item: FeedItem) throws(ItemFault) {
+    /// - Throws: ``ItemError`` where the item is no section's header.
+    package init(item: FeedItem) throws(ItemError) {
         self.init(name: item.id, title: String(decoding: try ItemFields(item.body).text("title", limit: Self.titleLimit), as: UTF8.self))
     }
 

@@ -60,7 +60,7 @@ extension CellFactories {
     package static func standard(
         _ configuration: CellConfiguration = CellConfiguration(), commands registry: CommandRegistry = .standard
     ) throws -> CellFactories {
-        let viewer: CommandNeeds = configuration.hasViewers ? .viewer : []
+        let viewer: CommandRequirements = configuration.hasViewers ? .viewer : []
         let users = try CellCommands(
             kind: "user", slots: configuration.labelled(configuration.userCommands), registry: registry, offers: viewer.union(.presentation)
         )
@@ -76,26 +76,26 @@ extension CellFactories {
         let advertisements = try plan(of: .image)
         let media = try configuration.mediaCells.filter { $0.key != .image }.map { ($0.key, $0.value, try plan(of: $0.key)) }
         var factories = CellFactories()
-        let picture = ItemForm(kind: "advertisement", variant: Advertisement.Variant.image.rawValue)
+        let picture = ItemType(kind: "advertisement", variant: Advertisement.Variant.image.rawValue)
         for layout in CellLayout.allCases {
             for variant in User.Variant.allCases {
                 guard let cell = configuration.userCells[variant] else { continue }
                 try factories.register(
-                    cell.makeFactory(plan: users, layout: layout), for: ItemForm(kind: "user", variant: variant.rawValue), prefix: "user",
+                    cell.makeFactory(plan: users, layout: layout), for: ItemType(kind: "user", variant: variant.rawValue), prefix: "user",
                     layout: layout)
             }
             try factories.register(
                 AdvertisementCellFactory(
                     plan: advertisements, layout: layout, alternative: configuration.advertisementAlternative),
-                for: picture, prefix: "ad", lane: .advertisements, layout: layout)
+                for: picture, prefix: "ad", stream: .advertisements, layout: layout)
             for (variant, cell, plan) in media {
                 try factories.register(
                     MediaAdvertisementCellFactory(
                         cell, plan: plan, layout: layout, alternative: configuration.advertisementAlternative),
-                    for: ItemForm(kind: "advertisement", variant: variant.rawValue), prefix: "ad", lane: .advertisements, layout: layout)
+                    for: ItemType(kind: "advertisement", variant: variant.rawValue), prefix: "ad", stream: .advertisements, layout: layout)
             }
             try factories.register(
-                SectionHeaderCellFactory(layout: layout), for: ItemForm(kind: SectionHeader.kind, variant: ""), prefix: SectionHeader.kind,
+                SectionHeaderCellFactory(layout: layout), for: ItemType(kind: SectionHeader.kind, variant: ""), prefix: SectionHeader.kind,
                 layout: layout)
         }
         return factories
@@ -118,8 +118,8 @@ public enum UserCell: String, Sendable, Hashable, CaseIterable {
 /// Shows a user with background, avatar and name.
 package struct UserSnapshotCellFactory: CellViewModelFactory {
     private let cell: StandardCell
-    private let avatar: PictureRule
-    private let background: PictureRule
+    private let avatar: ImageSizing
+    private let background: ImageSizing
     package var identifier: String { cell.identifier }
 
     /// - Parameter plan: what the cell's slots do, besides configuration.
@@ -129,7 +129,7 @@ package struct UserSnapshotCellFactory: CellViewModelFactory {
             layout, plan: plan, collection: UserCell.snapshot.rawValue,
             SizeRule(CellSize(width: 300, height: 200), fraction: 0.8, aspectRatio: 1.5, minimum: 150, maximum: 600),
             table: "UserTableViewCell", height: 100)
-        background = layout == .collection ? PictureRule(width: .ofWidth(1), height: .ofHeight(0.72)) : .cell
+        background = layout == .collection ? ImageSizing(width: .ofWidth(1), height: .ofHeight(0.72)) : .cell
     }
 
     package func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
@@ -140,7 +140,7 @@ package struct UserSnapshotCellFactory: CellViewModelFactory {
 /// Shows a user with a round avatar and name.
 package struct CircularUserCellFactory: CellViewModelFactory {
     private let cell: StandardCell
-    private let avatar: PictureRule
+    private let avatar: ImageSizing
     package var identifier: String { cell.identifier }
 
     /// - Parameter plan: what the cell's slots do, besides configuration.
@@ -207,14 +207,14 @@ private struct StandardCell: Sendable {
     func makeViewModel(filledWith bindings: @autoclosure () -> [Binding], subject: CommandSubject) -> CellViewModel {
         CellViewModel(
             identifier: identifier, size: size.size(width: subject.context.width),
-            commands: plan.filled(by: BindCommand(subject.context.isShown ? bindings() : [])), subject: subject)
+            commands: plan.filled(by: BindCommand(subject.context.rendersContent ? bindings() : [])), subject: subject)
     }
 
     /// - Parameters:
     ///   - avatar: what is most to be seen of it stays, as it is a face.
     ///   - background: nil where the cell shows none.
     func makeViewModel(
-        forUser item: FeedItem, cell: String, in context: CellContext, avatar: PictureRule, background: PictureRule?
+        forUser item: FeedItem, cell: String, in context: CellContext, avatar: ImageSizing, background: ImageSizing?
     ) throws -> CellViewModel {
         let user = try User(item: item)
         func bindings() -> [Binding] {
@@ -245,12 +245,12 @@ private struct StandardCell: Sendable {
 
     /// - Parameter told: to those who do not see it.
     func picture(
-        _ source: String, _ rule: PictureRule, _ fit: PictureShape.Fit, part: String, of name: String? = nil, in context: CellContext,
+        _ source: String, _ rule: ImageSizing, _ fit: ImageGeometry.Fit, part: String, of name: String? = nil, in context: CellContext,
         told: String
-    ) -> BoundPicture {
+    ) -> ImageBinding {
         var shape = rule.shape(in: size.size(width: context.width), fit)
         (shape.part, shape.name) = (part, name)
-        var picture = context.links.picture(source, shape, scale: context.scale, now: context.now)
+        var picture = context.links.image(source, shape, scale: context.scale, now: context.now)
         picture.alternative = told
         return picture
     }

@@ -6,12 +6,12 @@ public enum Action: Sendable, Hashable {
     /// stands there; where there is `input` instead, a JSON Schema, the client makes a body that it admits.
     /// Where it is `viewable`, it is sent once the cell was seen: a share of it for some seconds.
     case request(
-        method: String, href: String, templated: Bool = false, body: ActionValue? = nil, input: ActionValue? = nil,
-        viewable: ActionValue? = nil)
+        method: String, href: String, templated: Bool = false, body: JSONValue? = nil, input: JSONValue? = nil,
+        viewable: JSONValue? = nil)
     /// Open a link.
     case link(href: String)
     /// What a custom command tells its clients; the members come after `type`.
-    case custom(type: String, members: [ActionValue.Member])
+    case custom(type: String, members: [JSONValue.Member])
 }
 
 /// What one part of a cell is filled with.
@@ -19,12 +19,12 @@ public struct Binding: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         case text(String)
         /// In memory of its own: what a picture is told by is large, and values are handed on.
-        indirect case image(BoundPicture)
+        indirect case image(ImageBinding)
         /// A value of a type that a configured kind brings, such as `date`.
-        case custom(type: String, ActionValue)
+        case custom(type: String, JSONValue)
 
         /// A picture of which nothing is known but its href.
-        public static func image(_ href: String) -> Value { .image(BoundPicture(href)) }
+        public static func image(_ href: String) -> Value { .image(ImageBinding(href)) }
     }
 
     /// The part's name, such as `avatar`.
@@ -38,21 +38,21 @@ public struct Binding: Sendable, Hashable {
 }
 
 /// A JSON value whose members keep their order.
-public indirect enum ActionValue: Sendable, Hashable {
+public indirect enum JSONValue: Sendable, Hashable {
     case text(String)
     case integer(Int64)
     /// Written as null where it is not finite.
     case number(Double)
     case flag(Bool)
     case null
-    case list([ActionValue])
+    case list([JSONValue])
     case object([Member])
 
     public struct Member: Sendable, Hashable {
         public var name: String
-        public var value: ActionValue
+        public var value: JSONValue
 
-        public init(_ name: String, _ value: ActionValue) {
+        public init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
         }

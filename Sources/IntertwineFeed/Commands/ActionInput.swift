@@ -3,7 +3,7 @@ internal import IntertwinePrimitives
 /// The checked input of one request.
 struct ActionInput {
     /// For commands, by their names.
-    var values: [String: ActionValue] = [:]
+    var values: [String: JSONValue] = [:]
     /// For the ledger; nil if the request gave no value.
     var recorded: EventInput?
 }
@@ -14,14 +14,14 @@ extension FieldDeclaration {
     private static let inputLimit = 32
 
     /// Why declarations cannot be a slot's input; nil where they can.
-    static func fault(in input: [FieldDeclaration]) -> String? {
+    static func error(in input: [FieldDeclaration]) -> String? {
         guard input.count <= inputLimit else { return "at most \(inputLimit) values" }
         for (index, field) in input.enumerated() {
             guard KindCompiler.isName(field.name) else {
-                return "'\(ItemFault.shown(field.name))' must be a letter followed by letters, digits, _ or -, 64 at most"
+                return "'\(ItemError.shown(field.name))' must be a letter followed by letters, digits, _ or -, 64 at most"
             }
             if input[..<index].contains(where: { $0.name == field.name }) { return "two values are called '\(field.name)'" }
-            if let fault = field.boundsFault { return "\(field.name): \(fault)" }
+            if let fault = field.boundsError { return "\(field.name): \(fault)" }
         }
         return nil
     }
@@ -33,12 +33,12 @@ extension FieldDeclaration {
     ///   values that are longer than ``EventInput/limit`` together.
     static func read(_ input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> ActionInput {
         guard !input.isEmpty else { return ActionInput() }
-        do throws(ItemFault) {
+        do throws(ItemError) {
             let fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : body)
             for member in fields.object.members where !input.contains(where: { fields.object.matches(member.name, $0.name) }) {
                 let names = input.map(\.name).joined(separator: ", ")
-                throw ItemFault(
-                    field: ItemFault.shown(fields.object.characters(of: member.name)), reason: "is not asked for; allowed: \(names)")
+                throw ItemError(
+                    field: ItemError.shown(fields.object.characters(of: member.name)), reason: "is not asked for; allowed: \(names)")
             }
             var read = ActionInput()
             var json: [UInt8] = []
@@ -58,7 +58,7 @@ extension FieldDeclaration {
             guard !json.isEmpty else { return read }
             json.append(UInt8(ascii: "}"))
             guard json.count <= EventInput.limit else {
-                throw ItemFault(reason: "The values take more than \(EventInput.limit) bytes together")
+                throw ItemError(reason: "The values take more than \(EventInput.limit) bytes together")
             }
             read.recorded = EventInput(json: String(decoding: json, as: UTF8.self), choices: choices)
             return read
@@ -67,7 +67,7 @@ extension FieldDeclaration {
         }
     }
 
-    private func actionValue(_ characters: ArraySlice<UInt8>) -> ActionValue {
+    private func actionValue(_ characters: ArraySlice<UInt8>) -> JSONValue {
         let text = String(decoding: characters, as: UTF8.self)
         return switch type {
         case .number: Int64(text).map { .integer($0) } ?? .number(Double(text) ?? .nan)
@@ -77,12 +77,12 @@ extension FieldDeclaration {
     }
 
     /// The JSON Schema (2020-12) of the object that holds the values.
-    static func schema(of input: [FieldDeclaration]) -> ActionValue {
-        var members: [ActionValue.Member] = [
+    static func schema(of input: [FieldDeclaration]) -> JSONValue {
+        var members: [JSONValue.Member] = [
             .init("type", .text("object")),
             .init("properties", .object(input.map { .init($0.name, $0.schema.value(isRequired: $0.isRequired)) })),
         ]
-        let required = input.filter(\.isRequired).map { ActionValue.text($0.name) }
+        let required = input.filter(\.isRequired).map { JSONValue.text($0.name) }
         if !required.isEmpty { members.append(.init("required", .list(required))) }
         return .object(members + [.init("additionalProperties", .flag(false))])
     }

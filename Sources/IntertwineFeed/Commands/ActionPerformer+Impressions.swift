@@ -1,6 +1,6 @@
 extension ActionPerformer {
     /// A client's word that a cell was seen, or how far what it plays was played.
-    package struct Sighting: Sendable, Hashable {
+    package struct ImpressionReport: Sendable, Hashable {
         package var cell: String
         package var token: String
         /// ``CommandKey/impression``, or one of those that the cell's kind has clients report.
@@ -21,17 +21,17 @@ extension ActionPerformer {
     ///   nothing vouches for such a sighting, and it is counted by its reason alone.
     /// - Throws: ``ActionError/keyReused``, ``StoreError``.
     package func impressions(
-        _ sightings: [Sighting], for client: ClientTrace, now: Int64, idempotency: IdempotencyKey? = nil
+        _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey? = nil
     ) async throws -> [Verdict] {
         guard let idempotency else { return try await impressionsOnce(sightings, for: client, now: now, idempotency: nil) }
-        return try await gate.run(Self.turn(of: idempotency)) {
+        return try await gate.run(Self.mutexName(of: idempotency)) {
             if let receipt = try await ledger.replay(of: idempotency) { return try Self.verdicts(at: [], of: receipt) }
             return try await impressionsOnce(sightings, for: client, now: now, idempotency: idempotency)
         }
     }
 
     private func impressionsOnce(
-        _ sightings: [Sighting], for client: ClientTrace, now: Int64, idempotency: IdempotencyKey?
+        _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey?
     ) async throws -> [Verdict] {
         var (entry, places) = try await unit(of: sightings, for: client, now: now)
         // What leaves nothing behind uses no key up, as a request that is refused does not. A ledger that cannot count it is no reason to fail.
@@ -42,7 +42,7 @@ extension ActionPerformer {
         let leavesMore = !entry.changes.isEmpty
         let answer: @Sendable ([Verdict]) -> [UInt8]? = { [places] verdicts in
             guard leavesMore || verdicts.contains(.counted) else { return nil }
-            return KeptVerdicts.bytes(of: Self.verdicts(at: places, of: verdicts))
+            return VerdictCache.bytes(of: Self.verdicts(at: places, of: verdicts))
         }
         entry.idempotency = idempotency.map { (key: $0, answer: answer) }
         return try Self.verdicts(at: places, of: try await commitSettled(entry))
@@ -50,7 +50,7 @@ extension ActionPerformer {
 
     /// The verdicts of a commit, or those that were kept under its key.
     private static func verdicts(at places: [Int?], of receipt: LedgerReceipt) throws(ActionError) -> [Verdict] {
-        try kept(of: receipt).map(KeptVerdicts.verdicts) ?? verdicts(at: places, of: receipt.verdicts)
+        try storedResponse(of: receipt).map(VerdictCache.verdicts) ?? verdicts(at: places, of: receipt.verdicts)
     }
 
     private static func verdicts(at places: [Int?], of verdicts: [Verdict]) -> [Verdict] {
@@ -62,10 +62,10 @@ extension ActionPerformer {
 
     /// What the sightings come to, and which event of it, if any, each of them is.
     private func unit(
-        of sightings: [Sighting], for client: ClientTrace, now: Int64
+        of sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
         _ = try await campaigns?.book(of: store)
-        let viewModels = try await viewModels(of: Set(sightings.map { ExactText($0.cell) }), client: client, now: now)
+        let viewModels = try await viewModels(of: Set(sightings.map { ByteString($0.cell) }), client: client, now: now)
         var entry = LedgerEntry()
         var places: [Int?] = []
         for sighting in sightings {
@@ -73,16 +73,16 @@ extension ActionPerformer {
             let kind = sighting.slot.occurrence
             func refuse(_ reason: Verdict) {
                 places.append(nil)
-                entry.refused[RefusedEvent(kind, reason), default: 0] += 1
+                entry.refused[RejectedEvent(kind, reason), default: 0] += 1
             }
             let (outcome, token) = judged(sighting, now: now)
             guard let token else {
                 refuse(outcome)
                 continue
             }
-            let viewModel = viewModels[ExactText(sighting.cell)]
+            let viewModel = viewModels[ByteString(sighting.cell)]
             let objection = viewModel.flatMap {
-                campaigns?.verdict(on: kind, of: CampaignCreative($0.subject.item), token.showing, at: now)
+                campaigns?.verdict(on: kind, of: CreativeID($0.subject.item), token.showing, at: now)
             }
             guard let viewModel, objection != .gone else {
                 refuse(.gone)
@@ -114,18 +114,18 @@ extension ActionPerformer {
     }
 
     /// No token where none vouches for the cell.
-    private func judged(_ sighting: Sighting, now: Int64) -> (Verdict, CellToken?) {
-        let (verdict, token): (Verdict, CellToken)
+    private func judged(_ sighting: ImpressionReport, now: Int64) -> (Verdict, ImpressionToken?) {
+        let (verdict, token): (Verdict, ImpressionToken)
         switch tokens.verifyImpression(sighting.token, now: now) {
         case .valid(let valid): (verdict, token) = (.counted, valid)
         case .expired(let expired): (verdict, token) = (.expired, expired)
         case .forged: return (.forged, nil)
         }
-        return ExactText(token.cell) == ExactText(sighting.cell) ? (verdict, token) : (.misplaced, nil)
+        return ByteString(token.cell) == ByteString(sighting.cell) ? (verdict, token) : (.misplaced, nil)
     }
 
     /// The cells that exist, read from one snapshot.
-    private func viewModels(of cells: Set<ExactText>, client: ClientTrace, now: Int64) async throws -> [ExactText: CellViewModel] {
+    private func viewModels(of cells: Set<ByteString>, client: ClientFingerprint, now: Int64) async throws -> [ByteString: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
         return try await store.read { [factories] snapshot in
             try factories.actingViewModels(of: cells, in: snapshot, context: context)
@@ -135,7 +135,7 @@ extension ActionPerformer {
 
 /// The verdicts of a request as they are kept under its idempotency key: their names, and after a name how often it comes in a row, as in
 /// `counted,duplicate*499`.
-private enum KeptVerdicts {
+private enum VerdictCache {
     static func bytes(of verdicts: [Verdict]) -> [UInt8] {
         var runs: [(verdict: Verdict, count: Int)] = []
         for verdict in verdicts {

@@ -16,7 +16,7 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
         var reported: [CommandKey] = []
         var labels: [CommandKey: LocalizedText] = [:]
         /// What is written around the cells; nil where it is not known from the kind alone.
-        var frames: CellFrame.Shelf?
+        var frames: CellTemplate.TemplateTable?
     }
 
     private static let none = Shared(Slots())
@@ -57,13 +57,13 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     var preparedText: [UInt8] { shared.slots.text }
 
     /// What is written around the cells that have these commands; nil where it differs from cell to cell.
-    var frames: CellFrame.Shelf? { shared.slots.frames }
+    var frames: CellTemplate.TemplateTable? { shared.slots.frames }
 
     /// Has what is written around cells made once for all of them, as far as all of it is prepared. It lasts until something is changed.
     mutating func prepareFrames() {
         guard shared.slots.requests.allSatisfy({ $0 != nil }) else { return }
         var slots = shared.slots
-        slots.frames = CellFrame.Shelf()
+        slots.frames = CellTemplate.TemplateTable()
         shared = Shared(slots)
     }
 

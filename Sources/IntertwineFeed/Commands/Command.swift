@@ -22,7 +22,7 @@ public protocol Command: Sendable {
     var name: String { get }
 
     /// What has to be there for it to make sense; checked when the service starts. A composite needs what its components need.
-    var needs: CommandNeeds { get }
+    var needs: CommandRequirements { get }
 
     /// What it takes from whoever performs it, such as the text of a field; checked before it is performed. A composite takes what its
     /// components take.
@@ -47,7 +47,7 @@ public protocol Command: Sendable {
 }
 
 extension Command {
-    public var needs: CommandNeeds { components?.reduce([]) { $0.union($1.needs) } ?? [] }
+    public var needs: CommandRequirements { components?.reduce([]) { $0.union($1.needs) } ?? [] }
 
     public var input: [FieldDeclaration] { Self.input(of: components ?? []) }
 
@@ -105,7 +105,7 @@ extension UndoableCommand {
 }
 
 /// What a command has to be given: by the request, or by the kind of cell that it stands in.
-public struct CommandNeeds: OptionSet, Sendable, Hashable {
+public struct CommandRequirements: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
     public init(rawValue: Int) {
@@ -113,14 +113,14 @@ public struct CommandNeeds: OptionSet, Sendable, Hashable {
     }
 
     /// A viewer, for whom it acts.
-    public static let viewer = CommandNeeds(rawValue: 1 << 0)
+    public static let viewer = CommandRequirements(rawValue: 1 << 0)
     /// A screen that the cell opens.
-    public static let presentation = CommandNeeds(rawValue: 1 << 1)
+    public static let presentation = CommandRequirements(rawValue: 1 << 1)
     /// A stored URL that the cell leads to.
-    public static let destination = CommandNeeds(rawValue: 1 << 2)
+    public static let destination = CommandRequirements(rawValue: 1 << 2)
 
     var names: [String] {
-        let all: [(need: CommandNeeds, name: String)] = [
+        let all: [(need: CommandRequirements, name: String)] = [
             (.viewer, "viewer"), (.presentation, "presentation"), (.destination, "destination"),
         ]
         return all.filter { contains($0.need) }.map(\.name)
@@ -142,7 +142,7 @@ public struct CommandSubject: Sendable {
     public var destination: String?
     public var context: CellContext
     /// Of an advertisement on which something is performed.
-    public internal(set) var creative: Creative?
+    public internal(set) var creative: CreativeInfo?
 
     /// - Parameter presentation: made when somebody asks for it: mostly a cell is only shown.
     public init(
@@ -160,7 +160,7 @@ public struct CommandSubject: Sendable {
 /// Why a command of the product did not perform.
 public enum CommandError: Error, Sendable, Hashable {
     /// The request or the cell did not bring what the command needs.
-    case missing(CommandNeeds, command: String)
+    case missing(CommandRequirements, command: String)
     /// A step of a macro failed, and its policy gave up.
     case macroFailed(step: String)
 }

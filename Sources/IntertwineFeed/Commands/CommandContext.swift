@@ -14,27 +14,28 @@ public struct CommandContext: Sendable {
     /// What is being performed, as the ledger calls it.
     public let occurrence: LedgerEvent.Kind
     /// Who asked.
-    public let client: ClientTrace
+    public let client: ClientFingerprint
     /// Milliseconds since 1970-01-01 UTC.
     public let now: Int64
     /// What came with the request, by name: the values that ``Command/input`` declares, checked. Those that are missing were not required.
-    public let input: [String: ActionValue]
+    public let input: [String: JSONValue]
     /// The same for the ledger: it stands with each event of the performance.
     var recordedInput: EventInput?
 
     public private(set) var events: [LedgerEvent] = []
-    public private(set) var changes: [ViewerChange] = []
+    public private(set) var changes: [ListMutation] = []
     public private(set) var steps: [StepResult] = []
     /// The screen that the client is to show.
     public var presentation: Presentation?
     /// The stored URL that the client is redirected to.
     public var destination: String?
-    private var kept: [UInt8]?
+    private var undoRecord: [UInt8]?
 
     /// - Parameter performance: the name of the performance; one that cannot be guessed where nil.
     public init(
-        performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientTrace, now: Int64,
-        input: [String: ActionValue] = [:]
+        performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientFingerprint,
+        now: Int64,
+        input: [String: JSONValue] = [:]
     ) {
         self.cell = cell
         self.subject = subject
@@ -63,8 +64,8 @@ public struct CommandContext: Sendable {
     }
 
     /// What the command that is being performed will be given if it is undone.
-    public mutating func keepForUndo(_ record: [UInt8]) {
-        kept = record
+    public mutating func recordUndo(_ record: [UInt8]) {
+        undoRecord = record
     }
 
     /// Puts the cell on one of the viewer's lists, in a way that ``takeBack(_:from:for:)`` can take back.
@@ -74,9 +75,9 @@ public struct CommandContext: Sendable {
     /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
     @discardableResult
     public mutating func put(on list: ViewerList, for command: some UndoableCommand) throws -> [UInt8] {
-        let (viewer, performance) = try listing(for: command)
+        let (viewer, performance) = try listKey(for: command)
         changes.append(.add(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
-        keepForUndo(Array(performance.utf8))
+        recordUndo(Array(performance.utf8))
         return Array(performance.utf8)
     }
 
@@ -86,23 +87,23 @@ public struct CommandContext: Sendable {
     /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
     @discardableResult
     public mutating func remove(from list: ViewerList, for command: some UndoableCommand) throws -> [UInt8] {
-        let (viewer, performance) = try listing(for: command)
+        let (viewer, performance) = try listKey(for: command)
         changes.append(.remove(list: list, viewer: viewer, cell: cell, performance: performance, at: now))
-        keepForUndo(Array(performance.utf8))
+        recordUndo(Array(performance.utf8))
         return Array(performance.utf8)
     }
 
     /// Takes back what ``put(on:for:)`` or ``remove(from:for:)`` did.
     ///
     /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
-    public mutating func takeBack(_ record: [UInt8], from list: ViewerList, for command: some UndoableCommand) throws {
+    public mutating func revert(_ record: [UInt8], from list: ViewerList, for command: some UndoableCommand) throws {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
-        changes.append(.takeBack(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
+        changes.append(.revert(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
     }
 
     /// Notes that the viewer has selected the cell, or no longer has, where that is what was performed. Of whoever wants to leave no trace,
     /// nothing is noted.
-    mutating func noteSelection(by slot: CommandKey) {
+    mutating func recordSelection(by slot: CommandKey) {
         guard let viewer = client.tracedViewer, steps.contains(where: { $0.outcome == .performed }) else { return }
         switch slot {
         case .selection: changes.append(.add(list: .selected, viewer: viewer, cell: cell, performance: performance, at: now))
@@ -112,13 +113,13 @@ public struct CommandContext: Sendable {
     }
 
     /// Takes back what ``noteSelection(by:)`` noted of a performance, if anything.
-    mutating func takeSelectionBack(_ performance: String) {
+    mutating func revertSelection(_ performance: String) {
         guard let viewer = client.viewer else { return }
-        changes.append(.takeBack(list: .selected, viewer: viewer, cell: cell, performance: performance))
+        changes.append(.revert(list: .selected, viewer: viewer, cell: cell, performance: performance))
     }
 
     /// The step's number keeps two commands of one performance apart that change the same list.
-    private mutating func listing(for command: some UndoableCommand) throws -> (viewer: String, performance: String) {
+    private mutating func listKey(for command: some UndoableCommand) throws -> (viewer: String, performance: String) {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
         return (viewer, "\(performance).\(steps.count)")
     }
@@ -132,7 +133,7 @@ extension CommandContext {
     /// - Throws: what the command throws, after it was noted; where it does its own work, the context is then as before, but for the note.
     public mutating func perform(_ command: any Command) async throws {
         let before = (events, changes, steps, presentation, destination)
-        kept = nil
+        undoRecord = nil
         do {
             try await command.perform(in: &self)
         } catch {
@@ -143,8 +144,8 @@ extension CommandContext {
         }
         guard command.components == nil else { return }
         var result = StepResult(command: command.name, outcome: .performed)
-        if let undoing = command.undoing { (result.undoing, result.undo) = (undoing, kept ?? []) }
-        kept = nil
+        if let undoing = command.undoing { (result.undoing, result.undo) = (undoing, undoRecord ?? []) }
+        undoRecord = nil
         steps.append(result)
     }
 
@@ -171,7 +172,7 @@ extension CommandContext {
     }
 
     /// Notes a command of a selection that has been taken back.
-    mutating func noteUndone(_ command: any Command) {
+    mutating func recordUndone(_ command: any Command) {
         steps.append(StepResult(command: command.name, outcome: .undone))
     }
 }

@@ -40,7 +40,7 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable {
     package var isLabelled: Bool { isPerformed && !Self.playback.contains(self) || self == .deselection }
 
     /// Why it cannot be a slot; nil where it can.
-    var fault: String? {
+    var syntaxError: String? {
         guard isOwn else { return nil }
         guard KindCompiler.isName(rawValue) else { return "must be a letter followed by letters, digits, _ or -, 64 at most" }
         // The ledger knows the performances of a slot by its name.

@@ -84,7 +84,7 @@ public struct CountingRules: Sendable, Hashable {
         let sinceMidnight = event.at % 86_400_000
         if event.kind == .click, countsSeenClicksAlone {
             // Of a page that was made for one alone, too: that one has to have seen it.
-            event.requirement = bySame(LedgerEvent.Kind.impression, token ?? "", event, identities)
+            event.requiredPriorEvent = bySame(LedgerEvent.Kind.impression, token ?? "", event, identities)
         }
         let isPaid = event.kind == .click && event.showing?.campaign != nil
         event.deduplication =
@@ -103,7 +103,7 @@ public struct CountingRules: Sendable, Hashable {
         guard event.showing?.campaign != nil else { return own }
         // The page was made for one alone: nobody else has it. Who saw it is noted where clicks are asked for that.
         let anybody = Self.key(key, "t")
-        let notes = countsSeenClicksAlone && kind == .impression ? own.keys.filter { $0 != anybody } : []
+        let notes = countsSeenClicksAlone && kind == .impression ? own.recordedKeys.filter { $0 != anybody } : []
         return LedgerEvent.Deduplication(keys: [anybody] + notes, repeats: [anybody], window: impressionWindow)
     }
 

@@ -3,7 +3,7 @@
 /// Hides the cell from the viewer's feed.
 package struct DismissCommand: UndoableCommand {
     package let name = "dismiss"
-    package let needs: CommandNeeds = .viewer
+    package let needs: CommandRequirements = .viewer
 
     package init() {}
 
@@ -14,14 +14,14 @@ package struct DismissCommand: UndoableCommand {
 
     /// Brings the cell back to its place.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.takeBack(record, from: .dismissed, for: self)
+        try context.revert(record, from: .dismissed, for: self)
     }
 }
 
 /// Puts the cell on the viewer's list of saved cells.
 package struct SaveCommand: UndoableCommand {
     package let name = "save"
-    package let needs: CommandNeeds = .viewer
+    package let needs: CommandRequirements = .viewer
 
     package init() {}
 
@@ -31,14 +31,14 @@ package struct SaveCommand: UndoableCommand {
     }
 
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.takeBack(record, from: .saved, for: self)
+        try context.revert(record, from: .saved, for: self)
     }
 }
 
 /// Takes the cell off the viewer's list of dismissed cells, however long ago it was dismissed: it comes back to its place in the feed.
 package struct RestoreCommand: UndoableCommand {
     package let name = "restore"
-    package let needs: CommandNeeds = .viewer
+    package let needs: CommandRequirements = .viewer
 
     package init() {}
 
@@ -49,14 +49,14 @@ package struct RestoreCommand: UndoableCommand {
 
     /// Hides the cell again.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.takeBack(record, from: .dismissed, for: self)
+        try context.revert(record, from: .dismissed, for: self)
     }
 }
 
 /// Takes the cell off the viewer's list of saved cells, however long ago it was saved.
 package struct UnsaveCommand: UndoableCommand {
     package let name = "unsave"
-    package let needs: CommandNeeds = .viewer
+    package let needs: CommandRequirements = .viewer
 
     package init() {}
 
@@ -67,6 +67,6 @@ package struct UnsaveCommand: UndoableCommand {
 
     /// Puts the cell back to its place on the list.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.takeBack(record, from: .saved, for: self)
+        try context.revert(record, from: .saved, for: self)
     }
 }

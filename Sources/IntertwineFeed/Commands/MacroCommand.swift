@@ -11,7 +11,7 @@ public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
 /// Runs several commands in order: the composite that configuration makes of what it names for a slot.
 public struct MacroCommand: Command {
     public let name: String
-    public let needs: CommandNeeds
+    public let needs: CommandRequirements
     public let input: [FieldDeclaration]
     public let commands: [any Command]
     public let policy: FailurePolicy

@@ -25,7 +25,7 @@ struct PreparedRequest: Sendable {
     ///   - face: speaks where none has.
     ///   - text: of all that is prepared for the cells of a kind.
     init?(_ slot: CommandKey, _ commands: [any Command], face: RequestCommand, appendedTo text: inout [UInt8]) {
-        let speaker = commands.first { !($0 is any SilentCommand) } ?? face
+        let speaker = commands.first { !($0 is any ConstantActionCommand) } ?? face
         guard let request = speaker as? RequestCommand, request.namesCellAlone else { return nil }
         let context = CellContext(
             links: Links(base: Self.base), tokens: CellTokens(keys: SigningKeys(current: .random())), now: 0, hasViewer: true)
@@ -66,14 +66,14 @@ struct PreparedRequest: Sendable {
 }
 
 /// A command of the product that has nothing to tell clients, whatever the cell.
-protocol SilentCommand: Command {}
+protocol ConstantActionCommand: Command {}
 
-extension AnalyticsCommand: SilentCommand {}
-extension PresentCommand: SilentCommand {}
-extension DismissCommand: SilentCommand {}
-extension SaveCommand: SilentCommand {}
-extension RestoreCommand: SilentCommand {}
-extension UnsaveCommand: SilentCommand {}
+extension AnalyticsCommand: ConstantActionCommand {}
+extension PresentCommand: ConstantActionCommand {}
+extension DismissCommand: ConstantActionCommand {}
+extension SaveCommand: ConstantActionCommand {}
+extension RestoreCommand: ConstantActionCommand {}
+extension UnsaveCommand: ConstantActionCommand {}
 
 extension RequestCommand {
     /// Whether what it tells depends on nothing else of the cell than its id.

@@ -30,13 +30,14 @@ extension CellCommands {
     ///   - reported: slots that clients report with the cell's token, as the impression is.
     ///   - viewability: from when on the cell counts as seen; clients are told.
     public init(
-        kind: String, slots: [CommandKey: SlotCommands], registry: CommandRegistry, offers: CommandNeeds, reported: [CommandKey] = [],
+        kind: String, slots: [CommandKey: SlotCommands], registry: CommandRegistry, offers: CommandRequirements,
+        reported: [CommandKey] = [],
         viewability: Viewability? = nil
     ) throws(CellCommandsError) {
         self.init()
         for (slot, configured) in slots.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where !configured.commands.isEmpty {
             guard slot != .configuration else { throw .fixedSlot(slot, kind: kind) }
-            if let fault = slot.fault { throw .unusableSlot(slot, kind: kind, reason: fault) }
+            if let fault = slot.syntaxError { throw .unusableSlot(slot, kind: kind, reason: fault) }
             var found: [any Command] = []
             for name in configured.commands {
                 guard let command = registry[name] else {
@@ -47,7 +48,7 @@ extension CellCommands {
                 found.append(command)
             }
             let input = MacroCommand(found, input: configured.input).input
-            if let fault = FieldDeclaration.fault(in: input) { throw .unusableInput(slot, kind: kind, reason: fault) }
+            if let fault = FieldDeclaration.error(in: input) { throw .unusableInput(slot, kind: kind, reason: fault) }
             guard input.isEmpty || slot.isPerformed else {
                 throw .unusableInput(slot, kind: kind, reason: "only selection, dismissal and slots of its own take any")
             }
@@ -75,7 +76,7 @@ public enum CellCommandsError: Error, Sendable, Hashable {
     case registeredTwice(String)
     case unknownCommand(String, kind: String, slot: CommandKey, known: [String])
     /// The command needs what the kind of cell, or the configuration of viewers, does not bring.
-    case unmetNeeds(String, needs: CommandNeeds, kind: String, slot: CommandKey)
+    case unmetNeeds(String, needs: CommandRequirements, kind: String, slot: CommandKey)
     /// The factory alone fills this slot.
     case fixedSlot(CommandKey, kind: String)
     /// No slot can be called so.
@@ -95,9 +96,9 @@ extension CellCommandsError: CustomStringConvertible {
         case .fixedSlot(let slot, let kind):
             "\(kind) \(slot.rawValue) cannot be configured: the cell's factory fills it"
         case .unusableSlot(let slot, let kind, let reason):
-            "\(kind): '\(ItemFault.shown(slot.rawValue))' cannot be a slot: it \(reason)"
+            "\(kind): '\(ItemError.shown(slot.rawValue))' cannot be a slot: it \(reason)"
         case .unusableInput(let slot, let kind, let reason):
-            "the input of \(kind) \(ItemFault.shown(slot.rawValue)): \(reason)"
+            "the input of \(kind) \(ItemError.shown(slot.rawValue)): \(reason)"
         }
     }
 }

@@ -17,26 +17,26 @@ package struct AnalyticsCommand: UndoableCommand {
 }
 
 /// A command that can tell that it does nothing on a click but what every click on a link comes to: it is recorded, and leads to the stored URL.
-protocol PlainClickCommand: Command {
-    var isPlainClick: Bool { get }
+protocol DirectRedirectCommand: Command {
+    var isDirectRedirect: Bool { get }
 }
 
-extension AnalyticsCommand: PlainClickCommand {
-    var isPlainClick: Bool { true }
+extension AnalyticsCommand: DirectRedirectCommand {
+    var isDirectRedirect: Bool { true }
 }
 
-extension ClickthroughCommand: PlainClickCommand {
-    var isPlainClick: Bool { true }
+extension ClickthroughCommand: DirectRedirectCommand {
+    var isDirectRedirect: Bool { true }
 }
 
-extension MacroCommand: PlainClickCommand {
-    var isPlainClick: Bool { commands.allSatisfy { ($0 as? any PlainClickCommand)?.isPlainClick == true } }
+extension MacroCommand: DirectRedirectCommand {
+    var isDirectRedirect: Bool { commands.allSatisfy { ($0 as? any DirectRedirectCommand)?.isDirectRedirect == true } }
 }
 
 /// Has the client show the screen that the cell opens, such as the image zoom of a user.
 package struct PresentCommand: UndoableCommand {
     package let name = "present"
-    package let needs: CommandNeeds = .presentation
+    package let needs: CommandRequirements = .presentation
 
     package init() {}
 
@@ -54,7 +54,7 @@ package struct PresentCommand: UndoableCommand {
 /// Leads the client to the stored URL of the cell, and records the click. The person has then left: it cannot be undone.
 package struct ClickthroughCommand: Command {
     package let name = "clickthrough"
-    package let needs: CommandNeeds = .destination
+    package let needs: CommandRequirements = .destination
 
     package init() {}
 
@@ -100,7 +100,7 @@ public struct RequestCommand: Command {
     public let name: String
     public var target: Target
     /// The JSON Schema of what the request takes; nil where it takes nothing.
-    private let schema: ActionValue?
+    private let schema: JSONValue?
 
     /// - Parameter input: what the request takes.
     public init(name: String, target: Target, input: [FieldDeclaration] = []) {
@@ -127,7 +127,7 @@ public struct RequestCommand: Command {
             method: "POST", href: subject.context.links.events, body: event(slot.rawValue, of: subject), viewable: viewable?.value)
     }
 
-    private func event(_ type: String, of subject: CommandSubject) -> ActionValue {
+    private func event(_ type: String, of subject: CommandSubject) -> JSONValue {
         let token = subject.context.impressionToken(of: subject.cell)
         return .list([
             .object([

@@ -19,14 +19,14 @@ public protocol DataSource: Sendable {
     ///   - place: where to begin; nil for the section's start or, going `backward`, its end.
     ///   - limit: exactly so many, unless the section ends before.
     func items(
-        in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+        in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [FeedItem]
 
     /// The same items one after another, none of them copied where their bytes lie somewhere.
     ///
     /// - Parameter body: reads nothing else from the snapshot.
     func visit(
-        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot,
         _ body: (ItemRow) throws -> Void
     ) throws
 
@@ -46,7 +46,7 @@ public protocol DataSource: Sendable {
     func placement(in section: Int) -> (any AdPlacement)?
 
     /// The place of the item with an index in its section; nil where there are not so many. The cost may depend on the number of items.
-    func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace?
+    func sortPosition(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> SortPosition?
 
     /// Advertisements that were listed among a section's content, from the least position to the greatest.
     ///
@@ -54,7 +54,7 @@ public protocol DataSource: Sendable {
     ///   one, and before the next.
     func listings(
         in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
-    ) throws -> [AdListing]
+    ) throws -> [PinnedAd]
 
     /// Whether a section's items and their order depend on nothing but the items' kinds, variants and positions: what else an item says may change,
     /// and each stands where it stood.
@@ -75,48 +75,52 @@ extension DataSource {
 
     public func listings(
         in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
-    ) throws -> [AdListing] { [] }
+    ) throws -> [PinnedAd] { [] }
 
     public func visit(
-        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot,
         _ body: (ItemRow) throws -> Void
     ) throws {
         for item in try items(in: section, direction, of: place, limit: limit, from: snapshot) { try item.withRow(body) }
     }
 
     /// Walks the section: right for every data source, and slower than one that can count.
-    public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
+    public func sortPosition(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> SortPosition? {
         let batch = 500
         var rest = index
-        var place: ItemPlace?
+        var place: SortPosition?
         while true {
             let items = try items(in: section, .forward, of: place, limit: batch, from: snapshot)
-            if rest < items.count { return items[max(0, rest)].place }
+            if rest < items.count { return items[max(0, rest)].sortPosition }
             guard items.count == batch else { return nil }
             rest -= batch
-            place = items.last?.place
+            place = items.last?.sortPosition
         }
     }
 
     /// Whether one place comes before another in the feed.
-    func precedes(_ first: FeedPlace, _ second: FeedPlace) -> Bool {
+    func precedes(_ first: FeedPosition, _ second: FeedPosition) -> Bool {
         guard first.section == second.section else { return first.section < second.section }
         return isDescending(first.section) ? second.item < first.item : first.item < second.item
     }
 
     /// A place next to one: reading from it towards the side meets the item that stands at the place itself.
-    func beside(_ place: FeedPlace, towards side: PageDirection) -> FeedPlace {
+    func beside(_ place: FeedPosition, towards side: PageDirection) -> FeedPosition {
         let isUpward = (side == .backward) != isDescending(place.section)
-        return FeedPlace(section: place.section, item: place.item.moved(by: isUpward ? 1 : -1))
+        return FeedPosition(section: place.section, item: place.item.moved(by: isUpward ? 1 : -1))
     }
 
     /// A place before all items of a section, and one behind them.
-    func start(of section: Int) -> FeedPlace { FeedPlace(section: section, item: ItemPlace(position: isDescending(section) ? .max : .min)) }
-    func end(of section: Int) -> FeedPlace { FeedPlace(section: section, item: ItemPlace(position: isDescending(section) ? .min : .max)) }
+    func start(of section: Int) -> FeedPosition {
+        FeedPosition(section: section, item: SortPosition(position: isDescending(section) ? .max : .min))
+    }
+    func end(of section: Int) -> FeedPosition {
+        FeedPosition(section: section, item: SortPosition(position: isDescending(section) ? .min : .max))
+    }
 }
 
 /// An advertisement that was listed among content.
-public struct AdListing: Sendable, Hashable {
+public struct PinnedAd: Sendable, Hashable {
     /// Of the content item that was listed last before it.
     public var position: Int64
     public var item: FeedItem

@@ -5,36 +5,36 @@ public struct FeedSection: Sendable {
     /// The text of its header; nil for none.
     public var title: LocalizedText?
     /// Where its items stand in the store.
-    public var lane: Lane
-    public var order: SectionOrder
+    public var stream: StreamID
+    public var order: SectionSort
     /// Where advertisements stand in it; nil where the feed's own placement holds.
     public var placement: (any AdPlacement)?
 
     public init(
-        _ name: String, title: String? = nil, lane: Lane, order: SectionOrder = .imported, placement: (any AdPlacement)? = nil
+        _ name: String, title: String? = nil, stream: StreamID, order: SectionSort = .imported, placement: (any AdPlacement)? = nil
     ) {
-        self.init(name, title: title.map { LocalizedText($0) }, lane: lane, order: order, placement: placement)
+        self.init(name, title: title.map { LocalizedText($0) }, stream: stream, order: order, placement: placement)
     }
 
     public init(
-        _ name: String, title: LocalizedText?, lane: Lane, order: SectionOrder = .imported, placement: (any AdPlacement)? = nil
+        _ name: String, title: LocalizedText?, stream: StreamID, order: SectionSort = .imported, placement: (any AdPlacement)? = nil
     ) {
         self.name = name
         self.title = title
-        self.lane = lane
+        self.stream = stream
         self.order = order
         self.placement = placement
     }
 
-    var reading: LaneReading { LaneReading(lane: lane, order: order) }
+    var reading: OrderedReading { OrderedReading(stream: stream, order: order) }
 }
 
 /// The order of a section's items.
-public struct SectionOrder: Sendable, Hashable {
+public struct SectionSort: Sendable, Hashable {
     /// The order of first import: new items at the end.
-    public static let imported = SectionOrder()
+    public static let imported = SectionSort()
     /// The last imported first.
-    public static let newest = SectionOrder(isDescending: true)
+    public static let newest = SectionSort(isDescending: true)
 
     /// Nil for the order of positions.
     public var field: SortField?
@@ -54,7 +54,7 @@ public struct SectionOrder: Sendable, Hashable {
 }
 
 /// How a store is to lay out a section: which items stand in it, and by which fields it is read.
-public struct SectionPlan: Sendable, Hashable {
+public struct SectionConfiguration: Sendable, Hashable {
     /// The section of everything that no other section takes. It is always there.
     public static let mainName = "main"
 
@@ -64,9 +64,9 @@ public struct SectionPlan: Sendable, Hashable {
     /// Besides the order of the items' positions.
     public var fields: [SortField]
     /// How it is shown: operations that name places mean them in this order.
-    public var order: SectionOrder
+    public var order: SectionSort
 
-    public init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionOrder = .imported) {
+    public init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {
         self.name = name
         self.kinds = kinds
         self.fields = fields

@@ -1,25 +1,25 @@
 /// One lane of the store, without sections: no headers, and nothing that pages would tell of sections.
 public struct FlatDataSource: DataSource {
-    private let reading: LaneReading
+    private let reading: OrderedReading
 
-    public init(_ lane: Lane = .content, order: SectionOrder = .imported) {
-        reading = LaneReading(lane: lane, order: order)
+    public init(_ lane: StreamID = .content, order: SectionSort = .imported) {
+        reading = OrderedReading(stream: lane, order: order)
     }
 
     public let sectionCount = 1
 
     public func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int {
-        try snapshot.count(in: reading.lane)
+        try snapshot.count(in: reading.stream)
     }
 
     public func items(
-        in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+        in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [FeedItem] {
         try reading.items(direction, of: place, limit: limit, from: snapshot)
     }
 
     public func visit(
-        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot,
         _ body: (ItemRow) throws -> Void
     ) throws {
         try reading.visit(direction, of: place, limit: limit, from: snapshot, body)
@@ -29,13 +29,13 @@ public struct FlatDataSource: DataSource {
 
     public func dependsOnPositionsAlone(_ section: Int) -> Bool { reading.order.field == nil }
 
-    public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
-        try reading.place(at: index, of: snapshot)
+    public func sortPosition(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> SortPosition? {
+        try reading.sortPosition(at: index, of: snapshot)
     }
 
     public func listings(
         in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
-    ) throws -> [AdListing] {
+    ) throws -> [PinnedAd] {
         try reading.listings(between: positions, limit: limit, from: snapshot)
     }
 
@@ -43,35 +43,35 @@ public struct FlatDataSource: DataSource {
 }
 
 /// A lane of the store, read in an order.
-struct LaneReading: Sendable {
-    let lane: Lane
-    let order: SectionOrder
+struct OrderedReading: Sendable {
+    let stream: StreamID
+    let order: SectionSort
 
     func items(
-        _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+        _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [FeedItem] {
         let direction = order.isDescending ? direction.reversed : direction
-        guard let field = order.field else { return try snapshot.items(in: lane, direction, of: place?.position, limit: limit) }
-        return try snapshot.items(in: lane, by: field, direction, of: place, limit: limit)
+        guard let field = order.field else { return try snapshot.items(in: stream, direction, of: place?.position, limit: limit) }
+        return try snapshot.items(in: stream, by: field, direction, of: place, limit: limit)
     }
 
     func visit(
-        _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void
+        _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void
     ) throws {
         let direction = order.isDescending ? direction.reversed : direction
-        guard let field = order.field else { return try snapshot.visit(lane, direction, of: place?.position, limit: limit, body) }
-        try snapshot.visit(lane, by: field, direction, of: place, limit: limit, body)
+        guard let field = order.field else { return try snapshot.visit(stream, direction, of: place?.position, limit: limit, body) }
+        try snapshot.visit(stream, by: field, direction, of: place, limit: limit, body)
     }
 
     /// In the order of a field, there is nothing that stands among the content as it was listed.
-    func listings(between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot) throws -> [AdListing] {
-        order.field == nil ? try snapshot.listings(in: lane, between: positions, limit: limit) : []
+    func listings(between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot) throws -> [PinnedAd] {
+        order.field == nil ? try snapshot.listings(in: stream, between: positions, limit: limit) : []
     }
 
     /// - Parameter index: from the section's start.
-    func place(at index: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
-        guard order.isDescending else { return try snapshot.place(at: index, in: lane, by: order.field) }
-        return try snapshot.place(at: snapshot.count(in: lane) - 1 - index, in: lane, by: order.field)
+    func sortPosition(at index: Int, of snapshot: any FeedSnapshot) throws -> SortPosition? {
+        guard order.isDescending else { return try snapshot.sortPosition(at: index, in: stream, by: order.field) }
+        return try snapshot.sortPosition(at: snapshot.count(in: stream) - 1 - index, in: stream, by: order.field)
     }
 }
 

@@ -12,17 +12,17 @@ public struct SectionedDataSource: DataSource {
     public var sectionCount: Int { sections.count }
 
     public func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int {
-        try self[section].map { try snapshot.count(in: $0.lane) } ?? 0
+        try self[section].map { try snapshot.count(in: $0.stream) } ?? 0
     }
 
     public func items(
-        in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+        in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [FeedItem] {
         try self[section]?.reading.items(direction, of: place, limit: limit, from: snapshot) ?? []
     }
 
     public func visit(
-        _ section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot,
+        _ section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot,
         _ body: (ItemRow) throws -> Void
     ) throws {
         try self[section]?.reading.visit(direction, of: place, limit: limit, from: snapshot, body)
@@ -38,13 +38,13 @@ public struct SectionedDataSource: DataSource {
 
     public func placement(in section: Int) -> (any AdPlacement)? { self[section]?.placement }
 
-    public func place(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> ItemPlace? {
-        try self[section]?.reading.place(at: index, of: snapshot)
+    public func sortPosition(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> SortPosition? {
+        try self[section]?.reading.sortPosition(at: index, of: snapshot)
     }
 
     public func listings(
         in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
-    ) throws -> [AdListing] {
+    ) throws -> [PinnedAd] {
         try self[section]?.reading.listings(between: positions, limit: limit, from: snapshot) ?? []
     }
 

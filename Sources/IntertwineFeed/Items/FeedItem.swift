@@ -26,7 +26,7 @@ public struct FeedItem: Sendable, Hashable {
 }
 
 /// A kind together with a variant of it: what one factory makes cells for, such as an advertisement of type `image`.
-public struct ItemForm: Sendable, Hashable {
+public struct ItemType: Sendable, Hashable {
     public var kind: String
     public var variant: String
 
@@ -40,9 +40,9 @@ public struct ItemForm: Sendable, Hashable {
 ///
 /// The store keeps each section's items in a lane of its own, numbered as the store likes; ``content`` is the section of everything that
 /// no other section takes.
-public struct Lane: RawRepresentable, Sendable, Hashable {
-    public static let content = Lane(rawValue: 0)
-    public static let advertisements = Lane(rawValue: 1)
+public struct StreamID: RawRepresentable, Sendable, Hashable {
+    public static let content = StreamID(rawValue: 0)
+    public static let advertisements = StreamID(rawValue: 1)
 
     public let rawValue: Int64
 
@@ -52,18 +52,18 @@ public struct Lane: RawRepresentable, Sendable, Hashable {
 }
 
 /// An item that its kind found valid, as the store takes it: not yet at any position.
-public struct ValidItem: Sendable, Hashable {
+public struct ValidatedItem: Sendable, Hashable {
     public var kind: String
-    public var lane: Lane
+    public var stream: StreamID
     /// Unique among the items of its kind.
     public var id: String
     public var variant: String
     /// The fields that the kind knows, but for `klass`, `id` and `type`, as one JSON object whose bytes are equal for equal items.
     public var body: [UInt8]
 
-    public init(kind: String, lane: Lane, id: String, variant: String, body: [UInt8]) {
+    public init(kind: String, stream: StreamID, id: String, variant: String, body: [UInt8]) {
         self.kind = kind
-        self.lane = lane
+        self.stream = stream
         self.id = id
         self.variant = variant
         self.body = body

@@ -23,7 +23,7 @@ public struct ItemRow {
         self.body = body
     }
 
-    public var place: ItemPlace { ItemPlace(key: sortKey, position: position) }
+    public var sortPosition: SortPosition { SortPosition(key: sortKey, position: position) }
 
     /// The item, copied.
     public var item: FeedItem {
@@ -39,15 +39,15 @@ public struct ItemRow {
 }
 
 /// The bytes of an item, one part after another, in memory that holds something else behind them.
-struct PackedItem: Sendable {
-    private let place: ItemPlace
+struct RowLayout: Sendable {
+    private let sortPosition: SortPosition
     /// Where each part ends. In few bytes, as each page reads them of each cell; no item is as long.
     private let (kindEnd, idEnd, variantEnd, bodyEnd): (Int32, Int32, Int32, Int32)
     /// Where the last part ends, and the rest begins.
     var end: Int { Int(bodyEnd) }
 
     /// - Returns: the item, with something else behind it, in memory as large as that: it may be kept for long.
-    func memory(of item: FeedItem, with rest: [UInt8]) -> [UInt8] {
+    func bytes(of item: FeedItem, with rest: [UInt8]) -> [UInt8] {
         item.withRow { row in
             [UInt8](unsafeUninitializedCapacity: end + rest.count) { memory, count in
                 let memory = UnsafeMutableRawBufferPointer(memory)
@@ -85,7 +85,7 @@ struct PackedItem: Sendable {
     }
 
     init(_ item: FeedItem) {
-        place = item.place
+        sortPosition = item.sortPosition
         let kind = item.kind.utf8.count
         let id = kind + item.id.utf8.count
         let variant = id + item.variant.utf8.count
@@ -97,7 +97,8 @@ struct PackedItem: Sendable {
         func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[range]) }
         let (kind, id, variant) = (Int(kindEnd), Int(idEnd), Int(variantEnd))
         return ItemRow(
-            kind: part(0..<kind), id: part(kind..<id), variant: part(id..<variant), position: place.position, sortKey: place.key,
+            kind: part(0..<kind), id: part(kind..<id), variant: part(id..<variant), position: sortPosition.position,
+            sortKey: sortPosition.key,
             body: part(variant..<end))
     }
 }

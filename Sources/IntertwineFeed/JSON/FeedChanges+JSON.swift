@@ -13,8 +13,8 @@ extension FeedChanges {
 }
 
 extension JSONWriter {
-    fileprivate mutating func write(_ changed: ChangedPages) {
-        let (changes, held) = (changed.changes, changed.held)
+    fileprivate mutating func write(_ changed: PageDiff) {
+        let (changes, held) = (changed.changes, changed.clientCells)
         let cells = changed.pages.flatMap(\.entries)
         raw(#"{"reload":false,"removed":"#)
         write(changes.removed) { writer, index in

@@ -10,40 +10,40 @@ public struct ItemFields: Sendable {
         self.object = object
     }
 
-    public init(_ bytes: [UInt8]) throws(ItemFault) {
+    public init(_ bytes: [UInt8]) throws(ItemError) {
         do {
             object = try JSONObject(bytes)
         } catch {
-            throw ItemFault(error)
+            throw ItemError(error)
         }
     }
 
     /// The value of a field; nil where it is missing or null.
-    public func token(_ field: String) throws(ItemFault) -> JSONToken? {
+    public func token(_ field: String) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, field) {
-            guard found == nil else { throw ItemFault(field: field, reason: "occurs twice") }
+            guard found == nil else { throw ItemError(field: field, reason: "occurs twice") }
             found = member.value
         }
         return found?.kind == .null ? nil : found
     }
 
     /// A string of 1 to `limit` bytes without NUL, or nil where the field is missing or null.
-    public func optionalText(_ field: String, limit: Int) throws(ItemFault) -> ArraySlice<UInt8>? {
-        try token(field).map { token throws(ItemFault) in try text(field, token, limit: limit) }
+    public func optionalText(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
+        try token(field).map { token throws(ItemError) in try text(field, token, limit: limit) }
     }
 
-    private func text(_ field: String, _ token: JSONToken, limit: Int) throws(ItemFault) -> ArraySlice<UInt8> {
-        guard token.kind == .string else { throw ItemFault(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
+    private func text(_ field: String, _ token: JSONToken, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
+        guard token.kind == .string else { throw ItemError(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
         let characters = object.characters(of: token)
-        guard !characters.isEmpty else { throw ItemFault(field: field, reason: "is empty") }
-        guard characters.count <= limit else { throw ItemFault(field: field, reason: "is longer than \(limit) bytes") }
-        guard !characters.contains(0) else { throw ItemFault(field: field, reason: "contains a NUL character") }
+        guard !characters.isEmpty else { throw ItemError(field: field, reason: "is empty") }
+        guard characters.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes") }
+        guard !characters.contains(0) else { throw ItemError(field: field, reason: "contains a NUL character") }
         return characters
     }
 
-    public func text(_ field: String, limit: Int) throws(ItemFault) -> ArraySlice<UInt8> {
-        guard let text = try optionalText(field, limit: limit) else { throw ItemFault(field: field, reason: "is missing") }
+    public func text(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
+        guard let text = try optionalText(field, limit: limit) else { throw ItemError(field: field, reason: "is missing") }
         return text
     }
 
@@ -52,32 +52,32 @@ public struct ItemFields: Sendable {
 
     /// What is told of a picture to those who do not see it, or nil where the field is missing or null. It may be empty: the picture only
     /// adorns.
-    func optionalAlternative(_ field: String) throws(ItemFault) -> ArraySlice<UInt8>? {
+    func optionalAlternative(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try token(field) else { return nil }
         if token.kind == .string, token.range.isEmpty { return [] }
         return try text(field, token, limit: Self.alternativeLimit)
     }
 
-    func alternative(_ field: String) throws(ItemFault) -> String? {
+    func alternative(_ field: String) throws(ItemError) -> String? {
         try optionalAlternative(field).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// An absolute http or https URL, or nil where the field is missing or null.
-    public func optionalURL(_ field: String) throws(ItemFault) -> ArraySlice<UInt8>? {
+    public func optionalURL(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }
-        if let fault = ItemURL.fault(in: url) {
-            throw ItemFault(field: field, reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemFault.quoted(url))")
+        if let fault = ItemURL.error(in: url) {
+            throw ItemError(field: field, reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemError.quoted(url))")
         }
         return url
     }
 
-    public func url(_ field: String) throws(ItemFault) -> ArraySlice<UInt8> {
-        guard let url = try optionalURL(field) else { throw ItemFault(field: field, reason: "is missing") }
+    public func url(_ field: String) throws(ItemError) -> ArraySlice<UInt8> {
+        guard let url = try optionalURL(field) else { throw ItemError(field: field, reason: "is missing") }
         return url
     }
 
     /// An id: a string, or a whole number, which is kept in its decimal form, so that `1`, `1.0` and `"1"` are the same.
-    public func optionalIdentifier(_ field: String, limit: Int) throws(ItemFault) -> ArraySlice<UInt8>? {
+    public func optionalIdentifier(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try token(field), token.kind == .number else {
             guard let text = try optionalText(field, limit: limit) else { return nil }
             return try Self.identifier(text, in: field)
@@ -88,53 +88,53 @@ public struct ItemFields: Sendable {
         guard digits.allSatisfy({ $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }),
             fraction.allSatisfy({ $0 == UInt8(ascii: "0") })
         else {
-            throw ItemFault(field: field, reason: "must be a whole number or a string, is \(ItemFault.quoted(number))")
+            throw ItemError(field: field, reason: "must be a whole number or a string, is \(ItemError.quoted(number))")
         }
-        guard digits.count <= limit else { throw ItemFault(field: field, reason: "is longer than \(limit) bytes") }
+        guard digits.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes") }
         return digits.elementsEqual("-0".utf8) ? digits.dropFirst() : digits
     }
 
     /// A text that is to be an id: whoever answers requests refuses paths with control characters in them, escaped or not.
-    static func identifier(_ text: ArraySlice<UInt8>, in field: String) throws(ItemFault) -> ArraySlice<UInt8> {
+    static func identifier(_ text: ArraySlice<UInt8>, in field: String) throws(ItemError) -> ArraySlice<UInt8> {
         guard !text.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw ItemFault(field: field, reason: "contains a control character, which an id must not have")
+            throw ItemError(field: field, reason: "contains a control character, which an id must not have")
         }
         // Clients and proxies resolve such segments of paths before they send them.
         guard !text.elementsEqual(".".utf8), !text.elementsEqual("..".utf8) else {
-            throw ItemFault(field: field, reason: "must not be '.' or '..', which no path can name")
+            throw ItemError(field: field, reason: "must not be '.' or '..', which no path can name")
         }
         return text
     }
 
     /// One of the values that a field may have.
-    public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, of type: Choice.Type) throws(ItemFault) -> Choice {
+    public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, of type: Choice.Type) throws(ItemError) -> Choice {
         let token = try choiceToken(field)
         for choice in type.allCases where object.matches(token, choice.rawValue) { return choice }
         throw unknownChoice(field, token, among: type.allCases.map { $0.rawValue })
     }
 
     /// The same where the values are not known before the service starts.
-    public func choice(_ field: String, among allowed: some Collection<String>) throws(ItemFault) -> String {
+    public func choice(_ field: String, among allowed: some Collection<String>) throws(ItemError) -> String {
         let token = try choiceToken(field)
         for choice in allowed where object.matches(token, choice) { return choice }
         throw unknownChoice(field, token, among: Array(allowed))
     }
 
-    private func choiceToken(_ field: String) throws(ItemFault) -> JSONToken {
-        guard let token = try token(field) else { throw ItemFault(field: field, reason: "is missing") }
-        guard token.kind == .string else { throw ItemFault(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
+    private func choiceToken(_ field: String) throws(ItemError) -> JSONToken {
+        guard let token = try token(field) else { throw ItemError(field: field, reason: "is missing") }
+        guard token.kind == .string else { throw ItemError(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
         return token
     }
 
-    private func unknownChoice(_ field: String, _ token: JSONToken, among allowed: [String]) -> ItemFault {
-        ItemFault(
+    private func unknownChoice(_ field: String, _ token: JSONToken, among allowed: [String]) -> ItemError {
+        ItemError(
             field: field,
-            reason: "must be one of \(allowed.joined(separator: ", ")), is \(ItemFault.quoted(object.characters(of: token)))")
+            reason: "must be one of \(allowed.joined(separator: ", ")), is \(ItemError.quoted(object.characters(of: token)))")
     }
 }
 
 /// Why one JSON object is no item: the field, where one is to blame, and the reason, for whoever wrote it.
-public struct ItemFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
     public var field: String?
     public var reason: String
     /// Where reading the bytes stopped, if they are no JSON at all.
@@ -146,7 +146,7 @@ public struct ItemFault: Error, Sendable, Hashable, CustomStringConvertible {
         self.offset = offset
     }
 
-    init(_ fault: JSONFault) {
+    init(_ fault: JSONError) {
         self.init(reason: fault.reason.rawValue, offset: fault.offset)
     }
 

@@ -7,10 +7,10 @@ package struct ItemReader: Sendable {
     package static let itemLimit = 1 << 20
 
     package enum Outcome: Sendable, Hashable {
-        case item(ValidItem)
-        case bad(BadItem)
+        case item(ValidatedItem)
+        case bad(InvalidItem)
         /// The file is no list of items: nothing more comes out.
-        case unreadable(ItemFileFault)
+        case unreadable(ItemFileError)
         /// All that has arrived is read: append more, or say that it was the end.
         case needsBytes
         case finished
@@ -89,13 +89,13 @@ package struct ItemReader: Sendable {
             if buffer.starts(with: mark) { position = mark.count }
             isFirstByte = false
         }
-        switch ItemFileFault.opening(buffer[position...], isAtEnd: isAtEnd) {
+        switch ItemFileError.opening(buffer[position...], isAtEnd: isAtEnd) {
         case .items: break
         case .needsBytes:
             // A file may begin with any number of empty lines.
             skipWhitespace()
             return .needsBytes
-        case .fault(let fault): return unreadable(fault)
+        case .error(let fault): return unreadable(fault)
         }
         skipWhitespace()
         guard position < buffer.count else { return isAtEnd ? .finished : .needsBytes }
@@ -109,7 +109,7 @@ package struct ItemReader: Sendable {
         return nil
     }
 
-    private mutating func unreadable(_ fault: ItemFileFault) -> Outcome {
+    private mutating func unreadable(_ fault: ItemFileError) -> Outcome {
         state = .finished
         return .unreadable(fault)
     }
@@ -128,7 +128,7 @@ package struct ItemReader: Sendable {
         if let newline = buffer[position...].firstIndex(of: 0x0A) {
             end = newline
         } else if buffer.count - position > Self.itemLimit {
-            if isFirstLine, case .fault(let fault) = shape() { return unreadable(fault) }
+            if isFirstLine, case .error(let fault) = shape() { return unreadable(fault) }
             state = .lines(skipping: true)
             return bad(tooLong)
         } else if isAtEnd {
@@ -139,7 +139,7 @@ package struct ItemReader: Sendable {
         let outcome = item(onLineTo: end)
         if isFirstLine, case .bad = outcome {
             switch shapeOfFile(firstLineTo: end) {
-            case .fault(let fault): return unreadable(fault)
+            case .error(let fault): return unreadable(fault)
             case .needsBytes: return .needsBytes
             case .unknown: break
             }
@@ -151,22 +151,22 @@ package struct ItemReader: Sendable {
 
     private mutating func item(onLineTo end: Int) -> Outcome {
         guard end - position <= Self.itemLimit else { return bad(tooLong) }
-        do throws(JSONFault) {
+        do throws(JSONError) {
             let object = try JSONObject(buffer, at: position)
             let rest = buffer[object.range.upperBound..<max(end, object.range.upperBound)].filter { ![0x20, 0x09, 0x0D].contains($0) }
             guard rest.isEmpty else {
-                return bad(ItemFault(JSONFault(rest == [UInt8(ascii: ",")] ? .commaAfterLine : .trailingBytes, at: position)))
+                return bad(ItemError(JSONError(rest == [UInt8(ascii: ",")] ? .commaAfterLine : .trailingBytes, at: position)))
             }
             // An object that goes on behind the newline is no line: the line is cut off there.
-            guard object.range.upperBound <= end else { return bad(ItemFault(JSONFault(.endOfText, at: position))) }
+            guard object.range.upperBound <= end else { return bad(ItemError(JSONError(.endOfText, at: position))) }
             return check(object)
         } catch {
-            return bad(ItemFault(JSONFault(error.offset > end ? .endOfText : error.reason, at: position)))
+            return bad(ItemError(JSONError(error.offset > end ? .endOfText : error.reason, at: position)))
         }
     }
 
     /// Whether the first line is bad because the file is one object, and not a list.
-    private func shapeOfFile(firstLineTo end: Int) -> ItemFileFault.Shape {
+    private func shapeOfFile(firstLineTo end: Int) -> ItemFileError.Shape {
         guard buffer[position] == UInt8(ascii: "{") else { return .unknown }
         if let object = try? JSONObject(buffer, at: position), object.range.upperBound <= end {
             // One bad line among others is no such file.
@@ -178,8 +178,8 @@ package struct ItemReader: Sendable {
         return shape == .needsBytes && (isAtEnd || buffer.count - position > Self.itemLimit) ? .unknown : shape
     }
 
-    private func shape() -> ItemFileFault.Shape {
-        ItemFileFault.shape(of: buffer, at: position)
+    private func shape() -> ItemFileError.Shape {
+        ItemFileError.shape(of: buffer, at: position)
     }
 
     /// What is left of a line that is too long.
@@ -205,9 +205,9 @@ package struct ItemReader: Sendable {
         if buffer[position] == UInt8(ascii: "]") {
             state = .afterArray
             defer { position += 1 }
-            return isFirst ? nil : bad(ItemFault(JSONFault(.trailingComma, at: position)))
+            return isFirst ? nil : bad(ItemError(JSONError(.trailingComma, at: position)))
         }
-        do throws(JSONFault) {
+        do throws(JSONError) {
             let object = try JSONObject(buffer, at: position)
             let outcome = object.range.count > Self.itemLimit ? bad(tooLong) : check(object)
             consume(to: object.range.upperBound)
@@ -218,13 +218,13 @@ package struct ItemReader: Sendable {
             if error.reason == .endOfText, !isAtEnd {
                 // Tried again with every piece of the file: few, as an item is at most a few pieces long.
                 guard buffer.count - position > Self.itemLimit else { return .needsBytes }
-                return resynchronising(behind: tooLong)
+                return resynchronising(after: tooLong)
             }
-            return resynchronising(behind: ItemFault(error))
+            return resynchronising(after: ItemError(error))
         }
     }
 
-    private mutating func resynchronising(behind fault: ItemFault) -> Outcome {
+    private mutating func resynchronising(after fault: ItemError) -> Outcome {
         defer { countElement() }
         state = .resynchronising(ItemResynchroniser())
         return bad(fault)
@@ -251,7 +251,7 @@ package struct ItemReader: Sendable {
             state = .arrayItem(isFirst: false)
         default: state = .resynchronising(ItemResynchroniser())
         }
-        return bad(ItemFault(JSONFault(.expectedCommaOrEnd, at: position)))
+        return bad(ItemError(JSONError(.expectedCommaOrEnd, at: position)))
     }
 
     private mutating func resynchronise(_ resynchroniser: ItemResynchroniser) -> Outcome? {
@@ -262,7 +262,7 @@ package struct ItemReader: Sendable {
             case .inside:
                 if byte == 0x0A { line += 1 }
                 position += 1
-            case .behindItem:
+            case .afterItem:
                 position += 1
                 state = .arraySeparator
                 return nil
@@ -292,12 +292,12 @@ package struct ItemReader: Sendable {
         }
         // A broken item can end the array before its time: what looks like an item behind it is one.
         state = buffer[position] == UInt8(ascii: "{") ? .arrayItem(isFirst: false) : .resynchronising(ItemResynchroniser())
-        return bad(ItemFault(reason: "something follows the end of the array"))
+        return bad(ItemError(reason: "something follows the end of the array"))
     }
 
     private mutating func cutOff() -> Outcome {
         state = .finished
-        return bad(ItemFault(reason: "the array has no end: the file may have been cut off"))
+        return bad(ItemError(reason: "the array has no end: the file may have been cut off"))
     }
 
     // MARK: Places
@@ -306,7 +306,7 @@ package struct ItemReader: Sendable {
     private mutating func check(_ object: JSONObject) -> Outcome {
         let fields = ItemFields(object)
         last = (line, index, consumed + position)
-        do throws(ItemFault) {
+        do throws(ItemError) {
             return .item(try kinds.validate(fields))
         } catch {
             let id = try? fields.optionalIdentifier("id", limit: 512)
@@ -339,17 +339,17 @@ package struct ItemReader: Sendable {
     }
 
     /// A fault of the item that begins at ``position``; one of syntax has the line on which reading stopped.
-    private func bad(_ fault: ItemFault, id: String? = nil) -> Outcome {
+    private func bad(_ fault: ItemError, id: String? = nil) -> Outcome {
         let stop = min(max(fault.offset ?? position, position), buffer.count)
         return .bad(
-            BadItem(line: line + lines(from: position, to: stop), index: index, id: id, offset: consumed + stop, fault: fault))
+            InvalidItem(line: line + lines(from: position, to: stop), index: index, id: id, offset: consumed + stop, error: fault))
     }
 
-    private var tooLong: ItemFault { ItemFault(reason: "is longer than \(Self.itemLimit) bytes") }
+    private var tooLong: ItemError { ItemError(reason: "is longer than \(Self.itemLimit) bytes") }
 }
 
 /// An item of a file that was not taken, for whoever has to mend the file.
-public struct BadItem: Error, Sendable, Hashable, CustomStringConvertible {
+public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
     /// Counted from 1: where the item begins or, where it is not JSON at all, where reading it failed.
     public var line: Int
     /// In an array, how many elements stand before it; nil on a line of NDJSON, which the line tells.
@@ -360,20 +360,20 @@ public struct BadItem: Error, Sendable, Hashable, CustomStringConvertible {
     public var offset: Int
     /// The file's number among those of an import, from 0.
     public var file = 0
-    public var fault: ItemFault
+    public var error: ItemError
 
-    public init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, fault: ItemFault) {
+    public init(line: Int, index: Int? = nil, id: String? = nil, offset: Int = 0, error: ItemError) {
         self.line = line
         self.index = index
         self.id = id
         self.offset = offset
-        self.fault = fault
+        self.error = error
     }
 
     /// `line 2: …` on a line of its own; in an array, which may be one line, `line 1, index 4998 (from 0), id "u4998", byte 812345: …`.
     public var description: String {
-        guard let index else { return "line \(line): \(fault)" }
-        let id = id.map { ", id \"\(ItemFault.shown($0))\"" } ?? ""
-        return "line \(line), index \(index) (from 0)\(id), byte \(offset): \(fault)"
+        guard let index else { return "line \(line): \(error)" }
+        let id = id.map { ", id \"\(ItemError.shown($0))\"" } ?? ""
+        return "line \(line), index \(index) (from 0)\(id), byte \(offset): \(error)"
     }
 }

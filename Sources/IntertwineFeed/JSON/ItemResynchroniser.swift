@@ -8,7 +8,7 @@ struct ItemResynchroniser: Sendable, Equatable {
         /// The byte belongs to the broken item.
         case inside
         /// The byte is the last of the broken item.
-        case behindItem
+        case afterItem
         /// The byte follows the broken item: a comma, or the array's end.
         case atSeparator
         /// The byte begins another item.
@@ -25,7 +25,7 @@ struct ItemResynchroniser: Sendable, Equatable {
     /// The last byte outside strings that was not whitespace.
     private var previous: UInt8 = 0
     /// The last two such bytes were a closing brace and a comma.
-    private var isBehindClosedObject = false
+    private var isAfterClosedObject = false
 
     mutating func receive(_ byte: UInt8) -> Step {
         if isInString, !isAdrift { return receiveInString(byte) }
@@ -43,10 +43,10 @@ struct ItemResynchroniser: Sendable, Equatable {
             open(isObject: true)
         case UInt8(ascii: "["): open(isObject: false)
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
-            guard depth > 0 else { return byte == UInt8(ascii: "]") ? .atSeparator : .behindItem }
+            guard depth > 0 else { return byte == UInt8(ascii: "]") ? .atSeparator : .afterItem }
             nesting >>= 1
             depth -= 1
-            return depth == 0 ? .behindItem : .inside
+            return depth == 0 ? .afterItem : .inside
         case UInt8(ascii: ","): return depth == 0 ? .atSeparator : .inside
         case UInt8(ascii: ":"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."): break
         case UInt8(ascii: "E"): break
@@ -69,8 +69,8 @@ struct ItemResynchroniser: Sendable, Equatable {
     }
 
     private mutating func receiveAdrift(_ byte: UInt8, after last: UInt8) -> Step {
-        if byte == UInt8(ascii: "{"), isBehindClosedObject { return .atItem }
-        isBehindClosedObject = byte == UInt8(ascii: ",") && last == UInt8(ascii: "}")
+        if byte == UInt8(ascii: "{"), isAfterClosedObject { return .atItem }
+        isAfterClosedObject = byte == UInt8(ascii: ",") && last == UInt8(ascii: "}")
         return .inside
     }
 

@@ -9,21 +9,21 @@ public struct JSONObject: Sendable {
     public let range: Range<Int>
 
     /// Reads the whole of `bytes` as one object.
-    public init(_ bytes: [UInt8]) throws(JSONFault) {
+    public init(_ bytes: [UInt8]) throws(JSONError) {
         try self.init(bytes, at: 0)
         var scanner = JSONScanner(at: range.upperBound)
         scanner.skipWhitespace(bytes.span)
-        guard scanner.position == bytes.count else { throw JSONFault(.trailingBytes, at: scanner.position) }
+        guard scanner.position == bytes.count else { throw JSONError(.trailingBytes, at: scanner.position) }
     }
 
     /// Reads the object that begins at `offset` (whitespace before it is skipped) and leaves what follows it alone.
-    init(_ bytes: [UInt8], at offset: Int) throws(JSONFault) {
+    init(_ bytes: [UInt8], at offset: Int) throws(JSONError) {
         let span = bytes.span
         var scanner = JSONScanner(at: offset)
         scanner.skipWhitespace(span)
         let start = scanner.position
-        guard start < span.count else { throw JSONFault(.endOfText, at: start) }
-        guard span[start] == UInt8(ascii: "{") else { throw JSONFault(.expectedObject, at: start) }
+        guard start < span.count else { throw JSONError(.endOfText, at: start) }
+        guard span[start] == UInt8(ascii: "{") else { throw JSONError(.expectedObject, at: start) }
         scanner.position += 1
         var members: [(name: JSONToken, value: JSONToken)] = []
         members.reserveCapacity(8)
@@ -39,11 +39,11 @@ public struct JSONObject: Sendable {
                 let value = try scanner.value(span)
                 members.append((name, value))
                 scanner.skipWhitespace(span)
-                guard scanner.position < span.count else { throw JSONFault(.endOfText, at: scanner.position) }
+                guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
                 switch span[scanner.position] {
                 case UInt8(ascii: ","): break
                 case UInt8(ascii: "}"): isOpen = false
-                default: throw JSONFault(.expectedCommaOrEnd, at: scanner.position)
+                default: throw JSONError(.expectedCommaOrEnd, at: scanner.position)
                 }
                 scanner.position += 1
             }
@@ -83,12 +83,12 @@ package struct JSONArray: Sendable {
     package let elements: [JSONToken]
 
     /// Reads the whole of `bytes` as one array.
-    package init(_ bytes: [UInt8]) throws(JSONFault) {
+    package init(_ bytes: [UInt8]) throws(JSONError) {
         let span = bytes.span
         var scanner = JSONScanner()
         scanner.skipWhitespace(span)
-        guard scanner.position < span.count else { throw JSONFault(.endOfText, at: scanner.position) }
-        guard span[scanner.position] == UInt8(ascii: "[") else { throw JSONFault(.expectedArray, at: scanner.position) }
+        guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
+        guard span[scanner.position] == UInt8(ascii: "[") else { throw JSONError(.expectedArray, at: scanner.position) }
         scanner.position += 1
         scanner.skipWhitespace(span)
         var elements: [JSONToken] = []
@@ -101,16 +101,16 @@ package struct JSONArray: Sendable {
             scanner.skipWhitespace(span)
             elements.append(try scanner.value(span))
             scanner.skipWhitespace(span)
-            guard scanner.position < span.count else { throw JSONFault(.endOfText, at: scanner.position) }
+            guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
             switch span[scanner.position] {
             case UInt8(ascii: ","): break
             case UInt8(ascii: "]"): isOpen = false
-            default: throw JSONFault(.expectedCommaOrEnd, at: scanner.position)
+            default: throw JSONError(.expectedCommaOrEnd, at: scanner.position)
             }
             scanner.position += 1
         }
         scanner.skipWhitespace(span)
-        guard scanner.position == span.count else { throw JSONFault(.trailingBytes, at: scanner.position) }
+        guard scanner.position == span.count else { throw JSONError(.trailingBytes, at: scanner.position) }
         self.bytes = bytes
         self.elements = elements
     }

@@ -41,12 +41,12 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         description = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 
-    public var isWholeDocument: Bool { tokens.isEmpty }
+    public var isRoot: Bool { tokens.isEmpty }
 
     /// What it points to in an object; nil where there is nothing.
     ///
-    /// - Throws: ``ItemFault`` where a name on the way occurs twice: which one was meant cannot be known.
-    func value(in object: JSONObject) throws(ItemFault) -> JSONToken? {
+    /// - Throws: ``ItemError`` where a name on the way occurs twice: which one was meant cannot be known.
+    func value(in object: JSONObject) throws(ItemError) -> JSONToken? {
         guard let first = tokens.first else { return JSONToken(.object, object.range) }
         guard var found = try Self.member(first, of: object) else { return nil }
         for token in tokens.dropFirst() {
@@ -65,10 +65,10 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return found
     }
 
-    private static func member(_ name: String, of object: JSONObject) throws(ItemFault) -> JSONToken? {
+    private static func member(_ name: String, of object: JSONObject) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, name) {
-            guard found == nil else { throw ItemFault(reason: "\(ItemFault.shown(name)) occurs twice") }
+            guard found == nil else { throw ItemError(reason: "\(ItemError.shown(name)) occurs twice") }
             found = member.value
         }
         return found

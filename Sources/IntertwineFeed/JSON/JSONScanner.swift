@@ -26,8 +26,8 @@ struct JSONScanner {
     }
 
     /// Reads one value, the position being at its first byte, and stops right behind it.
-    mutating func value(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
-        guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+    mutating func value(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
+        guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         switch bytes[position] {
         case UInt8(ascii: "\""): return try string(bytes)
         case UInt8(ascii: "{"), UInt8(ascii: "["): return try container(bytes)
@@ -36,7 +36,7 @@ struct JSONScanner {
     }
 
     /// An object or an array, checked to its end.
-    private mutating func container(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
+    private mutating func container(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         let start = position
         let kind: JSONToken.Kind = bytes[start] == UInt8(ascii: "{") ? .object : .array
         // Bit 0 tells the innermost container: 1 for an object.
@@ -45,16 +45,16 @@ struct JSONScanner {
         repeat {
             // A value is expected here.
             skipWhitespace(bytes)
-            guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+            guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
             let byte = bytes[position]
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                guard depth < Self.depthLimit else { throw JSONFault(.tooDeep, at: position) }
+                guard depth < Self.depthLimit else { throw JSONError(.tooDeep, at: position) }
                 let isObject = byte == UInt8(ascii: "{")
                 nesting = nesting << 1 | (isObject ? 1 : 0)
                 depth += 1
                 position += 1
                 skipWhitespace(bytes)
-                guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+                guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
                 if bytes[position] != (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
                     if isObject { _ = try name(bytes) }
                     continue
@@ -71,10 +71,10 @@ struct JSONScanner {
     }
 
     /// Closes containers until a comma says that one goes on, or none is open.
-    private mutating func close(_ bytes: Span<UInt8>, nesting: inout UInt64, depth: inout Int) throws(JSONFault) {
+    private mutating func close(_ bytes: Span<UInt8>, nesting: inout UInt64, depth: inout Int) throws(JSONError) {
         while depth > 0 {
             skipWhitespace(bytes)
-            guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+            guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
             let isObject = nesting & 1 == 1
             let byte = bytes[position]
             if byte == UInt8(ascii: ",") {
@@ -85,7 +85,7 @@ struct JSONScanner {
                 }
                 return
             }
-            guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { throw JSONFault(.expectedCommaOrEnd, at: position) }
+            guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { throw JSONError(.expectedCommaOrEnd, at: position) }
             position += 1
             nesting >>= 1
             depth -= 1
@@ -93,15 +93,15 @@ struct JSONScanner {
     }
 
     /// A member's name and the colon behind it.
-    mutating func name(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
-        guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+    mutating func name(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
+        guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         guard bytes[position] == UInt8(ascii: "\"") else {
-            throw JSONFault(bytes[position] == UInt8(ascii: "}") ? .trailingComma : .expectedName, at: position)
+            throw JSONError(bytes[position] == UInt8(ascii: "}") ? .trailingComma : .expectedName, at: position)
         }
         let name = try string(bytes)
         skipWhitespace(bytes)
-        guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
-        guard bytes[position] == UInt8(ascii: ":") else { throw JSONFault(.expectedColon, at: position) }
+        guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
+        guard bytes[position] == UInt8(ascii: ":") else { throw JSONError(.expectedColon, at: position) }
         position += 1
         return name
     }
@@ -111,7 +111,7 @@ extension JSONScanner {
     /// A string, the position being at its opening quote.
     ///
     /// Every byte is checked: no control characters (RFC 8259 §7), well-formed UTF-8 only (RFC 3629 §4), known escapes, whole surrogate pairs.
-    private mutating func string(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         position += 1
         let start = position
         var isEscaped = false
@@ -130,17 +130,17 @@ extension JSONScanner {
             case UInt8(ascii: "\\"):
                 isEscaped = true
                 try escape(bytes)
-            case 0..<0x20: throw JSONFault(.controlCharacter, at: position)
+            case 0..<0x20: throw JSONError(.controlCharacter, at: position)
             case 0x20..<0x80: position += 1
             default: try multiByteCharacter(bytes)
             }
         }
-        throw JSONFault(.endOfText, at: position)
+        throw JSONError(.endOfText, at: position)
     }
 
-    private mutating func escape(_ bytes: Span<UInt8>) throws(JSONFault) {
+    private mutating func escape(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
-        guard position + 1 < bytes.count else { throw JSONFault(.endOfText, at: position) }
+        guard position + 1 < bytes.count else { throw JSONError(.endOfText, at: position) }
         switch bytes[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
             UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -152,28 +152,28 @@ extension JSONScanner {
             case 0xD800..<0xDC00:
                 // The other half may not have arrived yet.
                 for (offset, byte) in #"\u"#.utf8.enumerated() {
-                    guard position + offset < bytes.count else { throw JSONFault(.endOfText, at: start) }
-                    guard bytes[position + offset] == byte else { throw JSONFault(.loneSurrogate, at: start) }
+                    guard position + offset < bytes.count else { throw JSONError(.endOfText, at: start) }
+                    guard bytes[position + offset] == byte else { throw JSONError(.loneSurrogate, at: start) }
                 }
-                guard case 0xDC00..<0xE000 = try Self.codeUnit(bytes, at: position) else { throw JSONFault(.loneSurrogate, at: start) }
+                guard case 0xDC00..<0xE000 = try Self.codeUnit(bytes, at: position) else { throw JSONError(.loneSurrogate, at: start) }
                 position += 6
-            case 0xDC00..<0xE000: throw JSONFault(.loneSurrogate, at: start)
+            case 0xDC00..<0xE000: throw JSONError(.loneSurrogate, at: start)
             default: break
             }
-        default: throw JSONFault(.badEscape, at: start)
+        default: throw JSONError(.badEscape, at: start)
         }
     }
 
     /// The number in `\uXXXX`, whose backslash stands at `offset`.
-    static func codeUnit(_ bytes: Span<UInt8>, at offset: Int) throws(JSONFault) -> UInt16 {
-        guard offset + 6 <= bytes.count else { throw JSONFault(.endOfText, at: offset) }
+    static func codeUnit(_ bytes: Span<UInt8>, at offset: Int) throws(JSONError) -> UInt16 {
+        guard offset + 6 <= bytes.count else { throw JSONError(.endOfText, at: offset) }
         var unit: UInt16 = 0
         for index in offset + 2..<offset + 6 {
             let digit: UInt8
             switch bytes[index] {
             case let byte where byte &- UInt8(ascii: "0") <= 9: digit = byte &- UInt8(ascii: "0")
             case let byte where (byte | 0x20) &- UInt8(ascii: "a") <= 5: digit = (byte | 0x20) &- UInt8(ascii: "a") + 10
-            default: throw JSONFault(.badEscape, at: offset)
+            default: throw JSONError(.badEscape, at: offset)
             }
             unit = unit << 4 | UInt16(digit)
         }
@@ -181,7 +181,7 @@ extension JSONScanner {
     }
 
     /// One character of two to four bytes, by the table of RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF.
-    private mutating func multiByteCharacter(_ bytes: Span<UInt8>) throws(JSONFault) {
+    private mutating func multiByteCharacter(_ bytes: Span<UInt8>) throws(JSONError) {
         let lead = bytes[position]
         let second: ClosedRange<UInt8>
         let length: Int
@@ -193,13 +193,13 @@ extension JSONScanner {
         case 0xF0: (length, second) = (4, 0x90...0xBF)
         case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
         case 0xF4: (length, second) = (4, 0x80...0x8F)
-        default: throw JSONFault(.badUTF8, at: position)
+        default: throw JSONError(.badUTF8, at: position)
         }
         for offset in 1..<length {
             // The rest of the character may not have arrived yet.
-            guard position + offset < bytes.count else { throw JSONFault(.endOfText, at: position) }
+            guard position + offset < bytes.count else { throw JSONError(.endOfText, at: position) }
             let byte = bytes[position + offset]
-            guard offset == 1 ? second.contains(byte) : byte & 0xC0 == 0x80 else { throw JSONFault(.badUTF8, at: position) }
+            guard offset == 1 ? second.contains(byte) : byte & 0xC0 == 0x80 else { throw JSONError(.badUTF8, at: position) }
         }
         position += length
     }
@@ -207,30 +207,30 @@ extension JSONScanner {
 
 extension JSONScanner {
     /// A number or one of the three literals.
-    private mutating func scalar(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
-        guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+    private mutating func scalar(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
+        guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         switch bytes[position] {
         case UInt8(ascii: "t"): return try literal("true", .boolean, bytes)
         case UInt8(ascii: "f"): return try literal("false", .boolean, bytes)
         case UInt8(ascii: "n"): return try literal("null", .null, bytes)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number(bytes)
-        default: throw JSONFault(.expectedValue, at: position)
+        default: throw JSONError(.expectedValue, at: position)
         }
     }
 
-    private mutating func literal(_ text: StaticString, _ kind: JSONToken.Kind, _ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
+    private mutating func literal(_ text: StaticString, _ kind: JSONToken.Kind, _ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         let start = position
         for index in 0..<text.utf8CodeUnitCount {
-            guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+            guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
             // In bounds by the loop; a StaticString's bytes live as long as the process.
-            guard bytes[position] == text.utf8Start[index] else { throw JSONFault(.badLiteral, at: start) }
+            guard bytes[position] == text.utf8Start[index] else { throw JSONError(.badLiteral, at: start) }
             position += 1
         }
         return JSONToken(kind, start..<position)
     }
 
     /// RFC 8259 §6.
-    private mutating func number(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONToken {
+    private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         let start = position
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
         if position < bytes.count, bytes[position] == UInt8(ascii: "0") {
@@ -248,15 +248,15 @@ extension JSONScanner {
             try digits(bytes)
         }
         // "01" and the like: the value would be followed by another.
-        if position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { throw JSONFault(.badNumber, at: start) }
+        if position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { throw JSONError(.badNumber, at: start) }
         return JSONToken(.number, start..<position)
     }
 
     /// One digit or more.
-    private mutating func digits(_ bytes: Span<UInt8>) throws(JSONFault) {
+    private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         while position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
-        guard position > start else { throw position < bytes.count ? JSONFault(.badNumber, at: start) : JSONFault(.endOfText, at: start) }
+        guard position > start else { throw position < bytes.count ? JSONError(.badNumber, at: start) : JSONError(.endOfText, at: start) }
     }
 }
 
@@ -285,7 +285,7 @@ public struct JSONToken: Sendable, Hashable {
 }
 
 /// Why bytes are not one JSON text (RFC 8259), and where.
-public struct JSONFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Reason: String, Sendable, Hashable {
         case endOfText = "ends too early"
         case expectedValue = "a value is expected"

@@ -1,7 +1,7 @@
 /// JSON as text: whether bytes are that, and what the characters of a string are.
 package enum JSONText {
     /// Whether the whole of `bytes` is one value, of whatever kind.
-    package static func isWhole(_ bytes: [UInt8]) -> Bool {
+    package static func isComplete(_ bytes: [UInt8]) -> Bool {
         let span = bytes.span
         var scanner = JSONScanner()
         scanner.skipWhitespace(span)

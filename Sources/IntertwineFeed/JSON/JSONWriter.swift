@@ -218,7 +218,7 @@ extension JSONWriter {
         }
     }
 
-    private mutating func write(_ picture: BoundPicture) {
+    private mutating func write(_ picture: ImageBinding) {
         raw(#""image":"#)
         write(picture.href)
         if let box = picture.box {
@@ -235,7 +235,7 @@ extension JSONWriter {
             }
             raw("]")
         }
-        if let looks = picture.looks {
+        if let looks = picture.placeholder {
             raw(#","placeholder":"#)
             write(looks.placeholder)
             raw(#","color":"#)
@@ -252,7 +252,7 @@ extension JSONWriter {
         }
     }
 
-    mutating func write(_ value: ActionValue) {
+    mutating func write(_ value: JSONValue) {
         switch value {
         case .text(let text): write(text)
         case .integer(let number): write(number)

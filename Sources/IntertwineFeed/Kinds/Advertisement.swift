@@ -43,9 +43,9 @@ extension Advertisement {
 
     /// Reads an advertisement as the store keeps it.
     ///
-    /// - Throws: ``ItemFault`` where the item is of another kind, or was changed behind the store's back.
-    package init(item: FeedItem) throws(ItemFault) {
-        guard let variant = Variant(rawValue: item.variant) else { throw ItemFault(field: "type", reason: "is unknown") }
+    /// - Throws: ``ItemError`` where the item is of another kind, or was changed behind the store's back.
+    package init(item: FeedItem) throws(ItemError) {
+        guard let variant = Variant(rawValue: item.variant) else { throw ItemError(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
         func text(_ bytes: ArraySlice<UInt8>?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
         self.init(
@@ -59,7 +59,7 @@ extension Advertisement {
     }
 
     /// A MIME type of a picture, a video or a sound, without parameters.
-    fileprivate static func mediaType(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
+    fileprivate static func mediaType(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let type = try fields.optionalText("mediaType", limit: mediaTypeLimit) else { return nil }
         let parts = type.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
         func isAlphanumeric(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 }
@@ -67,7 +67,7 @@ extension Advertisement {
             let first = parts[1].first, isAlphanumeric(first),
             parts[1].allSatisfy({ isAlphanumeric($0) || "!#$&^_.+-".utf8.contains($0) })
         else {
-            throw ItemFault(field: "mediaType", reason: "must be a MIME type such as video/mp4 or audio/mpeg, is \(ItemFault.quoted(type))")
+            throw ItemError(field: "mediaType", reason: "must be a MIME type such as video/mp4 or audio/mpeg, is \(ItemError.quoted(type))")
         }
         return type
     }
@@ -80,30 +80,30 @@ package struct AdvertisementKind: ItemKind {
     package static let idLimit = 512
 
     package let name = "advertisement"
-    package let lane = Lane.advertisements
+    package let stream = StreamID.advertisements
 
     package init() {}
 
     package var fields: [ItemField]? {
         [
-            ItemField("id", isRequired: true) { fields throws(ItemFault) in _ = try fields.optionalIdentifier("id", limit: Self.idLimit) },
-            ItemField("type", isRequired: true) { fields throws(ItemFault) in
+            ItemField("id", isRequired: true) { fields throws(ItemError) in _ = try fields.optionalIdentifier("id", limit: Self.idLimit) },
+            ItemField("type", isRequired: true) { fields throws(ItemError) in
                 _ = try fields.choice("type", of: Advertisement.Variant.self)
             },
-            ItemField("contentUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("contentUrl") },
-            ItemField("clickthroughUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("clickthroughUrl") },
-            ItemField("posterUrl") { fields throws(ItemFault) in _ = try fields.optionalURL("posterUrl") },
-            ItemField("mediaType") { fields throws(ItemFault) in _ = try Advertisement.mediaType(in: fields) },
-            ItemField("duration") { fields throws(ItemFault) in _ = try Advertisement.duration.value(in: fields) },
-            ItemField("alt") { fields throws(ItemFault) in _ = try fields.alternative("alt") },
-            ItemField("advertiser") { fields throws(ItemFault) in _ = try Self.advertiser(in: fields) },
-            ItemField(Trackers.impressionField) { fields throws(ItemFault) in _ = try Trackers(fields) },
-            ItemField(Trackers.clickField) { fields throws(ItemFault) in _ = try Trackers(fields) },
+            ItemField("contentUrl", isRequired: true) { fields throws(ItemError) in _ = try fields.url("contentUrl") },
+            ItemField("clickthroughUrl", isRequired: true) { fields throws(ItemError) in _ = try fields.url("clickthroughUrl") },
+            ItemField("posterUrl") { fields throws(ItemError) in _ = try fields.optionalURL("posterUrl") },
+            ItemField("mediaType") { fields throws(ItemError) in _ = try Advertisement.mediaType(in: fields) },
+            ItemField("duration") { fields throws(ItemError) in _ = try Advertisement.duration.value(in: fields) },
+            ItemField("alt") { fields throws(ItemError) in _ = try fields.alternative("alt") },
+            ItemField("advertiser") { fields throws(ItemError) in _ = try Self.advertiser(in: fields) },
+            ItemField(Trackers.impressionField) { fields throws(ItemError) in _ = try Trackers(fields) },
+            ItemField(Trackers.clickField) { fields throws(ItemError) in _ = try Trackers(fields) },
         ]
     }
 
-    package func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
-        guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) else { throw ItemFault(field: "id", reason: "is missing") }
+    package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
+        guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) else { throw ItemError(field: "id", reason: "is missing") }
         let variant = try fields.choice("type", of: Advertisement.Variant.self)
         var body = ItemBody()
         body.append("contentUrl", try fields.url("contentUrl"))
@@ -116,8 +116,8 @@ package struct AdvertisementKind: ItemKind {
         let trackers = try Trackers(fields)
         body.append(Trackers.impressionField, literal: Trackers.literal(trackers.impression))
         body.append(Trackers.clickField, literal: Trackers.literal(trackers.click))
-        return ValidItem(
-            kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
+        return ValidatedItem(
+            kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
 
     package func schema() -> [UInt8] {
@@ -135,17 +135,17 @@ package struct AdvertisementKind: ItemKind {
             ]))
         document.add("duration", .number(minimum: Advertisement.duration.minimum, maximum: Advertisement.duration.maximum))
         document.add("alt", .alternative)
-        document.add("advertiser", .line(maximum: Creative.advertiserLimit))
+        document.add("advertiser", .line(maximum: CreativeInfo.advertiserLimit))
         document.add(Trackers.impressionField, .trackers)
         document.add(Trackers.clickField, .trackers)
         return document.bytes
     }
 
     /// Who pays, as reports call them.
-    private static func advertiser(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
-        guard let name = try fields.optionalText("advertiser", limit: Creative.advertiserLimit) else { return nil }
+    private static func advertiser(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
+        guard let name = try fields.optionalText("advertiser", limit: CreativeInfo.advertiserLimit) else { return nil }
         guard !name.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw ItemFault(field: "advertiser", reason: "contains a control character")
+            throw ItemError(field: "advertiser", reason: "contains a control character")
         }
         return name
     }

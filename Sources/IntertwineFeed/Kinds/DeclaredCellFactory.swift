@@ -25,10 +25,10 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         self.plan = plan
     }
 
-    /// - Throws: ``ItemFault`` where the body is not what the kind declares, ``CellFactoryError/noFactory(_:)`` where no condition holds.
+    /// - Throws: ``ItemError`` where the body is not what the kind declares, ``CellFactoryError/noFactory(_:)`` where no condition holds.
     func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         guard let viewModel = try makeViewModel(nil, for: item, cell: id, in: context) else {
-            throw CellFactoryError.noFactory(ItemForm(kind: item.kind, variant: item.variant))
+            throw CellFactoryError.noFactory(ItemType(kind: item.kind, variant: item.variant))
         }
         return viewModel
     }
@@ -43,7 +43,7 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         var unknown: DeclaredCell?
         var chosen: DeclaredCell?
         for cell in declared[companion] ?? [] where chosen == nil {
-            guard try cell.conditions.allSatisfy({ try $0.holds(for: values) }) else { continue }
+            guard try cell.conditions.allSatisfy({ try $0.isSatisfied(by: values) }) else { continue }
             if context.knows(cell.identifier), context.knows(bindings: cell.types) { chosen = cell } else { unknown = unknown ?? cell }
         }
         guard let cell = chosen ?? unknown else { return nil }
@@ -74,8 +74,8 @@ struct DeclaredCell: Sendable {
 
     /// What fills the cell.
     ///
-    /// - Throws: ``ItemFault`` where a field is not what the kind declares.
-    fileprivate func bindings(of values: inout FieldValues, in size: CellSize, _ context: CellContext) throws(ItemFault) -> [Binding] {
+    /// - Throws: ``ItemError`` where a field is not what the kind declares.
+    fileprivate func bindings(of values: inout FieldValues, in size: CellSize, _ context: CellContext) throws(ItemError) -> [Binding] {
         var filled: [Binding] = []
         filled.reserveCapacity(bindings.count)
         for binding in bindings {
@@ -121,8 +121,8 @@ struct CellCondition: Sendable {
     let reference: FieldReference
     let test: Test
 
-    /// - Throws: ``ItemFault`` where the field is not what the kind declares.
-    func holds(for values: FieldValues) throws(ItemFault) -> Bool {
+    /// - Throws: ``ItemError`` where the field is not what the kind declares.
+    func isSatisfied(by values: FieldValues) throws(ItemError) -> Bool {
         let text = try values.text(reference)
         switch test {
         case .present(let isPresent): return (text != nil) == isPresent
@@ -145,7 +145,7 @@ struct DeclaredScreen: Sendable {
     let screen: String
     let arguments: [(name: String, source: ByLanguage<BindingSource>)]
 
-    func presentation(of values: inout FieldValues, in context: CellContext) throws(ItemFault) -> Presentation {
+    func presentation(of values: inout FieldValues, in context: CellContext) throws(ItemError) -> Presentation {
         var read: [Presentation.Argument] = []
         read.reserveCapacity(arguments.count)
         for (name, source) in arguments {
@@ -159,16 +159,16 @@ extension CellFactories {
     /// Registers the cells of a declared kind, for each layout and type that it has cells for.
     ///
     /// - Parameter hasViewers: whether requests can have a viewer at all; without, commands that act for one are refused.
-    /// - Throws: `KindFault` where an action names a command that is unknown or cannot stand there, or the kind contradicts another.
+    /// - Throws: `KindError` where an action names a command that is unknown or cannot stand there, or the kind contradicts another.
     package mutating func register(
         _ kind: DeclaredKind, commands registry: CommandRegistry = .standard, hasViewers: Bool = true
-    ) throws(KindFault) {
-        var offers: CommandNeeds = hasViewers ? .viewer : []
+    ) throws(KindError) {
+        var offers: CommandRequirements = hasViewers ? .viewer : []
         if kind.screen != nil { offers.insert(.presentation) }
         if kind.destination != nil { offers.insert(.destination) }
         let plan = try Self.plan(of: kind, registry: registry, offers: offers)
         let variants = kind.declaration.variants.isEmpty ? [""] : kind.declaration.variants
-        if kind.lane != .advertisements { for variant in variants { note(ItemForm(kind: kind.name, variant: variant)) } }
+        if kind.stream != .advertisements { for variant in variants { index(ItemType(kind: kind.name, variant: variant)) } }
         for layout in CellLayout.allCases {
             for variant in variants {
                 let cells = (kind.cells[layout] ?? []).compactMap { $0.narrowed(to: variant) }
@@ -177,29 +177,29 @@ extension CellFactories {
                 }
                 do {
                     try register(
-                        factory, for: ItemForm(kind: kind.name, variant: variant), prefix: kind.prefix, lane: kind.lane, layout: layout)
+                        factory, for: ItemType(kind: kind.name, variant: variant), prefix: kind.prefix, stream: kind.stream, layout: layout)
                 } catch {
-                    throw KindFault(["prefix"], error.description)
+                    throw KindError(["prefix"], error.description)
                 }
             }
         }
     }
 
     private static func plan(
-        of kind: DeclaredKind, registry: CommandRegistry, offers: CommandNeeds
-    ) throws(KindFault) -> CellCommands {
+        of kind: DeclaredKind, registry: CommandRegistry, offers: CommandRequirements
+    ) throws(KindError) -> CellCommands {
         // One slot at a time, so that the fault can say which.
         for (slot, commands) in kind.declaration.actions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             do {
                 _ = try CellCommands(kind: kind.name, slots: [slot: commands], registry: registry, offers: offers)
             } catch {
-                throw KindFault(["actions", slot.rawValue], error.description + remedy(of: error))
+                throw KindError(["actions", slot.rawValue], error.description + remedy(of: error))
             }
         }
         do {
             return try CellCommands(kind: kind.name, slots: kind.declaration.actions, registry: registry, offers: offers)
         } catch {
-            throw KindFault(["actions"], error.description + remedy(of: error))
+            throw KindError(["actions"], error.description + remedy(of: error))
         }
     }
 

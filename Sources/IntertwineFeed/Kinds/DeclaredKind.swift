@@ -12,12 +12,12 @@ package struct DeclaredKind: ItemKind {
     let idField: FieldDeclaration?
 
     package var name: String { declaration.name }
-    package var lane: Lane { declaration.lane }
+    package var stream: StreamID { declaration.stream }
     /// What cell ids begin with.
     package var prefix: String { declaration.prefix ?? declaration.name }
 
-    /// - Throws: ``KindFault`` for the first thing that is wrong.
-    package init(_ declaration: KindDeclaration) throws(KindFault) {
+    /// - Throws: ``KindError`` for the first thing that is wrong.
+    package init(_ declaration: KindDeclaration) throws(KindError) {
         let compiler = try KindCompiler(declaration)
         cells = try compiler.cells()
         screen = try compiler.screen()
@@ -41,20 +41,20 @@ package struct DeclaredKind: ItemKind {
 
     package var fields: [ItemField]? {
         let (variants, idField) = (declaration.variants, idField)
-        let id = ItemField("id", isRequired: idField == nil) { fields throws(ItemFault) in
+        let id = ItemField("id", isRequired: idField == nil) { fields throws(ItemError) in
             _ = try fields.optionalIdentifier("id", limit: Self.idLimit)
         }
-        let type = ItemField("type", isRequired: !variants.isEmpty) { fields throws(ItemFault) in
+        let type = ItemField("type", isRequired: !variants.isEmpty) { fields throws(ItemError) in
             if !variants.isEmpty { _ = try fields.choice("type", among: variants) }
         }
         return [id, type]
             + declaration.fields.map { field in
-                ItemField(field.name, isRequired: field.isRequired) { fields throws(ItemFault) in _ = try field.stored(in: fields) }
+                ItemField(field.name, isRequired: field.isRequired) { fields throws(ItemError) in _ = try field.stored(in: fields) }
             }
     }
 
-    /// - Throws: ``ItemFault`` with the field and the reason.
-    package func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    /// - Throws: ``ItemError`` with the field and the reason.
+    package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let variant = declaration.variants.isEmpty ? "" : try fields.choice("type", among: declaration.variants)
         var body = ItemBody()
         var substitute: ArraySlice<UInt8>?
@@ -63,9 +63,9 @@ package struct DeclaredKind: ItemKind {
             if field == idField { substitute = try field.value(in: fields) }
         }
         let given = try fields.optionalIdentifier("id", limit: Self.idLimit)
-        guard let id = given ?? substitute else { throw ItemFault(field: "id", reason: "is missing") }
+        guard let id = given ?? substitute else { throw ItemError(field: "id", reason: "is missing") }
         if given == nil, let idField { _ = try ItemFields.identifier(id, in: idField.name) }
-        guard id.count <= Self.idLimit else { throw ItemFault(field: idField?.name, reason: "is longer than \(Self.idLimit) bytes") }
-        return ValidItem(kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
+        guard id.count <= Self.idLimit else { throw ItemError(field: idField?.name, reason: "is longer than \(Self.idLimit) bytes") }
+        return ValidatedItem(kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
     }
 }

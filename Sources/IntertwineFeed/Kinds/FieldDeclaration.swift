@@ -32,7 +32,7 @@ public struct FieldDeclaration: Sendable, Hashable {
     }
 
     /// Why its limits make no sense; nil where they do.
-    var boundsFault: String? {
+    var boundsError: String? {
         switch type {
         case .text:
             let isWhole = [minimum, maximum].compactMap { $0 }.allSatisfy { $0 >= 0 && $0 == $0.rounded() }
@@ -50,7 +50,7 @@ public struct FieldDeclaration: Sendable, Hashable {
         }
         guard choices.isEmpty || type == .text else { return "a \(type.rawValue) has no choices" }
         guard languages.isEmpty || type == .text && choices.isEmpty else { return "only a text without choices has languages" }
-        guard choices.allSatisfy({ !$0.isEmpty }), Set(choices.map { ExactText($0) }).count == choices.count else {
+        guard choices.allSatisfy({ !$0.isEmpty }), Set(choices.map { ByteString($0) }).count == choices.count else {
             return "a choice is empty, or stands there twice"
         }
         return nil
@@ -73,47 +73,47 @@ extension FieldDeclaration {
     /// The field's value in one item: the characters of a text, or the literal of a number or boolean. Nil where it is missing.
     ///
     /// - Parameter language: of a text that the item has by language, the one that is wanted.
-    /// - Throws: ``ItemFault`` where it is missing and required, of another type, or beyond its limits.
-    func value(in fields: ItemFields, for language: FeedLanguage? = nil) throws(ItemFault) -> ArraySlice<UInt8>? {
+    /// - Throws: ``ItemError`` where it is missing and required, of another type, or beyond its limits.
+    func value(in fields: ItemFields, for language: FeedLanguage? = nil) throws(ItemError) -> ArraySlice<UInt8>? {
         let texts = languages.isEmpty ? nil : try self.texts(in: fields, languages: language.map { $0.order + languages } ?? languages)
         let value = if let texts { texts.first?.text } else { try optionalValue(in: fields) }
-        guard value != nil || !isRequired else { throw ItemFault(field: name, reason: "is missing") }
+        guard value != nil || !isRequired else { throw ItemError(field: name, reason: "is missing") }
         return value
     }
 
-    private func optionalValue(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
+    private func optionalValue(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         switch type {
         case .text:
             guard let text = try text(in: fields) else { return nil }
             guard choices.isEmpty || choices.contains(where: { text.elementsEqual($0.utf8) }) else {
-                throw ItemFault(field: name, reason: "must be one of \(choices.joined(separator: ", ")), is \(ItemFault.quoted(text))")
+                throw ItemError(field: name, reason: "must be one of \(choices.joined(separator: ", ")), is \(ItemError.quoted(text))")
             }
             return text
         case .url, .image: return try fields.optionalURL(name)
         case .date:
             guard let text = try fields.optionalText(name, limit: 64) else { return nil }
             guard Timestamp.isDateOrMoment(text) else {
-                throw ItemFault(
-                    field: name, reason: "must be a date such as 2026-05-01 or 2026-05-01T19:00:00Z, is \(ItemFault.quoted(text))")
+                throw ItemError(
+                    field: name, reason: "must be a date such as 2026-05-01 or 2026-05-01T19:00:00Z, is \(ItemError.quoted(text))")
             }
             return text
         case .number: return try number(in: fields)
         case .boolean:
             guard let token = try fields.token(name) else { return nil }
-            guard token.kind == .boolean else { throw ItemFault(field: name, reason: "must be true or false, is \(token.kind.rawValue)") }
+            guard token.kind == .boolean else { throw ItemError(field: name, reason: "must be true or false, is \(token.kind.rawValue)") }
             return fields.object.bytes[token.range]
         }
     }
 
-    private func text(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
+    private func text(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         let limit = maximum ?? Self.usualTextLimit
         // A character takes up to four bytes; those are counted first, and what may still be too long after.
         guard let text = try fields.optionalText(name, limit: Int(min(limit, Self.textLimit)) * 4) else { return nil }
         guard Double(text.count) > limit || minimum != nil else { return text }
         let characters = Double(text.count { $0 & 0xC0 != 0x80 })
-        guard characters <= limit else { throw ItemFault(field: name, reason: "is longer than \(Self.plain(limit)) characters") }
+        guard characters <= limit else { throw ItemError(field: name, reason: "is longer than \(Self.printed(limit)) characters") }
         if let minimum, characters < minimum {
-            throw ItemFault(field: name, reason: "is shorter than \(Self.plain(minimum)) characters")
+            throw ItemError(field: name, reason: "is shorter than \(Self.printed(minimum)) characters")
         }
         return text
     }
@@ -122,10 +122,10 @@ extension FieldDeclaration {
     /// for all.
     ///
     /// - Parameter isStrict: whether a text in a language that is not declared is a fault: it is none in an item that was stored when it was.
-    /// - Throws: ``ItemFault`` where one of them is no text, or beyond the field's limits.
+    /// - Throws: ``ItemError`` where one of them is no text, or beyond the field's limits.
     private func texts(
         in fields: ItemFields, languages wanted: [String], isStrict: Bool = false
-    ) throws(ItemFault) -> [(tag: String, text: ArraySlice<UInt8>)]? {
+    ) throws(ItemError) -> [(tag: String, text: ArraySlice<UInt8>)]? {
         guard let token = try fields.token(name), token.kind == .object else { return nil }
         let texts = try ItemFields(Array(fields.object.bytes[token.range]))
         var found: [String: ArraySlice<UInt8>] = [:]
@@ -134,17 +134,17 @@ extension FieldDeclaration {
             one.name = String(decoding: texts.object.characters(of: member.name), as: UTF8.self)
             guard languages.contains(one.name) else {
                 guard isStrict else { continue }
-                throw ItemFault(
+                throw ItemError(
                     field: name,
                     reason:
-                        "'\(ItemFault.shown(one.name))' is not a language that is declared; those are \(languages.joined(separator: ", "))")
+                        "'\(ItemError.shown(one.name))' is not a language that is declared; those are \(languages.joined(separator: ", "))")
             }
-            do throws(ItemFault) {
-                guard found[one.name] == nil else { throw ItemFault(reason: "occurs twice") }
+            do throws(ItemError) {
+                guard found[one.name] == nil else { throw ItemError(reason: "occurs twice") }
                 found[one.name] = try one.text(in: texts)
-                guard found[one.name] != nil || !isStrict else { throw ItemFault(reason: "must be a string, is null") }
+                guard found[one.name] != nil || !isStrict else { throw ItemError(reason: "must be a string, is null") }
             } catch {
-                throw ItemFault(field: "\(name).\(one.name)", reason: error.reason)
+                throw ItemError(field: "\(name).\(one.name)", reason: error.reason)
             }
         }
         return wanted.compactMap { tag in found[tag].map { (tag, $0) } }
@@ -152,12 +152,12 @@ extension FieldDeclaration {
 
     /// How an item keeps the field: a JSON value. Nil where it is missing.
     ///
-    /// - Throws: ``ItemFault`` as ``value(in:for:)`` does, and for a text in a language that is not declared.
-    func stored(in fields: ItemFields) throws(ItemFault) -> [UInt8]? {
+    /// - Throws: ``ItemError`` as ``value(in:for:)`` does, and for a text in a language that is not declared.
+    func stored(in fields: ItemFields) throws(ItemError) -> [UInt8]? {
         var json: [UInt8] = []
         if !languages.isEmpty, let texts = try texts(in: fields, languages: languages, isStrict: true) {
             guard !texts.isEmpty else {
-                if isRequired { throw ItemFault(field: name, reason: "has a text in no language") }
+                if isRequired { throw ItemError(field: name, reason: "has a text in no language") }
                 return nil
             }
             for (tag, text) in texts {
@@ -177,18 +177,18 @@ extension FieldDeclaration {
         }
     }
 
-    private func number(in fields: ItemFields) throws(ItemFault) -> ArraySlice<UInt8>? {
+    private func number(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try fields.token(name) else { return nil }
-        guard token.kind == .number else { throw ItemFault(field: name, reason: "must be a number, is \(token.kind.rawValue)") }
+        guard token.kind == .number else { throw ItemError(field: name, reason: "must be a number, is \(token.kind.rawValue)") }
         guard let (text, value) = NumberText.canonical(fields.object.bytes[token.range]) else {
-            throw ItemFault(field: name, reason: "is too large a number")
+            throw ItemError(field: name, reason: "is too large a number")
         }
-        if let minimum, value < minimum { throw ItemFault(field: name, reason: "must be at least \(Self.plain(minimum)), is \(text)") }
-        if let maximum, value > maximum { throw ItemFault(field: name, reason: "must be at most \(Self.plain(maximum)), is \(text)") }
+        if let minimum, value < minimum { throw ItemError(field: name, reason: "must be at least \(Self.printed(minimum)), is \(text)") }
+        if let maximum, value > maximum { throw ItemError(field: name, reason: "must be at most \(Self.printed(maximum)), is \(text)") }
         return Array(text.utf8)[...]
     }
 
-    private static func plain(_ number: Double) -> String {
+    private static func printed(_ number: Double) -> String {
         Int64(exactly: number).map(String.init) ?? number.description
     }
 }

@@ -6,8 +6,8 @@ struct FieldValues {
     private var images: [(field: String, href: String)] = []
 
     /// - Parameter language: of texts that the item has by language, the one that is wanted.
-    /// - Throws: ``ItemFault`` where the body is no JSON object.
-    init(_ item: FeedItem, in language: FeedLanguage? = nil) throws(ItemFault) {
+    /// - Throws: ``ItemError`` where the body is no JSON object.
+    init(_ item: FeedItem, in language: FeedLanguage? = nil) throws(ItemError) {
         self.item = item
         self.language = language
         fields = try ItemFields(item.body)
@@ -15,8 +15,8 @@ struct FieldValues {
 
     /// The value as text, or nil where the item has none.
     ///
-    /// - Throws: ``ItemFault`` where the value is not what the kind declares: it was stored under another declaration.
-    func text(_ reference: FieldReference) throws(ItemFault) -> String? {
+    /// - Throws: ``ItemError`` where the value is not what the kind declares: it was stored under another declaration.
+    func text(_ reference: FieldReference) throws(ItemError) -> String? {
         switch reference {
         case .id: item.id
         case .variant: item.variant
@@ -25,7 +25,7 @@ struct FieldValues {
     }
 
     /// The href of a picture.
-    mutating func image(_ reference: FieldReference, in context: CellContext) throws(ItemFault) -> String? {
+    mutating func image(_ reference: FieldReference, in context: CellContext) throws(ItemError) -> String? {
         guard case .field(let field) = reference else { return nil }
         if let known = images.first(where: { $0.field == field.name }) { return known.href }
         guard let source = try text(reference) else { return nil }
@@ -36,10 +36,10 @@ struct FieldValues {
 
     /// A picture as a cell of a size shows it.
     func picture(
-        _ reference: FieldReference, _ shown: ShownPicture, in cell: CellSize, _ context: CellContext
-    ) throws(ItemFault) -> BoundPicture? {
+        _ reference: FieldReference, _ shown: ImageReference, in cell: CellSize, _ context: CellContext
+    ) throws(ItemError) -> ImageBinding? {
         guard let source = try text(reference) else { return nil }
-        let fit: PictureShape.Fit
+        let fit: ImageGeometry.Fit
         switch shown.fit {
         case .fit: fit = .fit
         case .fill(let focus): fit = .fill(focus)
@@ -48,8 +48,8 @@ struct FieldValues {
             if let x = point.0, let y = point.1 { fit = .fill(.point(x: x, y: y)) } else { fit = .fill(.attention) }
         }
         var shape = shown.rule.shape(in: cell, fit)
-        (shape.part, shape.name) = (shown.part, try shown.name.flatMap { (name) throws(ItemFault) in try text(name) })
-        return context.links.picture(source, shape, scale: context.scale, now: context.now)
+        (shape.part, shape.name) = (shown.part, try shown.name.flatMap { (name) throws(ItemError) in try text(name) })
+        return context.links.image(source, shape, scale: context.scale, now: context.now)
     }
 }
 
@@ -87,14 +87,14 @@ struct DeclaredBinding: Sendable {
 }
 
 /// How a part shows a picture, with the fields found that the declaration names.
-struct ShownPicture: Sendable {
+struct ImageReference: Sendable {
     enum Fit: Sendable {
         case fit
-        case fill(PictureShape.Focus)
+        case fill(ImageGeometry.Focus)
         case fields(x: FieldReference, y: FieldReference)
     }
 
-    let rule: PictureRule
+    let rule: ImageSizing
     let fit: Fit
     let part: String
     let name: FieldReference?
@@ -104,7 +104,7 @@ struct ShownPicture: Sendable {
 enum BindingSource: Sendable {
     case text(FieldReference)
     case template(TextTemplate)
-    case image(FieldReference, ShownPicture?)
+    case image(FieldReference, ImageReference?)
     case date(FieldReference)
     case number(FieldReference)
     case link(FieldReference)
@@ -112,8 +112,8 @@ enum BindingSource: Sendable {
 
     /// What the part is filled with; nil where the item has nothing for it.
     ///
-    /// - Throws: ``ItemFault`` where a field is not what the kind declares.
-    func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemFault) -> Binding.Value? {
+    /// - Throws: ``ItemError`` where a field is not what the kind declares.
+    func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemError) -> Binding.Value? {
         if case .image(let reference, let shown?) = self {
             return try values.picture(reference, shown, in: cell, context).map { .image($0) }
         }
@@ -130,7 +130,7 @@ enum BindingSource: Sendable {
     }
 
     /// The same as an argument of a screen has it: text, whatever it stands for.
-    func text(of values: inout FieldValues, in context: CellContext) throws(ItemFault) -> String? {
+    func text(of values: inout FieldValues, in context: CellContext) throws(ItemError) -> String? {
         switch self {
         case .text(let reference), .date(let reference), .number(let reference), .link(let reference): return try values.text(reference)
         case .image(let reference, _): return try values.image(reference, in: context)

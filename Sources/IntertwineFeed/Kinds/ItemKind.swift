@@ -7,7 +7,7 @@ public protocol ItemKind: Sendable {
     /// The `klass` of the import format.
     var name: String { get }
     /// Where items of this kind stand in the feed.
-    var lane: Lane { get }
+    var stream: StreamID { get }
 
     /// The fields that a section of such items can be ordered by: those that every item has.
     var sortFields: [SortField] { get }
@@ -19,8 +19,8 @@ public protocol ItemKind: Sendable {
 
     /// Checks the fields of one object whose `klass` is ``name``.
     ///
-    /// - Throws: ``ItemFault`` with the field and the reason.
-    func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem
+    /// - Throws: ``ItemError`` with the field and the reason.
+    func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem
 
     /// What a valid item looks like, as a JSON Schema (2020-12).
     func schema() -> [UInt8]
@@ -40,10 +40,10 @@ extension ItemKind {
 public struct ItemField: Sendable {
     public let name: String
     public let isRequired: Bool
-    private let check: @Sendable (ItemFields) throws(ItemFault) -> Void
+    private let check: @Sendable (ItemFields) throws(ItemError) -> Void
 
     /// - Parameter check: reads the field from an item's fields, and throws as the kind's validation would.
-    public init(_ name: String, isRequired: Bool = false, _ check: @escaping @Sendable (ItemFields) throws(ItemFault) -> Void) {
+    public init(_ name: String, isRequired: Bool = false, _ check: @escaping @Sendable (ItemFields) throws(ItemError) -> Void) {
         self.name = name
         self.isRequired = isRequired
         self.check = check
@@ -51,8 +51,8 @@ public struct ItemField: Sendable {
 
     /// Checks a text that every item is to have in this field.
     ///
-    /// - Throws: ``ItemFault`` where no item can have it.
-    public func validate(_ text: String) throws(ItemFault) {
+    /// - Throws: ``ItemError`` where no item can have it.
+    public func validate(_ text: String) throws(ItemError) {
         var bytes = [UInt8(ascii: "{")]
         bytes.append(jsonString: name.utf8)
         bytes.append(UInt8(ascii: ":"))
@@ -88,18 +88,18 @@ public struct ItemKinds: Sendable {
     public var names: [String] { kinds.keys.sorted() }
 
     /// Checks one object of the import format, whatever its kind.
-    public func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let klass = try fields.text("klass", limit: 64)
         guard let kind = kinds[String(decoding: klass, as: UTF8.self)] else {
-            throw ItemFault(
+            throw ItemError(
                 field: "klass",
-                reason: "must be one of \(names.joined(separator: ", ")), is \(ItemFault.quoted(klass))" + (note.map { "; \($0)" } ?? ""))
+                reason: "must be one of \(names.joined(separator: ", ")), is \(ItemError.quoted(klass))" + (note.map { "; \($0)" } ?? ""))
         }
         return try kind.validate(fields)
     }
 
     /// The same for the bytes of one JSON object.
-    public func validate(_ bytes: [UInt8]) throws(ItemFault) -> ValidItem {
+    public func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
         try validate(ItemFields(bytes))
     }
 }

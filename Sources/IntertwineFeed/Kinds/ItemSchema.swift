@@ -5,9 +5,9 @@ internal import IntertwinePrimitives
 /// Fields that nobody declares are ignored by every kind, so the schema allows them.
 struct ItemSchemaDocument {
     private let kind: String
-    private var properties: [ActionValue.Member]
-    private var required: [ActionValue] = [.text("klass")]
-    private var alternatives: [ActionValue] = []
+    private var properties: [JSONValue.Member]
+    private var required: [JSONValue] = [.text("klass")]
+    private var alternatives: [JSONValue] = []
 
     init(kind: String) {
         self.kind = kind
@@ -21,8 +21,8 @@ struct ItemSchemaDocument {
 
     /// An item without an id has this field's text for one.
     mutating func addSubstitute(forIdentifier field: String) {
-        let id = ActionValue.object([.init("type", .list([.text("string"), .text("integer")]))])
-        let text = ActionValue.object([.init("pattern", .text(FieldSchema.identifierPattern))])
+        let id = JSONValue.object([.init("type", .list([.text("string"), .text("integer")]))])
+        let text = JSONValue.object([.init("pattern", .text(FieldSchema.identifierPattern))])
         alternatives = [
             .object([.init("properties", .object([.init("id", id)])), .init("required", .list([.text("id")]))]),
             .object([.init("properties", .object([.init(field, text)]))]),
@@ -45,7 +45,7 @@ struct ItemSchemaDocument {
 /// What a field may hold, in the words of JSON Schema (2020-12).
 struct FieldSchema {
     /// The members of the field's schema where it is present.
-    var members: [ActionValue.Member]
+    var members: [JSONValue.Member]
 
     static func text(minimum: Int = 1, maximum: Int) -> FieldSchema { text(minimum, maximum, without: "\\u0000") }
 
@@ -94,7 +94,7 @@ struct FieldSchema {
 
     /// One text for all, or one for each of some languages.
     func byLanguage(_ tags: [String]) -> FieldSchema {
-        let texts = ActionValue.object([
+        let texts = JSONValue.object([
             .init("type", .text("object")), .init("minProperties", .integer(1)), .init("additionalProperties", .flag(false)),
             .init("properties", .object(tags.map { .init($0, .object(members)) })),
         ])
@@ -117,7 +117,7 @@ struct FieldSchema {
     }
 
     /// The schema of the field. An optional one may be null as well as missing.
-    func value(isRequired: Bool) -> ActionValue {
+    func value(isRequired: Bool) -> JSONValue {
         guard !isRequired else { return .object(members) }
         return .object([.init("anyOf", .list([.object(members), .object([.init("type", .text("null"))])]))])
     }

@@ -19,14 +19,14 @@ package enum ItemURL {
     ///
     /// Stored URLs end in `Location` headers, in markup and in requests, so whatever could end one of these early is refused,
     /// and so is a user name before the host, which RFC 9110 §4.2.4 calls out for hiding where a link leads.
-    package static func fault(in url: ArraySlice<UInt8>) -> String? {
+    package static func error(in url: ArraySlice<UInt8>) -> String? {
         // Where it lies: each picture and each link of a new cell is looked at.
-        url.withUnsafeBufferPointer { fault(in: $0) }
+        url.withUnsafeBufferPointer { error(in: $0) }
     }
 
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    private static func fault(in url: UnsafeBufferPointer<UInt8>) -> String? {
+    private static func error(in url: UnsafeBufferPointer<UInt8>) -> String? {
         guard url.count <= limit else { return "is longer than \(limit) bytes" }
         guard let rest = afterScheme(url) else { return "must be an absolute http or https URL" }
         guard !hasForbidden(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: rest))) else {
@@ -34,7 +34,7 @@ package enum ItemURL {
         }
         let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard !authority.contains(UInt8(ascii: "@")) else { return secret }
-        return fault(inHostAndPort: authority)
+        return error(inHostAndPort: authority)
     }
 
     private static func hasForbidden(_ text: UnsafeRawBufferPointer) -> Bool {
@@ -72,7 +72,7 @@ package enum ItemURL {
         }
     }
 
-    private static func fault(inHostAndPort authority: Bytes) -> String? {
+    private static func error(inHostAndPort authority: Bytes) -> String? {
         let host: Bytes
         if authority.first == UInt8(ascii: "[") {
             guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return "has no valid host" }

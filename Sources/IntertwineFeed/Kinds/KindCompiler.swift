@@ -6,8 +6,8 @@ struct KindCompiler {
     /// Everything that bindings, conditions and templates can name, in the order of the declaration.
     private let references: [(name: String, reference: FieldReference)]
 
-    /// - Throws: ``KindFault`` where names, types or fields are wrong.
-    init(_ declaration: KindDeclaration) throws(KindFault) {
+    /// - Throws: ``KindError`` where names, types or fields are wrong.
+    init(_ declaration: KindDeclaration) throws(KindError) {
         self.declaration = declaration
         var references: [(name: String, reference: FieldReference)] = [("id", .id)]
         if !declaration.variants.isEmpty { references.append(("type", .variant)) }
@@ -17,29 +17,29 @@ struct KindCompiler {
         if let prefix = declaration.prefix { try Self.check(name: prefix, at: ["prefix"]) }
         for (index, variant) in declaration.variants.enumerated() {
             guard !variant.isEmpty, variant.utf8.count <= Self.nameLimit else {
-                throw KindFault(["types", "\(index)"], "a type must have 1 to \(Self.nameLimit) bytes")
+                throw KindError(["types", "\(index)"], "a type must have 1 to \(Self.nameLimit) bytes")
             }
             guard !declaration.variants[..<index].contains(variant) else {
-                throw KindFault(["types", "\(index)"], "'\(variant)' stands there twice")
+                throw KindError(["types", "\(index)"], "'\(variant)' stands there twice")
             }
         }
         try checkFields()
         guard declaration.cells.values.contains(where: { !$0.isEmpty }) else {
-            throw KindFault(["cells"], "a kind needs a cell in one layout at least; layouts are collection, table")
+            throw KindError(["cells"], "a kind needs a cell in one layout at least; layouts are collection, table")
         }
     }
 
-    private func checkFields() throws(KindFault) {
+    private func checkFields() throws(KindError) {
         for (index, field) in declaration.fields.enumerated() {
             let path = ["fields", field.name]
             try Self.check(name: field.name, at: path)
             guard !["klass", "id", "type"].contains(field.name) else {
-                throw KindFault(path, "every item has its own '\(field.name)'; a field cannot be called so")
+                throw KindError(path, "every item has its own '\(field.name)'; a field cannot be called so")
             }
             guard !declaration.fields[..<index].contains(where: { $0.name == field.name }) else {
-                throw KindFault(path, "two fields are called '\(field.name)'")
+                throw KindError(path, "two fields are called '\(field.name)'")
             }
-            if let fault = field.boundsFault { throw KindFault(path, fault) }
+            if let fault = field.boundsError { throw KindError(path, fault) }
         }
     }
 
@@ -54,27 +54,27 @@ struct KindCompiler {
         return (first | 0x20) &- UInt8(ascii: "a") < 26 && isPlain && bytes.count <= nameLimit
     }
 
-    private static func check(name: String, at path: [String]) throws(KindFault) {
+    private static func check(name: String, at path: [String]) throws(KindError) {
         guard isName(name) else {
-            throw KindFault(
-                path, "'\(ItemFault.shown(name))' must be a letter followed by letters, digits, _ or -, \(nameLimit) at most")
+            throw KindError(
+                path, "'\(ItemError.shown(name))' must be a letter followed by letters, digits, _ or -, \(nameLimit) at most")
         }
     }
 
     /// - Parameter types: what the field may hold; any where it is empty.
-    private func reference(_ name: String, _ types: [FieldType], at path: [String]) throws(KindFault) -> FieldReference {
+    private func reference(_ name: String, _ types: [FieldType], at path: [String]) throws(KindError) -> FieldReference {
         let fitting = references.filter { types.isEmpty || types.contains($0.reference.type) }
         let wanted = types.map(\.rawValue).joined(separator: " or ")
-        let shown = ItemFault.shown(name)
+        let shown = ItemError.shown(name)
         let allowed =
             fitting.isEmpty
             ? "the kind has no field of the type \(wanted): declare one under fields, as in `\(shown): \(types.first?.rawValue ?? "text")`"
             : "allowed: \(fitting.map(\.name).joined(separator: ", "))"
         guard let found = references.first(where: { $0.name == name })?.reference else {
-            throw KindFault(path, "unknown field '\(shown)'; \(allowed)")
+            throw KindError(path, "unknown field '\(shown)'; \(allowed)")
         }
         guard types.isEmpty || types.contains(found.type) else {
-            throw KindFault(path, "'\(shown)' is of the type \(found.type.rawValue), and \(wanted) is wanted here; \(allowed)")
+            throw KindError(path, "'\(shown)' is of the type \(found.type.rawValue), and \(wanted) is wanted here; \(allowed)")
         }
         return found
     }
@@ -82,7 +82,7 @@ struct KindCompiler {
 
 /// What a declaration's parts are made into.
 extension KindCompiler {
-    func cells() throws(KindFault) -> [CellLayout: [DeclaredCell]] {
+    func cells() throws(KindError) -> [CellLayout: [DeclaredCell]] {
         var compiled: [CellLayout: [DeclaredCell]] = [:]
         for layout in CellLayout.allCases {
             for (index, cell) in (declaration.cells[layout] ?? []).enumerated() {
@@ -90,88 +90,88 @@ extension KindCompiler {
             }
             guard let cells = compiled[layout] else { continue }
             guard cells.contains(where: { $0.companion == nil }) else {
-                throw KindFault(["cells", layout.rawValue], "a companion stands behind a first cell, and there is none")
+                throw KindError(["cells", layout.rawValue], "a companion stands behind a first cell, and there is none")
             }
         }
         return compiled
     }
 
-    func screen() throws(KindFault) -> DeclaredScreen? {
+    func screen() throws(KindError) -> DeclaredScreen? {
         guard let presentation = declaration.presentation else { return nil }
-        guard !presentation.screen.isEmpty else { throw KindFault(["presentation"], "screen is missing") }
+        guard !presentation.screen.isEmpty else { throw KindError(["presentation"], "screen is missing") }
         return DeclaredScreen(
             type: presentation.type, screen: presentation.screen,
             arguments: try sources(presentation.arguments, at: ["presentation", "arguments"]).map { ($0.part, $0.source) })
     }
 
-    func destination() throws(KindFault) -> FieldReference? {
+    func destination() throws(KindError) -> FieldReference? {
         guard let name = declaration.destination else { return nil }
         let found = try reference(name, [.url], at: ["destination"])
         guard found.isRequired else {
-            throw KindFault(["destination"], "'\(name)' must be a required field: declare it with required: true")
+            throw KindError(["destination"], "'\(name)' must be a required field: declare it with required: true")
         }
         return found
     }
 
-    func idField() throws(KindFault) -> FieldDeclaration? {
+    func idField() throws(KindError) -> FieldDeclaration? {
         guard let name = declaration.id else { return nil }
         let fitting = declaration.fields.filter { $0.type == .text && $0.isRequired && $0.languages.isEmpty }.map(\.name)
         guard let field = declaration.fields.first(where: { $0.name == name }), fitting.contains(name) else {
-            throw KindFault(
+            throw KindError(
                 ["id"],
                 "must be a required text field; "
                     + (fitting.isEmpty
-                        ? "the kind has none: declare one under fields, as in `\(ItemFault.shown(name)): {type: text, required: true}`"
+                        ? "the kind has none: declare one under fields, as in `\(ItemError.shown(name)): {type: text, required: true}`"
                         : "allowed: \(fitting.joined(separator: ", "))"))
         }
         return field
     }
 
-    private func cell(_ cell: CellDeclaration, at path: [String]) throws(KindFault) -> DeclaredCell {
+    private func cell(_ cell: CellDeclaration, at path: [String]) throws(KindError) -> DeclaredCell {
         // What clients could not name in Accept-Cells (RFC 9651, 3.3.3) they could not say that they know.
         guard !cell.identifier.isEmpty, cell.identifier.utf8.count <= 128, cell.identifier.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else {
-            throw KindFault(path, "identifier must have 1 to 128 characters, all of ASCII")
+            throw KindError(path, "identifier must have 1 to 128 characters, all of ASCII")
         }
         try check(cell.size, at: path + ["size"])
         if let companion = cell.companion { try Self.check(name: companion, at: path + ["companion"]) }
         var conditions: [CellCondition] = []
         for condition in cell.conditions { conditions.append(try self.condition(condition, at: path + ["when", condition.field])) }
-        guard (1...999).contains(cell.version) else { throw KindFault(path, "version is a whole number from 1 to 999") }
+        guard (1...999).contains(cell.version) else { throw KindError(path, "version is a whole number from 1 to 999") }
         return DeclaredCell(
             identifier: CellIdentifier(cell.identifier, version: cell.version), size: cell.size, conditions: conditions,
             bindings: try sources(cell.bindings, at: path + ["bind"]), companion: cell.companion,
             types: Set(cell.bindings.map(\.form.type)))
     }
 
-    private func check(_ size: SizeRule, at path: [String]) throws(KindFault) {
+    private func check(_ size: SizeRule, at path: [String]) throws(KindError) {
         let points = [size.size.width, size.size.height, size.minimum, size.maximum].compactMap { $0 }
-        guard points.allSatisfy({ (1...10_000).contains($0) }) else { throw KindFault(path, "lengths are 1 to 10000 points") }
-        guard (0.01...1).contains(size.fraction ?? 1) else { throw KindFault(path, "fraction must be 0.01 to 1") }
-        guard (0.01...100).contains(size.aspectRatio ?? 1) else { throw KindFault(path, "aspect must be 0.01 to 100") }
-        guard size.minimum ?? 0 <= size.maximum ?? .infinity else { throw KindFault(path, "min is greater than max") }
+        guard points.allSatisfy({ (1...10_000).contains($0) }) else { throw KindError(path, "lengths are 1 to 10000 points") }
+        guard (0.01...1).contains(size.fraction ?? 1) else { throw KindError(path, "fraction must be 0.01 to 1") }
+        guard (0.01...100).contains(size.aspectRatio ?? 1) else { throw KindError(path, "aspect must be 0.01 to 100") }
+        guard size.minimum ?? 0 <= size.maximum ?? .infinity else { throw KindError(path, "min is greater than max") }
     }
 
-    private func condition(_ condition: FieldCondition, at path: [String]) throws(KindFault) -> CellCondition {
+    private func condition(_ condition: FieldCondition, at path: [String]) throws(KindError) -> CellCondition {
         let reference = try reference(condition.field, [], at: path)
         switch condition.test {
         case .present(let isPresent): return CellCondition(reference: reference, test: .present(isPresent))
         case .between(let minimum, let maximum):
-            guard reference.type == .number else { throw KindFault(path, "only a number has min and max") }
+            guard reference.type == .number else { throw KindError(path, "only a number has min and max") }
             return CellCondition(reference: reference, test: .between(minimum ?? -.infinity, maximum ?? .infinity))
         case .anyOf(let texts):
-            guard !texts.isEmpty else { throw KindFault(path, "a value is missing") }
+            guard !texts.isEmpty else { throw KindError(path, "a value is missing") }
             if case .field(let field) = reference, !field.languages.isEmpty {
-                throw KindFault(
+                throw KindError(
                     path, "'\(field.name)' stands there in several languages: a condition can ask whether it is present, and no more")
             }
             return CellCondition(reference: reference, test: try values(texts, of: reference, at: path))
         }
     }
 
-    private func values(_ texts: [String], of reference: FieldReference, at path: [String]) throws(KindFault) -> CellCondition.Test {
-        func allowed(_ words: String, _ wrong: String) -> KindFault {
-            KindFault(path, "'\(ItemFault.shown(wrong))' is not allowed; allowed: \(words)")
+    private func values(_ texts: [String], of reference: FieldReference, at path: [String]) throws(KindError) -> CellCondition.Test {
+        func allowed(_ words: String, _ wrong: String) -> KindError {
+            KindError(path, "'\(ItemError.shown(wrong))' is not allowed; allowed: \(words)")
         }
         var numbers: [Double] = []
         for text in texts {
@@ -193,31 +193,31 @@ extension KindCompiler {
 extension KindCompiler {
     private func sources(
         _ declared: [BindingDeclaration], at path: [String]
-    ) throws(KindFault) -> [DeclaredBinding] {
+    ) throws(KindError) -> [DeclaredBinding] {
         var sources: [DeclaredBinding] = []
         for (index, binding) in declared.enumerated() {
             let path = path + [binding.part]
-            guard !binding.part.isEmpty, binding.part.utf8.count <= 128 else { throw KindFault(path, "a part's name has 1 to 128 bytes") }
-            guard !declared[..<index].contains(where: { $0.part == binding.part }) else { throw KindFault(path, "is bound twice") }
-            guard binding.alternative == nil || binding.form == .image else { throw KindFault(path, "alt is for pictures") }
+            guard !binding.part.isEmpty, binding.part.utf8.count <= 128 else { throw KindError(path, "a part's name has 1 to 128 bytes") }
+            guard !declared[..<index].contains(where: { $0.part == binding.part }) else { throw KindError(path, "is bound twice") }
+            guard binding.alternative == nil || binding.form == .image else { throw KindError(path, "alt is for pictures") }
             let isDecorative = binding.alternative.map { $0.isSame && $0[nil].isEmpty } ?? false
-            let alternative = try (isDecorative ? nil : binding.alternative)?.map { (text) throws(KindFault) in
+            let alternative = try (isDecorative ? nil : binding.alternative)?.map { (text) throws(KindError) in
                 try source(BindingDeclaration("alt", .text, text), text, at: path + ["alt"])
             }
             guard binding.source.isSame || [.text, .link].contains(binding.form) else {
-                throw KindFault(path, "a \(binding.form.rawValue) is the same in all languages")
+                throw KindError(path, "a \(binding.form.rawValue) is the same in all languages")
             }
             sources.append(
                 DeclaredBinding(
                     part: binding.part,
-                    source: try binding.source.map { (text) throws(KindFault) in try source(binding, text, at: path) },
+                    source: try binding.source.map { (text) throws(KindError) in try source(binding, text, at: path) },
                     alternative: alternative, isDecorative: isDecorative))
         }
         return sources
     }
 
     /// - Parameter text: the binding's source in one language.
-    private func source(_ binding: BindingDeclaration, _ text: String, at path: [String]) throws(KindFault) -> BindingSource {
+    private func source(_ binding: BindingDeclaration, _ text: String, at path: [String]) throws(KindError) -> BindingSource {
         let isTemplate = text.contains("{{")
         do {
             switch binding.form {
@@ -227,44 +227,44 @@ extension KindCompiler {
             case .image:
                 return .image(
                     try reference(text, [.image], at: []),
-                    try binding.picture.map { (picture) throws(KindFault) in try shown(picture, binding.part) })
+                    try binding.image.map { (picture) throws(KindError) in try shown(picture, binding.part) })
             case .date: return .date(try reference(text, [.date], at: []))
             case .number: return .number(try reference(text, [.number], at: []))
             case .link: return .link(try reference(text, [.url], at: []))
             }
         } catch {
-            throw KindFault(path, error.reason)
+            throw KindError(path, error.reason)
         }
     }
 }
 
 extension KindCompiler {
-    /// - Throws: ``KindFault`` without a path.
-    private func shown(_ picture: PictureDeclaration, _ part: String) throws(KindFault) -> ShownPicture {
+    /// - Throws: ``KindError`` without a path.
+    private func shown(_ picture: ImageDeclaration, _ part: String) throws(KindError) -> ImageReference {
         for length in [picture.rule.width, picture.rule.height] {
             switch length {
             case .points(let points):
-                guard (1...10_000).contains(points) else { throw KindFault([], "a picture's lengths are 1 to 10000 points") }
+                guard (1...10_000).contains(points) else { throw KindError([], "a picture's lengths are 1 to 10000 points") }
             case .ofWidth(let share), .ofHeight(let share):
-                guard (0.01...1).contains(share) else { throw KindFault([], "a picture takes 1% to 100% of its cell") }
+                guard (0.01...1).contains(share) else { throw KindError([], "a picture takes 1% to 100% of its cell") }
             }
         }
-        let fit: ShownPicture.Fit
+        let fit: ImageReference.Fit
         switch picture.fit {
         case .fit: fit = .fit
         case .centre: fit = .fill(.centre)
         case .attention: fit = .fill(.attention)
         case .fields(let x, let y): fit = .fields(x: try reference(x, [.number], at: []), y: try reference(y, [.number], at: []))
         }
-        let name = try picture.name.map { (name) throws(KindFault) in try reference(name, [.text], at: []) }
-        return ShownPicture(rule: picture.rule, fit: fit, part: part, name: name)
+        let name = try picture.name.map { (name) throws(KindError) in try reference(name, [.text], at: []) }
+        return ImageReference(rule: picture.rule, fit: fit, part: part, name: name)
     }
 }
 
 extension DeclaredKind {
     /// All that is wrong with a declaration, for whoever has to mend it: what ``init(_:)`` throws is the first of it.
-    package static func faults(in declaration: KindDeclaration) -> [KindFault] {
-        let first: KindFault
+    package static func errors(in declaration: KindDeclaration) -> [KindError] {
+        let first: KindError
         do {
             _ = try DeclaredKind(declaration)
             return []
@@ -272,16 +272,16 @@ extension DeclaredKind {
             first = error
         }
         guard let compiler = try? KindCompiler(declaration) else { return [first] }
-        let faults = compiler.faults()
+        let faults = compiler.errors()
         return faults.contains(first) ? faults : [first] + faults
     }
 }
 
 extension KindCompiler {
     /// What is wrong with each part by itself.
-    fileprivate func faults() -> [KindFault] {
-        var faults: [KindFault] = []
-        func note<Value>(_ body: () throws(KindFault) -> Value) {
+    fileprivate func errors() -> [KindError] {
+        var faults: [KindError] = []
+        func note<Value>(_ body: () throws(KindError) -> Value) {
             do { _ = try body() } catch { faults.append(error) }
         }
         for layout in CellLayout.allCases {
@@ -289,15 +289,15 @@ extension KindCompiler {
                 let path = ["cells", layout.rawValue, "\(index)"]
                 var bare = cell
                 (bare.bindings, bare.conditions) = ([], [])
-                note { () throws(KindFault) in try self.cell(bare, at: path) }
+                note { () throws(KindError) in try self.cell(bare, at: path) }
                 for condition in cell.conditions {
-                    note { () throws(KindFault) in try self.condition(condition, at: path + ["when", condition.field]) }
+                    note { () throws(KindError) in try self.condition(condition, at: path + ["when", condition.field]) }
                 }
-                for binding in cell.bindings { note { () throws(KindFault) in try sources([binding], at: path + ["bind"]) } }
+                for binding in cell.bindings { note { () throws(KindError) in try sources([binding], at: path + ["bind"]) } }
             }
         }
         for argument in declaration.presentation?.arguments ?? [] {
-            note { () throws(KindFault) in try sources([argument], at: ["presentation", "arguments"]) }
+            note { () throws(KindError) in try sources([argument], at: ["presentation", "arguments"]) }
         }
         note(destination)
         note(idField)

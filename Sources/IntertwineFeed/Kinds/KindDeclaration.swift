@@ -4,7 +4,7 @@ package struct KindDeclaration: Sendable, Hashable {
     package var name: String
     /// What cell ids begin with; nil for the name.
     package var prefix: String?
-    package var lane: Lane
+    package var stream: StreamID
     /// The required text field that is the id of an item which brings none.
     package var id: String?
     /// What the `type` field may be, in the order of messages; where it is empty, items have no type.
@@ -19,13 +19,13 @@ package struct KindDeclaration: Sendable, Hashable {
     package var actions: [CommandKey: SlotCommands]
 
     package init(
-        name: String, prefix: String? = nil, lane: Lane = .content, id: String? = nil, variants: [String] = [],
+        name: String, prefix: String? = nil, stream: StreamID = .content, id: String? = nil, variants: [String] = [],
         fields: [FieldDeclaration], cells: [CellLayout: [CellDeclaration]], destination: String? = nil,
         presentation: PresentationDeclaration? = nil, actions: [CommandKey: SlotCommands] = [:]
     ) {
         self.name = name
         self.prefix = prefix
-        self.lane = lane
+        self.stream = stream
         self.id = id
         self.variants = variants
         self.fields = fields
@@ -85,39 +85,39 @@ package struct FieldCondition: Sendable, Hashable {
 
 /// Which field fills which part of a cell, or which argument of a screen, and as what.
 package struct BindingDeclaration: Sendable, Hashable {
-    package enum Form: String, Sendable, Hashable, CaseIterable {
+    package enum BindingFormat: String, Sendable, Hashable, CaseIterable {
         case text, image, date, number, link
     }
 
     /// The part of the cell, or the argument of the screen.
     package var part: String
-    package var form: Form
+    package var form: BindingFormat
     /// A field's name; or, for texts and links, a mustache template that combines fields. Of texts and links, perhaps one for each of some
     /// languages.
     package var source: LocalizedText
     /// How large a picture is shown; nil for the original, and for everything else.
-    package var picture: PictureDeclaration?
+    package var image: ImageDeclaration?
     /// Of a picture: what is told of it to those who do not see it, a field's name or a template. Nil for the first text of the cell, empty for
     /// one that only adorns.
     package var alternative: LocalizedText?
 
-    package init(_ part: String, _ form: Form, _ source: String, picture: PictureDeclaration? = nil, alternative: String? = nil) {
-        self.init(part, form, LocalizedText(source), picture: picture, alternative: alternative.map { LocalizedText($0) })
+    package init(_ part: String, _ form: BindingFormat, _ source: String, image: ImageDeclaration? = nil, alternative: String? = nil) {
+        self.init(part, form, LocalizedText(source), image: image, alternative: alternative.map { LocalizedText($0) })
     }
 
     package init(
-        _ part: String, _ form: Form, _ source: LocalizedText, picture: PictureDeclaration? = nil, alternative: LocalizedText? = nil
+        _ part: String, _ form: BindingFormat, _ source: LocalizedText, image: ImageDeclaration? = nil, alternative: LocalizedText? = nil
     ) {
         self.part = part
         self.form = form
         self.source = source
-        self.picture = picture
+        self.image = image
         self.alternative = alternative
     }
 }
 
 /// How a part of a cell shows a picture.
-package struct PictureDeclaration: Sendable, Hashable {
+package struct ImageDeclaration: Sendable, Hashable {
     package enum Fit: Sendable, Hashable {
         case fit
         case centre
@@ -126,12 +126,12 @@ package struct PictureDeclaration: Sendable, Hashable {
         case fields(x: String, y: String)
     }
 
-    package var rule: PictureRule
+    package var rule: ImageSizing
     package var fit: Fit
     /// The field that names what the picture shows; nil for none.
     package var name: String?
 
-    package init(_ rule: PictureRule, _ fit: Fit = .centre, name: String? = nil) {
+    package init(_ rule: ImageSizing, _ fit: Fit = .centre, name: String? = nil) {
         self.rule = rule
         self.fit = fit
         self.name = name
@@ -153,7 +153,7 @@ package struct PresentationDeclaration: Sendable, Hashable {
 }
 
 /// Why a declaration is no kind: where in it, and what is wrong and what is allowed.
-package struct KindFault: Error, Sendable, Hashable, CustomStringConvertible {
+package struct KindError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Names and indices from the declaration's top, such as `cells`, `table`, `0`, `identifier`.
     package var path: [String]
     package var reason: String

@@ -31,9 +31,9 @@ package struct User: Sendable, Hashable {
 extension User {
     /// Reads a user as the store keeps it.
     ///
-    /// - Throws: ``ItemFault`` where the item is of another kind, or was changed behind the store's back.
-    package init(item: FeedItem) throws(ItemFault) {
-        guard let variant = Variant(rawValue: item.variant) else { throw ItemFault(field: "type", reason: "is unknown") }
+    /// - Throws: ``ItemError`` where the item is of another kind, or was changed behind the store's back.
+    package init(item: FeedItem) throws(ItemError) {
+        guard let variant = Variant(rawValue: item.variant) else { throw ItemError(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
         self.init(
             id: item.id,
@@ -51,7 +51,7 @@ package struct UserKind: ItemKind {
     package static let nameLimit = 512
 
     package let name = "user"
-    package let lane = Lane.content
+    package let stream = StreamID.content
 
     package init() {}
 
@@ -59,17 +59,17 @@ package struct UserKind: ItemKind {
 
     package var fields: [ItemField]? {
         [
-            ItemField("id") { fields throws(ItemFault) in _ = try fields.optionalIdentifier("id", limit: Self.nameLimit) },
-            ItemField("type", isRequired: true) { fields throws(ItemFault) in _ = try fields.choice("type", of: User.Variant.self) },
-            ItemField("username", isRequired: true) { fields throws(ItemFault) in _ = try fields.text("username", limit: Self.nameLimit) },
-            ItemField("avatarUrl", isRequired: true) { fields throws(ItemFault) in _ = try fields.url("avatarUrl") },
-            ItemField("backgroundUrl") { fields throws(ItemFault) in _ = try fields.optionalURL("backgroundUrl") },
-            ItemField("avatarAlt") { fields throws(ItemFault) in _ = try fields.alternative("avatarAlt") },
-            ItemField("backgroundAlt") { fields throws(ItemFault) in _ = try fields.alternative("backgroundAlt") },
+            ItemField("id") { fields throws(ItemError) in _ = try fields.optionalIdentifier("id", limit: Self.nameLimit) },
+            ItemField("type", isRequired: true) { fields throws(ItemError) in _ = try fields.choice("type", of: User.Variant.self) },
+            ItemField("username", isRequired: true) { fields throws(ItemError) in _ = try fields.text("username", limit: Self.nameLimit) },
+            ItemField("avatarUrl", isRequired: true) { fields throws(ItemError) in _ = try fields.url("avatarUrl") },
+            ItemField("backgroundUrl") { fields throws(ItemError) in _ = try fields.optionalURL("backgroundUrl") },
+            ItemField("avatarAlt") { fields throws(ItemError) in _ = try fields.alternative("avatarAlt") },
+            ItemField("backgroundAlt") { fields throws(ItemError) in _ = try fields.alternative("backgroundAlt") },
         ]
     }
 
-    package func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let username = try fields.text("username", limit: Self.nameLimit)
         let given = try fields.optionalIdentifier("id", limit: Self.nameLimit)
         let id = if let given { given } else { try ItemFields.identifier(username, in: "username") }
@@ -79,8 +79,8 @@ package struct UserKind: ItemKind {
         body.append("avatarUrl", try fields.url("avatarUrl"))
         body.append("backgroundUrl", try fields.optionalURL("backgroundUrl"))
         for name in ["avatarAlt", "backgroundAlt"] { body.append(name, try fields.optionalAlternative(name)) }
-        return ValidItem(
-            kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
+        return ValidatedItem(
+            kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant.rawValue, body: body.finish())
     }
 
     package func schema() -> [UInt8] {

@@ -23,7 +23,7 @@ public struct FeedLanguages: Sendable, Hashable {
     }
 
     /// The language that somebody wants most, looked up (RFC 4647, 3.4); nil where there is none of them.
-    public func language(wantedBy preferences: LanguagePreferences) -> FeedLanguage? {
+    public func language(for preferences: LanguagePreferences) -> FeedLanguage? {
         preferences.lookup(among: tags).map { all[$0] }
     }
 

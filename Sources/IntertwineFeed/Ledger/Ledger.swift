@@ -15,19 +15,19 @@ public protocol Ledger: Sendable {
     func replay(of key: IdempotencyKey) async throws -> LedgerReceipt?
 
     /// A selection that can be, or could have been, undone; nil where there never was one of that id.
-    func selection(id: String) async throws -> SelectionRecord?
+    func selection(id: String) async throws -> CommandRecord?
 
     /// The cells on one of a viewer's lists, newest first, beginning after a mark taken from an earlier answer.
     ///
     /// A cell stands where the oldest of its performances put it that has not been taken back: one that is put on the list again stays in
     /// its place, and a walk along the list meets each cell once.
-    func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell]
+    func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry]
 
     /// The cells before a mark, the nearest, and so the oldest of them, first.
-    func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell]
+    func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry]
 
     /// Whether a cell is on one of a viewer's lists.
-    func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool
+    func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool
 
     /// Has some of a viewer's lists asked of one cell after another, all as of one moment. The cost depends on how many are asked of, not
     /// on how long the lists are.

@@ -1,12 +1,12 @@
 /// An event as it stands in the ledger.
 package struct RecordedEvent: Sendable, Hashable {
     /// Grows with every event; an export goes on behind the last one it has.
-    package var marker: Int64
+    package var sequence: Int64
     /// With its final verdict; deduplication and rates are not kept.
     package var event: LedgerEvent
 
     package init(marker: Int64, event: LedgerEvent) {
-        self.marker = marker
+        self.sequence = marker
         self.event = event
     }
 }
@@ -15,8 +15,8 @@ package struct RecordedEvent: Sendable, Hashable {
 package protocol LedgerArchive: Sendable {
     /// Counts from totals: the cost grows with the days and ads asked for, not with the events. Everything that was committed before is in it.
     ///
-    /// - Throws: ``LedgerReport/TooLong``, ``StoreError``.
-    func report(_ question: LedgerReport.Question) async throws -> LedgerReport
+    /// - Throws: ``LedgerReport/TooManyRowsError``, ``StoreError``.
+    func report(_ question: LedgerReport.Query) async throws -> LedgerReport
 
     /// Adds the events since the last time to the totals that reports are made of. Whoever never calls it waits for it with the next report.
     ///
@@ -28,8 +28,8 @@ package protocol LedgerArchive: Sendable {
 
     /// Has the time that is known to have passed go on, and keeps it with the events. Where none is kept, it is that of the last event.
     ///
-    /// - Parameters: as of ``PassedTime/advance(to:after:)``.
-    func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime
+    /// - Parameters: as of ``RetentionClock/advance(to:after:)``.
+    func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock
 
     /// Removes events older than a moment (milliseconds since 1970-01-01 UTC), a few at a time, so that clicks go on in between.
     /// Reports do not change, and markers go on from the last event there was.
@@ -47,7 +47,7 @@ package protocol LedgerArchive: Sendable {
 /// What was kept of a viewer.
 package struct ErasedViewer: Sendable, Hashable, Encodable {
     /// Cells on lists.
-    package var listed = 0
+    package var listEntries = 0
     package var selections = 0
     package var exposures = 0
     package var idempotencyKeys = 0
@@ -60,6 +60,6 @@ package struct ErasedViewer: Sendable, Hashable, Encodable {
 extension LedgerArchive {
     /// By one grouping, with no advertisements but those of the kind that the product comes with.
     package func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport {
-        try await report(LedgerReport.Question(days: days, by: grouping))
+        try await report(LedgerReport.Query(days: days, by: grouping))
     }
 }

@@ -2,11 +2,11 @@
 public struct LedgerEntry: Sendable {
     public var events: [LedgerEvent]
     /// What nothing vouches for or a rate limit refused, and how often: it is counted, and leaves no row.
-    public var refused: [RefusedEvent: Int]
+    public var refused: [RejectedEvent: Int]
     /// What changes on the viewer's lists.
-    public var changes: [ViewerChange]
+    public var changes: [ListMutation]
     /// The selection to remember so that it can be undone.
-    public var selection: SelectionRecord?
+    public var selection: CommandRecord?
     /// The selection that this entry undoes. It is undone once: a second entry is answered with ``LedgerReceipt/alreadyUndone``.
     public var undoes: String?
     /// Where the client sent an `Idempotency-Key`: the key, and what makes the answer that is kept under it of the events' verdicts; nil where
@@ -14,7 +14,7 @@ public struct LedgerEntry: Sendable {
     public var idempotency: (key: IdempotencyKey, answer: @Sendable ([Verdict]) -> [UInt8]?)?
 
     public init(
-        events: [LedgerEvent] = [], refused: [RefusedEvent: Int] = [:], changes: [ViewerChange] = [], selection: SelectionRecord? = nil,
+        events: [LedgerEvent] = [], refused: [RejectedEvent: Int] = [:], changes: [ListMutation] = [], selection: CommandRecord? = nil,
         undoes: String? = nil,
         idempotency: (key: IdempotencyKey, answer: @Sendable ([Verdict]) -> [UInt8]?)? = nil
     ) {
@@ -37,7 +37,7 @@ extension LedgerEntry {
 }
 
 /// Something reported that nothing vouches for, or that a rate limit refused: of what it says of itself nothing is kept.
-public struct RefusedEvent: Sendable, Hashable {
+public struct RejectedEvent: Sendable, Hashable {
     public var kind: LedgerEvent.Kind
     /// `forged`, `misplaced`, `gone` or `limited`.
     public var reason: Verdict
@@ -96,7 +96,7 @@ public struct IdempotencyKey: Sendable, Hashable {
 }
 
 /// One performed action, as far as undoing it needs to know.
-public struct SelectionRecord: Sendable, Hashable {
+public struct CommandRecord: Sendable, Hashable {
     public struct Step: Sendable, Hashable {
         /// The command's registered name.
         public var command: String

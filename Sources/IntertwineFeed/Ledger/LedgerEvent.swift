@@ -38,20 +38,20 @@ public struct LedgerEvent: Sendable, Hashable {
     public var verdict: Verdict
     public var deduplication: Deduplication?
     /// What must have counted before: the event is `unseen` where nothing left any of its ``Deduplication/repeats`` behind.
-    public var requirement: Deduplication?
+    public var requiredPriorEvent: Deduplication?
     /// How many counted events there may be under a key.
     public var rates: [RateLimit]
     /// Where the cell was shown; nil where no token of a page tells.
-    public var showing: Showing?
+    public var showing: ImpressionContext?
     /// What sort of advertisement it is, and whose; nil for what is none.
-    public var creative: Creative?
+    public var creative: CreativeInfo?
     /// What the slot was given; nil for what takes no input.
     public var input: EventInput?
 
     public init(
         at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,
         verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = [],
-        showing: Showing? = nil
+        showing: ImpressionContext? = nil
     ) {
         self.at = at
         self.kind = kind
@@ -65,26 +65,26 @@ public struct LedgerEvent: Sendable, Hashable {
         self.showing = showing
     }
 
-    /// The same event without a page's token: where it would count, it is ``Verdict/noToken``, and no rule of counting applies.
+    /// The same event without a page's token: where it would count, it is ``Decision/noToken``, and no rule of counting applies.
     var withoutToken: LedgerEvent {
         guard verdict == .counted else { return self }
         var event = self
-        (event.verdict, event.deduplication, event.requirement, event.rates) = (.noToken, nil, nil, [])
+        (event.verdict, event.deduplication, event.requiredPriorEvent, event.rates) = (.noToken, nil, nil, [])
         return event
     }
 
     /// What makes an event a repetition.
     public struct Deduplication: Sendable, Hashable {
         /// Left behind by the event, where it counts, for as long as the window.
-        public var keys: [String]
+        public var recordedKeys: [String]
         /// The event is a duplicate where one that counted left any of these behind.
-        public var repeats: [String]
+        public var checkedKeys: [String]
         /// Milliseconds.
         public var window: Int64
 
         public init(keys: [String], repeats: [String], window: Int64) {
-            self.keys = keys
-            self.repeats = repeats
+            self.recordedKeys = keys
+            self.checkedKeys = repeats
             self.window = window
         }
 
@@ -110,7 +110,7 @@ public struct LedgerEvent: Sendable, Hashable {
 }
 
 /// What reports tell of an advertisement besides its id.
-public struct Creative: Sendable, Hashable {
+public struct CreativeInfo: Sendable, Hashable {
     /// Such as `image` or `video`; the kind's name where it has no types.
     public var form: String
     /// Who pays for it; nil where nothing says so.
@@ -144,11 +144,11 @@ public enum Verdict: String, Sendable, Hashable, CaseIterable {
     case forged, misplaced, gone
 
     /// What clients are told, and reports by verdict have.
-    public var told: Verdict { isUnvouched ? .unknown : self }
+    public var publicReason: Verdict { isUnauthenticated ? .unknown : self }
 
     /// Those that clients are told.
-    public static let allTold = allCases.filter { !$0.isUnvouched }
+    public static let publicCases = allCases.filter { !$0.isUnauthenticated }
 
     /// Whether nothing vouches for it that there was an event: it is counted, and leaves no row.
-    package var isUnvouched: Bool { self == .forged || self == .misplaced || self == .gone }
+    package var isUnauthenticated: Bool { self == .forged || self == .misplaced || self == .gone }
 }

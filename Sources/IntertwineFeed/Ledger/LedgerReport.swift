@@ -27,7 +27,7 @@ package struct LedgerReport: Sendable, Hashable {
     }
 
     /// What a report is asked for with.
-    package struct Question: Sendable, Hashable {
+    package struct Query: Sendable, Hashable {
         /// Days since 1970-01-01 UTC.
         package var days: ClosedRange<Int>
         package var by: Grouping
@@ -51,10 +51,10 @@ package struct LedgerReport: Sendable, Hashable {
         package var groupings: [Grouping] { [by] + [and].compactMap { $0 } }
 
         /// Whether rows are campaigns, and tell how far those have come.
-        package var tellsPace: Bool { by == .campaign && and == nil }
+        package var includesPace: Bool { by == .campaign && and == nil }
 
         /// Why it cannot be answered; nil where it can.
-        package var fault: String? {
+        package var error: String? {
             if and == .choice || by == .choice && and.map({ $0 != .day }) ?? false {
                 return "A report by choice has day as its second grouping, or none."
             }
@@ -99,10 +99,10 @@ package struct LedgerReport: Sendable, Hashable {
         package var second: Key?
         /// Events of each kind that counted; by verdict those that have it.
         package var counts: [LedgerEvent.Kind: Int]
-        /// Different viewers whose impressions counted, estimated (``ViewerSketch``); nil where that was not asked for.
+        /// Different viewers whose impressions counted, estimated (``UniqueViewersSketch``); nil where that was not asked for.
         package var viewers: Int?
         /// Of a campaign that there is, how far it has come by now; nil where that was not asked for.
-        package var campaign: CampaignFigures?
+        package var campaign: CampaignStatistics?
 
         package init(key: Key, second: Key? = nil, counts: [LedgerEvent.Kind: Int], viewers: Int? = nil) {
             self.key = key
@@ -124,7 +124,7 @@ package struct LedgerReport: Sendable, Hashable {
     package static let rowLimit = 100_000
 
     /// A report would have more rows than ``rowLimit``.
-    package struct TooLong: Error, Sendable, Hashable {
+    package struct TooManyRowsError: Error, Sendable, Hashable {
         package init() {}
 
         package static let advice = "The report would have more than \(rowLimit) rows: ask for fewer days, or by one grouping."
@@ -152,29 +152,29 @@ extension LedgerReport {
         var counts: [Verdict: [LedgerEvent.Kind: Int]] = [:]
         for row in rows {
             guard case .verdict(let verdict) = row.key else { continue }
-            counts[grouping == .reason ? verdict : verdict.told, default: [:]].merge(row.counts, uniquingKeysWith: +)
+            counts[grouping == .reason ? verdict : verdict.publicReason, default: [:]].merge(row.counts, uniquingKeysWith: +)
         }
         return Verdict.allCases.compactMap { verdict in counts[verdict].map { Row(key: .verdict(verdict), counts: $0) } }
     }
 
     /// As a table of texts, the names of the columns first.
-    package func table(of question: Question) -> [[String]] {
+    package func table(of question: Query) -> [[String]] {
         // How far something was played has columns where anything was.
         let played = CommandKey.playback.map(\.occurrence).filter { kind in rows.contains { $0.counts[kind] != nil } }
         let counted = LedgerEvent.Kind.allCases + played + ownKinds(question)
         let viewers = question.countsViewers
         let names = question.groupings.map(\.rawValue) + (viewers ? ["viewers", "viewersError"] : [])
-        let figures = question.tellsPace ? CampaignFigures.columns : []
+        let figures = question.includesPace ? CampaignStatistics.columns : []
         return [names + counted.map { "\($0.rawValue)s" } + ["ctr"] + figures]
             + rows.map { row in
-                row.keys.map(\.text) + (viewers ? [String(row.viewers ?? 0), Self.rounded(ViewerSketch.error)] : [])
+                row.keys.map(\.text) + (viewers ? [String(row.viewers ?? 0), Self.rounded(UniqueViewersSketch.error)] : [])
                     + counted.map { String(row.counts[$0] ?? 0) } + [row.clickThroughRate.map(Self.rounded) ?? ""]
-                    + (question.tellsPace ? row.campaign?.texts ?? figures.map { _ in "" } : [])
+                    + (question.includesPace ? row.campaign?.texts ?? figures.map { _ in "" } : [])
             }
     }
 
     /// Slots of one's own that have a column: those that were given a choice.
-    private func ownKinds(_ question: Question) -> [LedgerEvent.Kind] {
+    private func ownKinds(_ question: Query) -> [LedgerEvent.Kind] {
         guard question.by == .choice else { return [] }
         let usual = Set(LedgerEvent.Kind.allCases + CommandKey.playback.map(\.occurrence))
         return Set(rows.flatMap { $0.counts.keys }).subtracting(usual).sorted { $0.rawValue < $1.rawValue }
@@ -183,15 +183,15 @@ extension LedgerReport {
     /// Adds a count to a report by choice; those of one row follow one another.
     ///
     /// - Parameter day: nil if days are no grouping.
-    /// - Throws: ``TooLong``.
+    /// - Throws: ``TooManyRowsError``.
     package mutating func add(_ count: Int, of kind: LedgerEvent.Kind, with choice: EventInput.Choice, on day: Int?) throws {
         let row = Row(key: .name("\(choice.field)=\(choice.value)"), second: day.map { .day($0) }, counts: [:])
         let isSame = rows.last.map { last in
             // Texts that Swift takes for equal are two.
-            zip(last.keys, row.keys).allSatisfy { ExactText($0.text) == ExactText($1.text) }
+            zip(last.keys, row.keys).allSatisfy { ByteString($0.text) == ByteString($1.text) }
         }
         if isSame != true {
-            guard rows.count < Self.rowLimit else { throw TooLong() }
+            guard rows.count < Self.rowLimit else { throw TooManyRowsError() }
             rows.append(row)
         }
         rows[rows.count - 1].counts[kind] = count
@@ -203,14 +203,14 @@ extension LedgerReport {
     }
 
     /// Adds how far campaigns have come, by their ids.
-    package mutating func add(_ figures: [String: CampaignFigures]) {
+    package mutating func add(_ figures: [String: CampaignStatistics]) {
         for index in rows.indices {
             if case .name(let id) = rows[index].key { rows[index].campaign = figures[id] }
         }
     }
 
     /// The same as CSV (RFC 4180).
-    package func csv(of question: Question) -> String {
+    package func csv(of question: Query) -> String {
         Self.csv(table(of: question))
     }
 
@@ -234,7 +234,7 @@ extension LedgerReport {
     }
 }
 
-extension CampaignFigures {
+extension CampaignStatistics {
     /// As reports call them, in a table and as members.
     package static let columns = ["unit", "total", "daily", "delivered", "deliveredToday", "due", "dueToday", "pace"]
 

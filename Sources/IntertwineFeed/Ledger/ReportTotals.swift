@@ -3,28 +3,28 @@
 /// Any two groupings are answered by one of the combinations. All of them at once would have nearly as many totals as there are events.
 package struct ReportTotals: Sendable {
     /// What the totals of a combination are told apart by, besides the kind of event.
-    package enum Combination: Int64, Sendable, Hashable, CaseIterable {
+    package enum Dimensions: Int64, Sendable, Hashable, CaseIterable {
         case ads = 1
         case adsByHour = 2
-        case adsByPlace = 3
+        case adsByPlacement = 3
         case adsByPosition = 4
-        case placesByHour = 5
+        case placementsByHour = 5
         case positionsByHour = 6
-        case positionsByPlace = 7
+        case positionsByPlacement = 7
 
         /// Whether times are hours, and not days.
         package var isHourly: Bool {
             switch self {
-            case .adsByHour, .placesByHour, .positionsByHour: true
-            case .ads, .adsByPlace, .adsByPosition, .positionsByPlace: false
+            case .adsByHour, .placementsByHour, .positionsByHour: true
+            case .ads, .adsByPlacement, .adsByPosition, .positionsByPlacement: false
             }
         }
 
         /// Events that are no advertisement's are in the others.
-        fileprivate var isOfAdvertisements: Bool { self == .adsByPlace || self == .adsByPosition }
+        fileprivate var isOfAdvertisements: Bool { self == .adsByPlacement || self == .adsByPosition }
         fileprivate var hasAds: Bool { self == .ads || self == .adsByHour || isOfAdvertisements }
-        fileprivate var hasPlaces: Bool { self == .adsByPlace || self == .placesByHour || self == .positionsByPlace }
-        fileprivate var hasPositions: Bool { self == .adsByPosition || self == .positionsByHour || self == .positionsByPlace }
+        fileprivate var hasPlacements: Bool { self == .adsByPlacement || self == .placementsByHour || self == .positionsByPlacement }
+        fileprivate var hasPositions: Bool { self == .adsByPosition || self == .positionsByHour || self == .positionsByPlacement }
 
         /// The one that a report reads.
         package init(of groupings: [LedgerReport.Grouping]) {
@@ -33,46 +33,46 @@ package struct ReportTotals: Sendable {
             let hasPlaces = groupings.contains(.feed) || groupings.contains(.section)
             let hasPositions = groupings.contains(.position)
             switch (isOfAdvertisements, hasPlaces, hasPositions) {
-            case (true, true, _): self = .adsByPlace
+            case (true, true, _): self = .adsByPlacement
             case (true, _, true): self = .adsByPosition
             case (true, false, false), (false, false, false): self = isHourly ? .adsByHour : .ads
-            case (false, _, true): self = isHourly ? .positionsByHour : .positionsByPlace
-            case (false, true, false): self = isHourly ? .placesByHour : .positionsByPlace
+            case (false, _, true): self = isHourly ? .positionsByHour : .positionsByPlacement
+            case (false, true, false): self = isHourly ? .placementsByHour : .positionsByPlacement
             }
         }
     }
 
     /// An advertisement as reports tell it apart.
     package struct Ad: Sendable, Hashable {
-        package var cell: ExactText
+        package var cell: ByteString
         /// Empty for none, as is what follows.
-        package var campaign: ExactText
-        package var creative: ExactText
-        package var advertiser: ExactText
+        package var campaign: ByteString
+        package var creative: ByteString
+        package var advertiser: ByteString
     }
 
-    package struct Place: Sendable, Hashable {
+    package struct PlacementKey: Sendable, Hashable {
         /// Empty where no page's token tells.
-        package var feed: ExactText
-        package var section: ExactText
+        package var feed: ByteString
+        package var section: ByteString
         /// -1 where no page's token tells, and where the combination has none.
         package var position: Int64
     }
 
     package struct Total: Sendable, Hashable {
-        package var combination: Combination
+        package var combination: Dimensions
         /// Days or hours since 1970-01-01 UTC.
         package var time: Int64
         /// Among ``ads`` from 1; 0 for what is no advertisement, and where the combination has none.
         package var ad: Int
         /// Among ``places`` from 1; 0 where the combination has none.
-        package var place: Int
+        package var placement: Int
         /// Among ``kinds``.
         package var kind: Int
     }
 
     /// Something numbered in the order in which it came.
-    package struct Numbered<Value: Hashable & Sendable>: Sendable {
+    package struct DictionaryColumn<Value: Hashable & Sendable>: Sendable {
         package private(set) var values: [Value] = []
         private var numbers: [Value: Int] = [:]
 
@@ -85,9 +85,9 @@ package struct ReportTotals: Sendable {
     }
 
     package private(set) var counts: [Total: Int64] = [:]
-    package private(set) var ads = Numbered<Ad>()
-    package private(set) var places = Numbered<Place>()
-    package private(set) var kinds = Numbered<LedgerEvent.Kind>()
+    package private(set) var ads = DictionaryColumn<Ad>()
+    package private(set) var placements = DictionaryColumn<PlacementKey>()
+    package private(set) var kinds = DictionaryColumn<LedgerEvent.Kind>()
 
     package init() {}
 
@@ -98,24 +98,24 @@ package struct ReportTotals: Sendable {
         let ad = event.creative.map { creative in
             ads.number(
                 of: Ad(
-                    cell: ExactText(event.cell), campaign: ExactText(event.showing?.campaign ?? ""), creative: ExactText(creative.form),
-                    advertiser: ExactText(creative.advertiser ?? "")))
+                    cell: ByteString(event.cell), campaign: ByteString(event.showing?.campaign ?? ""), creative: ByteString(creative.form),
+                    advertiser: ByteString(creative.advertiser ?? "")))
         }
-        let (feed, section) = (ExactText(event.showing?.feed ?? ""), ExactText(event.showing?.section ?? ""))
+        let (feed, section) = (ByteString(event.showing?.feed ?? ""), ByteString(event.showing?.section ?? ""))
         let position = event.showing.map { Int64($0.position) } ?? -1
         let kind = kinds.number(of: event.kind)
         let hour = LedgerTime.spans(of: 3_600_000, in: event.at)
         let day = LedgerTime.day(of: event.at)
-        for combination in Combination.allCases where ad != nil || !combination.isOfAdvertisements {
+        for combination in Dimensions.allCases where ad != nil || !combination.isOfAdvertisements {
             var place = 0
-            if combination.hasPlaces || combination.hasPositions {
-                place = places.number(
-                    of: Place(
-                        feed: combination.hasPlaces ? feed : "", section: combination.hasPlaces ? section : "",
+            if combination.hasPlacements || combination.hasPositions {
+                place = placements.number(
+                    of: PlacementKey(
+                        feed: combination.hasPlacements ? feed : "", section: combination.hasPlacements ? section : "",
                         position: combination.hasPositions ? position : -1))
             }
             let total = Total(
-                combination: combination, time: combination.isHourly ? hour : day, ad: combination.hasAds ? ad ?? 0 : 0, place: place,
+                combination: combination, time: combination.isHourly ? hour : day, ad: combination.hasAds ? ad ?? 0 : 0, placement: place,
                 kind: kind)
             counts[total, default: 0] += count
         }
@@ -128,12 +128,12 @@ package struct ReportViewers: Sendable {
         /// A grouping's name.
         package var grouping: String
         /// The key's text; for hours that of the day, from 0.
-        package var key: ExactText
+        package var key: ByteString
         /// Days since 1970-01-01 UTC.
         package var day: Int64
     }
 
-    package private(set) var sketches: [Subject: ViewerSketch] = [:]
+    package private(set) var sketches: [Subject: UniqueViewersSketch] = [:]
 
     package init() {}
 
@@ -142,7 +142,7 @@ package struct ReportViewers: Sendable {
         guard event.kind == .impression, let viewer = event.viewer, event.at >= 0 else { return }
         let day = event.at / 86_400_000
         func note(_ grouping: LedgerReport.Grouping, _ key: String) {
-            sketches[Subject(grouping: grouping.rawValue, key: ExactText(key), day: day), default: ViewerSketch()].note(viewer)
+            sketches[Subject(grouping: grouping.rawValue, key: ByteString(key), day: day), default: UniqueViewersSketch()].insert(viewer)
         }
         note(.day, "")
         note(.hour, String(event.at / 3_600_000 % 24))
@@ -157,7 +157,7 @@ package struct ReportViewers: Sendable {
     }
 
     /// The subject of a row, and the days that it is about.
-    package static func subject(_ row: LedgerReport.Row, of question: LedgerReport.Question) -> (key: String, days: ClosedRange<Int64>) {
+    package static func subject(_ row: LedgerReport.Row, of question: LedgerReport.Query) -> (key: String, days: ClosedRange<Int64>) {
         var key = ""
         var days = Int64(question.days.lowerBound)...Int64(question.days.upperBound)
         for part in row.keys {

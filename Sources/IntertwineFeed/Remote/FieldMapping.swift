@@ -27,7 +27,7 @@ public struct FieldMapping: Sendable, Hashable {
     }
 
     /// The fields of the item that an object of the source is. What the source does not have is left out, as is null.
-    func fields(from object: JSONObject) throws(ItemFault) -> ItemFields {
+    func fields(from object: JSONObject) throws(ItemError) -> ItemFields {
         var bytes = [UInt8(ascii: "{")]
         bytes.reserveCapacity(object.range.count)
         for (name, origin) in fields {
@@ -50,17 +50,17 @@ public struct FieldMapping: Sendable, Hashable {
         return try ItemFields(bytes)
     }
 
-    private func token(at pointer: JSONPointer, for name: String, in object: JSONObject) throws(ItemFault) -> JSONToken? {
+    private func token(at pointer: JSONPointer, for name: String, in object: JSONObject) throws(ItemError) -> JSONToken? {
         do {
             return try pointer.value(in: object)
         } catch {
-            throw ItemFault(field: name, reason: error.reason)
+            throw ItemError(field: name, reason: error.reason)
         }
     }
 
     /// A fault as whoever runs the source wants to read it: with the place the field was taken from.
-    func located(_ fault: ItemFault) -> ItemFault {
+    func located(_ fault: ItemError) -> ItemError {
         guard let field = fault.field, case .pointer(let pointer)? = fields.first(where: { $0.name == field })?.origin else { return fault }
-        return ItemFault(field: "\(field) (from \(pointer))", reason: fault.reason)
+        return ItemError(field: "\(field) (from \(pointer))", reason: fault.reason)
     }
 }

@@ -5,9 +5,9 @@
 /// they are, so that a page that was cut off is always noticed.
 package struct RemotePageReader: Sendable {
     package enum Outcome: Sendable, Hashable {
-        case item(ValidItem)
+        case item(ValidatedItem)
         /// An element of the list that is no item of its kind.
-        case bad(ItemFault)
+        case bad(ItemError)
         /// All that has arrived is read: append more, or say that it was the end.
         case needsBytes
         case finished
@@ -71,8 +71,8 @@ package struct RemotePageReader: Sendable {
         isAtEnd = true
     }
 
-    /// - Throws: ``RemotePageFault`` where the page is no JSON text, or its list is not where it should be. The page is then to be given up.
-    package mutating func next() throws(RemotePageFault) -> Outcome {
+    /// - Throws: ``RemotePageError`` where the page is no JSON text, or its list is not where it should be. The page is then to be given up.
+    package mutating func next() throws(RemotePageError) -> Outcome {
         while true {
             let outcome: Outcome?
             switch state {
@@ -88,34 +88,34 @@ package struct RemotePageReader: Sendable {
         }
     }
 
-    private func fault(_ reason: String, isOfPlace: Bool = false) -> RemotePageFault {
-        RemotePageFault(reason: reason, offset: consumed + position, isOfPlace: isOfPlace)
+    private func pageError(_ reason: String, isOfLocation: Bool = false) -> RemotePageError {
+        RemotePageError(reason: reason, offset: consumed + position, isOfLocation: isOfLocation)
     }
 
-    private func fault(_ fault: JSONFault) -> RemotePageFault {
-        RemotePageFault(reason: fault.reason.rawValue, offset: consumed + fault.offset)
+    private func pageError(_ fault: JSONError) -> RemotePageError {
+        RemotePageError(reason: fault.reason.rawValue, offset: consumed + fault.offset)
     }
 
     /// The next byte that is not whitespace; nil where it has not arrived yet.
-    private mutating func peek() throws(RemotePageFault) -> UInt8? {
+    private mutating func peek() throws(RemotePageError) -> UInt8? {
         var scanner = JSONScanner(at: position)
         scanner.skipWhitespace(buffer.span)
         position = scanner.position
         if position < buffer.count { return buffer[position] }
-        guard !isAtEnd else { throw fault(JSONFault(.endOfText, at: position)) }
+        guard !isAtEnd else { throw pageError(JSONError(.endOfText, at: position)) }
         return nil
     }
 
     /// Reads one token or value by `body`, or nil where it has not arrived in full; nothing is read then.
     private mutating func scan<Value>(
-        _ body: (inout JSONScanner, Span<UInt8>) throws(JSONFault) -> Value
-    ) throws(RemotePageFault) -> Value? {
+        _ body: (inout JSONScanner, Span<UInt8>) throws(JSONError) -> Value
+    ) throws(RemotePageError) -> Value? {
         var scanner = JSONScanner(at: position)
         let value: Value
-        do throws(JSONFault) {
+        do throws(JSONError) {
             value = try body(&scanner, buffer.span)
         } catch {
-            guard error.reason == .endOfText, !isAtEnd else { throw fault(error) }
+            guard error.reason == .endOfText, !isAtEnd else { throw pageError(error) }
             return try waiting()
         }
         // What follows may belong to it still, as in 1 and 12.
@@ -125,8 +125,10 @@ package struct RemotePageReader: Sendable {
     }
 
     /// Tried again with every piece of the page: few, as a token is at most a few pieces long.
-    private func waiting<Value>() throws(RemotePageFault) -> Value? {
-        guard buffer.count - position <= ItemReader.itemLimit else { throw fault("a value is longer than \(ItemReader.itemLimit) bytes") }
+    private func waiting<Value>() throws(RemotePageError) -> Value? {
+        guard buffer.count - position <= ItemReader.itemLimit else {
+            throw pageError("a value is longer than \(ItemReader.itemLimit) bytes")
+        }
         return nil
     }
 }
@@ -140,15 +142,15 @@ extension RemotePageReader {
         case array(index: Int)
     }
 
-    private mutating func nextValue() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextValue() throws(RemotePageError) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if byte == UInt8(ascii: "<"), containers.isEmpty {
-            throw fault("this is an HTML page, not JSON: the address may want a login, or be wrong; look at it in a browser")
+            throw pageError("this is an HTML page, not JSON: the address may want a login, or be wrong; look at it in a browser")
         }
         let depth = containers.count
         if items.isHit(depth: depth) {
-            guard byte == UInt8(ascii: "[") else { throw fault("\(Self.name(items.pointer)) is not an array", isOfPlace: true) }
-            guard !foundItems else { throw fault("\(Self.name(items.pointer)) occurs twice") }
+            guard byte == UInt8(ascii: "[") else { throw pageError("\(Self.name(items.pointer)) is not an array", isOfLocation: true) }
+            guard !foundItems else { throw pageError("\(Self.name(items.pointer)) occurs twice") }
             foundItems = true
             position += 1
             state = .element(isFirst: true)
@@ -159,22 +161,22 @@ extension RemotePageReader {
         case UInt8(ascii: "{"): try open(.object, .member(isFirst: true))
         case UInt8(ascii: "["): try open(.array(index: 0), .arrayStart)
         default:
-            guard try scan({ (scanner, bytes) throws(JSONFault) in try scanner.value(bytes) }) != nil else { return .needsBytes }
+            guard try scan({ (scanner, bytes) throws(JSONError) in try scanner.value(bytes) }) != nil else { return .needsBytes }
             state = .afterValue
         }
         return nil
     }
 
-    private mutating func open(_ container: Container, _ next: State) throws(RemotePageFault) {
-        guard containers.count < JSONScanner.depthLimit else { throw fault(JSONFault(.tooDeep, at: position)) }
+    private mutating func open(_ container: Container, _ next: State) throws(RemotePageError) {
+        guard containers.count < JSONScanner.depthLimit else { throw pageError(JSONError(.tooDeep, at: position)) }
         containers.append(container)
         position += 1
         state = next
     }
 
-    private mutating func nextCursor(_ byte: UInt8, _ pointer: JSONPointer) throws(RemotePageFault) -> Outcome? {
-        guard byte != UInt8(ascii: "{"), byte != UInt8(ascii: "[") else { throw fault("\(pointer) is neither a string nor a number") }
-        guard let token = try scan({ (scanner, bytes) throws(JSONFault) in try scanner.value(bytes) }) else { return .needsBytes }
+    private mutating func nextCursor(_ byte: UInt8, _ pointer: JSONPointer) throws(RemotePageError) -> Outcome? {
+        guard byte != UInt8(ascii: "{"), byte != UInt8(ascii: "[") else { throw pageError("\(pointer) is neither a string nor a number") }
+        guard let token = try scan({ (scanner, bytes) throws(JSONError) in try scanner.value(bytes) }) else { return .needsBytes }
         state = .afterValue
         switch token.kind {
         case .string:
@@ -182,24 +184,24 @@ extension RemotePageReader {
             cursor = text.isEmpty ? nil : text
         case .number: cursor = String(decoding: buffer[token.range], as: UTF8.self)
         default:
-            guard !buffer[token.range].elementsEqual("true".utf8) else { throw fault("\(pointer) is neither a string nor a number") }
+            guard !buffer[token.range].elementsEqual("true".utf8) else { throw pageError("\(pointer) is neither a string nor a number") }
             cursor = nil
         }
         return nil
     }
 
-    private mutating func nextMember(isFirst: Bool) throws(RemotePageFault) -> Outcome? {
+    private mutating func nextMember(isFirst: Bool) throws(RemotePageError) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if isFirst, byte == UInt8(ascii: "}") {
             close()
             return nil
         }
-        guard let name = try scan({ (scanner, bytes) throws(JSONFault) in try scanner.name(bytes) }) else { return .needsBytes }
+        guard let name = try scan({ (scanner, bytes) throws(JSONError) in try scanner.name(bytes) }) else { return .needsBytes }
         enter(text(of: name))
         return nil
     }
 
-    private mutating func nextArrayStart() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextArrayStart() throws(RemotePageError) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if byte == UInt8(ascii: "]") {
             close()
@@ -210,7 +212,7 @@ extension RemotePageReader {
     }
 
     /// Behind a value of a container: another one, or the container's end.
-    private mutating func nextSeparator() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextSeparator() throws(RemotePageError) -> Outcome? {
         guard let byte = try peek(), let container = containers.last else { return .needsBytes }
         switch (container, byte) {
         case (.object, UInt8(ascii: ",")):
@@ -221,7 +223,7 @@ extension RemotePageReader {
             containers[containers.count - 1] = .array(index: index + 1)
             enter(String(index + 1))
         case (.object, UInt8(ascii: "}")), (.array, UInt8(ascii: "]")): close()
-        default: throw fault(JSONFault(.expectedCommaOrEnd, at: position))
+        default: throw pageError(JSONError(.expectedCommaOrEnd, at: position))
         }
         return nil
     }
@@ -245,26 +247,26 @@ extension RemotePageReader {
     }
 
     /// Behind the document.
-    private mutating func nextEnd() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextEnd() throws(RemotePageError) -> Outcome? {
         var scanner = JSONScanner(at: position)
         scanner.skipWhitespace(buffer.span)
         position = scanner.position
-        guard position == buffer.count else { throw fault(JSONFault(.trailingBytes, at: position)) }
+        guard position == buffer.count else { throw pageError(JSONError(.trailingBytes, at: position)) }
         guard isAtEnd else { return .needsBytes }
-        guard foundItems else { throw fault("there is no \(Self.name(items.pointer))", isOfPlace: true) }
+        guard foundItems else { throw pageError("there is no \(Self.name(items.pointer))", isOfLocation: true) }
         state = .finished
         return nil
     }
 
     private static func name(_ pointer: JSONPointer) -> String {
-        pointer.isWholeDocument ? "the document" : "\(pointer)"
+        pointer.isRoot ? "the document" : "\(pointer)"
     }
 }
 
 // MARK: The list of items itself
 
 extension RemotePageReader {
-    private mutating func nextElement(isFirst: Bool) throws(RemotePageFault) -> Outcome? {
+    private mutating func nextElement(isFirst: Bool) throws(RemotePageError) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if isFirst, byte == UInt8(ascii: "]") {
             position += 1
@@ -273,12 +275,12 @@ extension RemotePageReader {
         }
         guard byte == UInt8(ascii: "{") else { return try nextStrayElement() }
         let object: JSONObject
-        do throws(JSONFault) {
+        do throws(JSONError) {
             object = try JSONObject(buffer, at: position)
         } catch {
-            guard error.reason == .endOfText, !isAtEnd else { throw fault(error) }
+            guard error.reason == .endOfText, !isAtEnd else { throw pageError(error) }
             guard buffer.count - position <= ItemReader.itemLimit else {
-                throw fault("an item is longer than \(ItemReader.itemLimit) bytes")
+                throw pageError("an item is longer than \(ItemReader.itemLimit) bytes")
             }
             return .needsBytes
         }
@@ -289,26 +291,26 @@ extension RemotePageReader {
     }
 
     /// An element that is no object: read to its end, as the next one may be one.
-    private mutating func nextStrayElement() throws(RemotePageFault) -> Outcome {
-        guard let token = try scan({ (scanner, bytes) throws(JSONFault) in try scanner.value(bytes) }) else { return .needsBytes }
+    private mutating func nextStrayElement() throws(RemotePageError) -> Outcome {
+        guard let token = try scan({ (scanner, bytes) throws(JSONError) in try scanner.value(bytes) }) else { return .needsBytes }
         count += 1
         state = .afterElement
-        return .bad(ItemFault(reason: "must be an object, is \(token.kind.rawValue)"))
+        return .bad(ItemError(reason: "must be an object, is \(token.kind.rawValue)"))
     }
 
-    private mutating func nextElementSeparator() throws(RemotePageFault) -> Outcome? {
+    private mutating func nextElementSeparator() throws(RemotePageError) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         switch byte {
         case UInt8(ascii: ","): state = .element(isFirst: false)
         case UInt8(ascii: "]"): state = .afterValue
-        default: throw fault(JSONFault(.expectedCommaOrEnd, at: position))
+        default: throw pageError(JSONError(.expectedCommaOrEnd, at: position))
         }
         position += 1
         return nil
     }
 
     private func check(_ object: JSONObject) -> Outcome {
-        do throws(ItemFault) {
+        do throws(ItemError) {
             return .item(try kind.validate(fields?.fields(from: object) ?? ItemFields(object)))
         } catch {
             return .bad(fields?.located(error) ?? error)
@@ -339,12 +341,12 @@ private struct PathMatch: Sendable {
 }
 
 /// Why the bytes of a page are not a document with a list of items in it.
-public struct RemotePageFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct RemotePageError: Error, Sendable, Hashable, CustomStringConvertible {
     public var reason: String
     /// How many bytes into the page.
     public var offset: Int
     /// Whether the document is one, and the list is not where it should be.
-    public var isOfPlace = false
+    public var isOfLocation = false
 
     public var description: String { "byte \(offset): \(reason)" }
 }

@@ -13,7 +13,7 @@ public final class CellTokens: Sendable {
     private let clicks: Signer
     private let impressions: Signer
     private let lifetime: Int64
-    private let verified = VerifiedTokens()
+    private let verified = VerifiedTokenCache()
 
     /// - Parameter lifetime: how long a token counts after its hour is over, in milliseconds.
     public init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
@@ -24,9 +24,9 @@ public final class CellTokens: Sendable {
 
     /// What a token turned out to be.
     package enum Outcome: Sendable, Hashable {
-        case valid(CellToken)
+        case valid(ImpressionToken)
         /// Ours, but too old to count, or of a time to come. Its cell is still known.
-        case expired(CellToken)
+        case expired(ImpressionToken)
         /// Damaged, or never ours.
         case forged
     }
@@ -49,17 +49,17 @@ public final class CellTokens: Sendable {
     /// - Parameters:
     ///   - page: tells the page from others; 0 where there is none.
     ///   - showing: where on it the cell stands.
-    public func click(cell: String, slot: Int, page: UInt32 = 0, showing: Showing? = nil, now: Int64) -> String {
-        clicks.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
+    public func click(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
+        clicks.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
     /// - Parameter page: tells the page from others: the same cell on two pages is two impressions.
-    public func impression(cell: String, slot: Int, page: UInt32 = 0, showing: Showing? = nil, now: Int64) -> String {
-        impressions.sign(CellToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
+    public func impression(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
+        impressions.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
     /// Both tokens of a cell, which say the same; empty where one is not asked for.
-    func signed(_ token: CellToken, asImpression: Bool, asClick: Bool) -> (impression: String, click: String) {
+    func signed(_ token: ImpressionToken, asImpression: Bool, asClick: Bool) -> (impression: String, click: String) {
         let bytes = token.bytes
         return (asImpression ? impressions.sign(bytes) : "", asClick ? clicks.sign(bytes) : "")
     }
@@ -67,24 +67,24 @@ public final class CellTokens: Sendable {
     /// Many people follow one link: each that was found to be ours is remembered for a while.
     package func verifyClick(_ text: String, now: Int64) -> Outcome {
         if let token = verified.token(text) { return outcome(of: token, now: now) }
-        guard let token = clicks.payload(of: text).flatMap(CellToken.init(bytes:)) else { return .forged }
-        verified.keep(token, of: text)
+        guard let token = clicks.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
+        verified.store(token, of: text)
         return outcome(of: token, now: now)
     }
 
     package func verifyImpression(_ text: some StringProtocol, now: Int64) -> Outcome {
-        guard let token = impressions.payload(of: text).flatMap(CellToken.init(bytes:)) else { return .forged }
+        guard let token = impressions.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
         return outcome(of: token, now: now)
     }
 
     /// Whether a token is too old to count, or of an hour that has not come: its time would end later than that of one that is minted now.
-    func isExpired(_ token: CellToken, now: Int64) -> Bool {
+    func isExpired(_ token: ImpressionToken, now: Int64) -> Bool {
         guard Int64(token.hour) * Self.hour <= now.addingReportingOverflow(Self.skew).partialValue else { return true }
         let (expiry, overflow) = ((Int64(token.hour) + 1) * Self.hour).addingReportingOverflow(lifetime)
         return !overflow && now >= expiry
     }
 
-    private func outcome(of token: CellToken, now: Int64) -> Outcome {
+    private func outcome(of token: ImpressionToken, now: Int64) -> Outcome {
         isExpired(token, now: now) ? .expired(token) : .valid(token)
     }
 }
@@ -92,18 +92,18 @@ public final class CellTokens: Sendable {
 /// The texts of late that were found to be ours, with what they say: good for as long as the keys that signed them, as they are kept beside those.
 ///
 /// Who looks for a text learns no more of another one than that it is not the same: the order of a dictionary is of random numbers.
-private final class VerifiedTokens: Sendable {
+private final class VerifiedTokenCache: Sendable {
     /// When there are more, all are forgotten.
     private static let capacity = 1_024
 
-    private let known = Mutex<[ExactText: CellToken]>([:])
+    private let known = Mutex<[ByteString: ImpressionToken]>([:])
 
-    func token(_ text: String) -> CellToken? { known.withLock { $0[ExactText(text)] } }
+    func token(_ text: String) -> ImpressionToken? { known.withLock { $0[ByteString(text)] } }
 
-    func keep(_ token: CellToken, of text: String) {
+    func store(_ token: ImpressionToken, of text: String) {
         known.withLock { known in
             if known.count >= Self.capacity { known = [:] }
-            known[ExactText(text)] = token
+            known[ByteString(text)] = token
         }
     }
 }
@@ -111,7 +111,7 @@ private final class VerifiedTokens: Sendable {
 /// What a click or impression token says: which cell, in which advertisement slot of which page, minted in which hour.
 ///
 /// Bound to an hour and not to a moment, so that a page made twice within the hour has the same bytes and can be cached.
-package struct CellToken: Sendable, Hashable {
+package struct ImpressionToken: Sendable, Hashable {
     /// Without a page, with one, and with where on it the cell stands.
     private static let formats: (short: UInt8, long: UInt8, shown: UInt8) = (1, 2, 3)
 
@@ -123,9 +123,9 @@ package struct CellToken: Sendable, Hashable {
     /// Tells the page from the others of the hour, by where its content begins; 0 where there is none.
     package var page: UInt32
     /// Where on the page the cell stands; nil where that is not known.
-    package var showing: Showing?
+    package var showing: ImpressionContext?
 
-    package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0, showing: Showing? = nil) {
+    package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0, showing: ImpressionContext? = nil) {
         self.cell = cell
         self.slot = slot
         self.hour = hour
@@ -139,7 +139,7 @@ package struct CellToken: Sendable, Hashable {
     var impression: String {
         var token = self
         if var showing, showing.campaign != nil {
-            (showing.place, showing.ends, showing.position, showing.layout) = (nil, nil, 0, .collection)
+            (showing.reservation, showing.ends, showing.position, showing.layout) = (nil, nil, 0, .collection)
             token.showing = showing
         }
         return Base64URL.encode(token.bytes)
@@ -162,9 +162,9 @@ package struct CellToken: Sendable, Hashable {
         guard let format = reader.readByte(), (Self.formats.short...Self.formats.shown).contains(format), let hour = reader.readUInt32(),
             let slot = reader.readUInt16(), let page = format == Self.formats.short ? 0 : reader.readUInt32()
         else { return nil }
-        var showing: Showing?
+        var showing: ImpressionContext?
         if format == Self.formats.shown {
-            guard let read = Showing(&reader) else { return nil }
+            guard let read = ImpressionContext(&reader) else { return nil }
             showing = read
         }
         guard let cell = String(validating: reader.remaining, as: UTF8.self), !cell.isEmpty else { return nil }

@@ -17,7 +17,7 @@ package struct TrackerCall: Sendable, Hashable {
     package var attempts = 0
     /// Why the last attempt failed.
     package var failure: String?
-    package var givenUp: Int64?
+    package var abandonedAt: Int64?
 
     package init(event: Int64, campaign: String, kind: LedgerEvent.Kind, url: String, at: Int64, due: Int64) {
         (self.event, self.campaign, self.kind, self.url, self.at, self.due) = (event, campaign, kind, url, at, due)
@@ -41,12 +41,12 @@ package struct TrackerCalls: Sendable {
         let templates = event.kind == .click ? trackers.click : trackers.impression
         guard !templates.isEmpty else { return [] }
         let values = [
-            "event": String(recorded.marker), "viewer": event.viewer.map(hash) ?? "", "time": Timestamp.exactText(milliseconds: event.at),
+            "event": String(recorded.sequence), "viewer": event.viewer.map(hash) ?? "", "time": Timestamp.exactText(milliseconds: event.at),
             "campaign": event.showing?.campaign ?? "", "ad": event.cell,
         ]
         return templates.map {
             TrackerCall(
-                event: recorded.marker, campaign: event.showing?.campaign ?? "", kind: event.kind, url: $0.filled(values), at: event.at,
+                event: recorded.sequence, campaign: event.showing?.campaign ?? "", kind: event.kind, url: $0.filled(values), at: event.at,
                 due: event.at)
         }
     }

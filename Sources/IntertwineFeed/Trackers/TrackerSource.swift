@@ -17,9 +17,9 @@ package struct AdTrackers: TrackerSource {
 
     package func trackers(of events: [LedgerEvent]) async throws -> [Trackers] {
         let factories = factories()
-        let cells = Set(events.map { ExactText($0.cell) })
+        let cells = Set(events.map { ByteString($0.cell) })
         let found = try await store.read { snapshot in
-            var found: [ExactText: Trackers] = [:]
+            var found: [ByteString: Trackers] = [:]
             for cell in cells {
                 guard let name = factories.item(ofCell: cell.text), let item = try snapshot.item(kind: name.kind, id: name.id) else {
                     continue
@@ -28,7 +28,7 @@ package struct AdTrackers: TrackerSource {
             }
             return found
         }
-        return events.map { found[ExactText($0.cell)] ?? Trackers() }
+        return events.map { found[ByteString($0.cell)] ?? Trackers() }
     }
 }
 

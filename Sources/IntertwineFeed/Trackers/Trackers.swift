@@ -5,42 +5,43 @@ internal import IntertwinePrimitives
 /// https; http only on this machine, where operators have to allow it besides. No place stands in the host, so that a URL leads where it says.
 public struct TrackerTemplate: Sendable, Hashable {
     /// What may stand in braces.
-    private static let places = ["event", "viewer", "time", "campaign", "ad"]
+    private static let placeholders = ["event", "viewer", "time", "campaign", "ad"]
     /// For each sort of event.
     static let limit = 8
 
     /// The same as an ECMA-262 pattern; see ``ItemURL/pattern``.
     package static let pattern =
         "^(?:[Hh][Tt][Tt][Pp][Ss]://(?:[!$-.0-9;=A-Z^-z|~]+|\\[[0-9A-Fa-f:.]{2,}\\])|[Hh][Tt][Tt][Pp]://(?:127\\.0\\.0\\.1|localhost|\\[::1\\]))"
-        + ItemURL.port + "(?:[/?#](?:[!#-;=?-\\[\\]^-z|~]|\\{(?:\(places.joined(separator: "|")))\\})*)?$"
+        + ItemURL.port + "(?:[/?#](?:[!#-;=?-\\[\\]^-z|~]|\\{(?:\(placeholders.joined(separator: "|")))\\})*)?$"
 
     public let text: String
 
-    /// - Throws: ``ItemFault`` without a field.
-    public init(_ text: String) throws(ItemFault) {
+    /// - Throws: ``ItemError`` without a field.
+    public init(_ text: String) throws(ItemError) {
         var sample = ""
         var rest = Substring(text)
         while let open = rest.firstIndex(of: "{") {
             sample += rest[..<open]
-            guard let close = rest[open...].firstIndex(of: "}"), Self.places.contains(String(rest[rest.index(after: open)..<close])) else {
-                let places = Self.places.map { "{\($0)}" }.joined(separator: ", ")
-                throw ItemFault(reason: "has a place that is none of \(places): \(ItemFault.shown(text))")
+            guard let close = rest[open...].firstIndex(of: "}"), Self.placeholders.contains(String(rest[rest.index(after: open)..<close]))
+            else {
+                let places = Self.placeholders.map { "{\($0)}" }.joined(separator: ", ")
+                throw ItemError(reason: "has a place that is none of \(places): \(ItemError.shown(text))")
             }
             guard sample.dropFirst("https://".count).contains(where: { "/?#".contains($0) }) else {
-                throw ItemFault(reason: "must not have a place in its host: \(ItemFault.shown(text))")
+                throw ItemError(reason: "must not have a place in its host: \(ItemError.shown(text))")
             }
             sample += "0"
             rest = rest[rest.index(after: close)...]
         }
         sample += rest
-        if let fault = ItemURL.fault(in: Array(sample.utf8)[...]) {
-            throw ItemFault(reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemFault.shown(text))")
+        if let fault = ItemURL.error(in: Array(sample.utf8)[...]) {
+            throw ItemError(reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemError.shown(text))")
         }
         let lower = sample.lowercased()
         let isLocal = ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
             lower.hasPrefix(start) && (lower.dropFirst(start.count).first.map { ":/?#".contains($0) } ?? true)
         }
-        guard lower.hasPrefix("https://") || isLocal else { throw ItemFault(reason: "must be an https URL: \(ItemFault.shown(text))") }
+        guard lower.hasPrefix("https://") || isLocal else { throw ItemError(reason: "must be an https URL: \(ItemError.shown(text))") }
         self.text = text
     }
 
@@ -68,28 +69,28 @@ public struct Trackers: Sendable, Hashable {
 
     /// As an item declares them.
     ///
-    /// - Throws: ``ItemFault``
-    init(_ fields: ItemFields) throws(ItemFault) {
+    /// - Throws: ``ItemError``
+    init(_ fields: ItemFields) throws(ItemError) {
         impression = try Self.templates(Self.impressionField, in: fields)
         click = try Self.templates(Self.clickField, in: fields)
     }
 
-    private static func templates(_ field: String, in fields: ItemFields) throws(ItemFault) -> [TrackerTemplate] {
+    private static func templates(_ field: String, in fields: ItemFields) throws(ItemError) -> [TrackerTemplate] {
         guard let token = try fields.token(field) else { return [] }
         guard token.kind == .array, let list = try? JSONArray(Array(fields.object.bytes[token.range])) else {
-            throw ItemFault(field: field, reason: "must be a list of https URLs, is \(token.kind.rawValue)")
+            throw ItemError(field: field, reason: "must be a list of https URLs, is \(token.kind.rawValue)")
         }
         guard list.elements.count <= TrackerTemplate.limit else {
-            throw ItemFault(field: field, reason: "has more than \(TrackerTemplate.limit) URLs")
+            throw ItemError(field: field, reason: "has more than \(TrackerTemplate.limit) URLs")
         }
         var templates: [TrackerTemplate] = []
         for element in list.elements {
-            guard element.kind == .string else { throw ItemFault(field: field, reason: "must be a list of https URLs") }
+            guard element.kind == .string else { throw ItemError(field: field, reason: "must be a list of https URLs") }
             let characters = element.isEscaped ? JSONText.unescaped(list.bytes.span, element.range) : list.bytes(of: element)
             do {
                 templates.append(try TrackerTemplate(String(decoding: characters, as: UTF8.self)))
             } catch {
-                throw ItemFault(field: field, reason: error.reason)
+                throw ItemError(field: field, reason: error.reason)
             }
         }
         return templates

@@ -22,7 +22,7 @@ public struct AddressPolicy: Sendable {
     }
 
     /// Port and host, and the address where the host is one.
-    public func check(_ url: FetchURL) throws(FetchFailure) {
+    public func check(_ url: FetchURL) throws(FetchError) {
         guard allowedPorts.contains(url.port) else { throw .portDenied }
         guard !deniedHosts.contains(where: { $0.matches(url.host) }) else { throw .hostDenied }
         guard allowedHosts.isEmpty || allowedHosts.contains(where: { $0.matches(url.host) }) else { throw .hostDenied }

@@ -10,13 +10,13 @@ internal import Synchronization
 /// bounded in number and end when idle, and who does not want to wait any more simply leaves.
 public final class Resolver: Sendable {
     /// Blocks until it knows the addresses of a host; called on a thread of the resolver's own.
-    public typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchFailure>
-    typealias Answer = Result<[IPAddress], FetchFailure>
+    public typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchError>
+    typealias Resolution = Result<[IPAddress], FetchError>
 
     public struct Configuration: Sendable {
         public var threads = 16
         /// A lookup that takes longer is stuck: its thread is no longer one of the ``threads``, so that others get theirs.
-        public var patience: Duration = .milliseconds(200)
+        public var stuckAfter: Duration = .milliseconds(200)
         /// Threads with the stuck ones. A silent name server keeps one for each name that it was asked for, some ten seconds long.
         public var mostThreads = 256
         /// Names that wait for a thread; one more is refused with `resolveFailed`.
@@ -30,20 +30,20 @@ public final class Resolver: Sendable {
     }
 
     /// One who waits for a name.
-    struct Ticket: Hashable, Sendable {
+    struct LookupHandle: Hashable, Sendable {
         let host: String
         let number: UInt64
     }
 
     private struct State: Sendable {
-        var cache: [String: (answer: Answer, until: LoopInstant)] = [:]
-        var waiting: [String: [(number: UInt64, call: @Sendable (Answer) -> Void)]] = [:]
+        var cache: [String: (answer: Resolution, until: MonotonicInstant)] = [:]
+        var waiting: [String: [(number: UInt64, call: @Sendable (Resolution) -> Void)]] = [:]
         var queue: [String] = []
         var threads = 0
         /// Somebody looks after the patience whether threads have got stuck.
         var isWatched = false
         /// When each lookup under way was begun.
-        var begun: [String: LoopInstant] = [:]
+        var begun: [String: MonotonicInstant] = [:]
         var next: UInt64 = 0
     }
 
@@ -62,26 +62,26 @@ public final class Resolver: Sendable {
 
     /// Whether a name's addresses, or that it has none, are remembered.
     func knows(_ host: String) -> Bool {
-        state.withLock { $0.cache[host].map { LoopInstant.now() < $0.until } ?? false }
+        state.withLock { $0.cache[host].map { MonotonicInstant.now() < $0.until } ?? false }
     }
 
     /// Threads that look names up right now.
     public var busyThreads: Int { state.withLock { $0.threads } }
 
     /// Calls back once: at once where the name is remembered, else on a thread of the resolver. Nil where it called at once.
-    func resolve(_ host: String, then call: @escaping @Sendable (Answer) -> Void) -> Ticket? {
-        enum Step { case now(Answer), wait(Ticket, spawn: Bool, watch: Bool) }
-        let now = LoopInstant.now()
+    func resolve(_ host: String, then call: @escaping @Sendable (Resolution) -> Void) -> LookupHandle? {
+        enum Step { case now(Resolution), wait(LookupHandle, spawn: Bool, watch: Bool) }
+        let now = MonotonicInstant.now()
         let step = state.withLock { state -> Step in
             if let known = state.cache[host], now < known.until { return .now(known.answer) }
             let isFirst = state.waiting[host] == nil
             if isFirst, state.queue.count >= configuration.queue { return .now(.failure(.resolveFailed)) }
             state.next &+= 1
             state.waiting[host, default: []].append((state.next, call))
-            let ticket = Ticket(host: host, number: state.next)
+            let ticket = LookupHandle(host: host, number: state.next)
             guard isFirst else { return .wait(ticket, spawn: false, watch: false) }
             state.queue.append(host)
-            let spawn = takeThread(&state, now)
+            let spawn = acquireThread(&state, now)
             return .wait(ticket, spawn: spawn, watch: !spawn && mustWatch(&state))
         }
         switch step {
@@ -103,7 +103,7 @@ public final class Resolver: Sendable {
     }
 
     private func watch() {
-        let (seconds, part) = configuration.patience.components
+        let (seconds, part) = configuration.stuckAfter.components
         let nanoseconds = Int(clamping: seconds) * 1_000_000_000 + Int(part / 1_000_000_000)
         watcher.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in self?.replaceStuck() }
     }
@@ -113,7 +113,7 @@ public final class Resolver: Sendable {
             state.isWatched = false
             var spawns = 0
             // Each of them takes one name.
-            while spawns < state.queue.count, takeThread(&state, .now()) { spawns += 1 }
+            while spawns < state.queue.count, acquireThread(&state, .now()) { spawns += 1 }
             return (spawns, spawns < state.queue.count && mustWatch(&state))
         }
         for _ in 0..<spawns { startThread() }
@@ -121,14 +121,14 @@ public final class Resolver: Sendable {
     }
 
     /// Whether one more thread may work; it then counts.
-    private func takeThread(_ state: inout State, _ now: LoopInstant) -> Bool {
+    private func acquireThread(_ state: inout State, _ now: MonotonicInstant) -> Bool {
         guard !state.queue.isEmpty, state.threads < configuration.mostThreads, hasRoom(for: 1, state, now) else { return false }
         state.threads += 1
         return true
     }
 
-    private func hasRoom(for more: Int, _ state: State, _ now: LoopInstant) -> Bool {
-        let stuck = state.begun.values.count { now.since($0) >= configuration.patience }
+    private func hasRoom(for more: Int, _ state: State, _ now: MonotonicInstant) -> Bool {
+        let stuck = state.begun.values.count { now.since($0) >= configuration.stuckAfter }
         return state.threads - stuck + more <= configuration.threads
     }
 
@@ -139,7 +139,7 @@ public final class Resolver: Sendable {
     /// Forgets one who waits. A lookup that nobody waits for any more is not begun; one that was begun goes on by itself.
     /// - Returns: whether the lookup was still to be begun.
     @discardableResult
-    func leave(_ ticket: Ticket) -> Bool {
+    func cancel(_ ticket: LookupHandle) -> Bool {
         let (wasQueued, spawn) = state.withLock { state in
             state.waiting[ticket.host]?.removeAll { $0.number == ticket.number }
             let place = state.queue.firstIndex(of: ticket.host)
@@ -147,7 +147,7 @@ public final class Resolver: Sendable {
                 state.queue.remove(at: place)
                 state.waiting[ticket.host] = nil
             }
-            return (place != nil, takeThread(&state, .now()))
+            return (place != nil, acquireThread(&state, .now()))
         }
         if spawn { startThread() }
         return wasQueued
@@ -156,7 +156,7 @@ public final class Resolver: Sendable {
     private func work() {
         while let host = nextHost() {
             let answer = lookup(host)
-            for call in settle(host, answer) {
+            for call in complete(host, answer) {
                 call(answer)
             }
         }
@@ -164,7 +164,7 @@ public final class Resolver: Sendable {
 
     private func nextHost() -> String? {
         state.withLock { state in
-            let now = LoopInstant.now()
+            let now = MonotonicInstant.now()
             if state.queue.isEmpty || !hasRoom(for: 0, state, now) {
                 state.threads -= 1
                 return nil
@@ -176,8 +176,8 @@ public final class Resolver: Sendable {
         }
     }
 
-    private func settle(_ host: String, _ answer: Answer) -> [@Sendable (Answer) -> Void] {
-        let now = LoopInstant.now()
+    private func complete(_ host: String, _ answer: Resolution) -> [@Sendable (Resolution) -> Void] {
+        let now = MonotonicInstant.now()
         return state.withLock { state in
             if state.cache.count >= configuration.remembered {
                 state.cache = state.cache.filter { now < $0.value.until }
@@ -196,7 +196,7 @@ public final class Resolver: Sendable {
     private func threadMissing() {
         let waiting = state.withLock { state in
             state.threads -= 1
-            guard state.threads == 0 else { return [@Sendable (Answer) -> Void]() }
+            guard state.threads == 0 else { return [@Sendable (Resolution) -> Void]() }
             defer { state.queue = [] }
             return state.queue.flatMap { state.waiting.removeValue(forKey: $0)?.map(\.call) ?? [] }
         }
@@ -210,7 +210,7 @@ public final class Resolver: Sendable {
 public enum SystemLookup {
     /// Blocks. Fails with nothing but `hostNotFound` and `resolveFailed`.
     @Sendable
-    public static func addresses(of host: String) -> Result<[IPAddress], FetchFailure> {
+    public static func addresses(of host: String) -> Result<[IPAddress], FetchError> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

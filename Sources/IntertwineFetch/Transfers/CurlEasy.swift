@@ -7,7 +7,7 @@ final class CurlEasy {
     private var pins: UnsafeMutablePointer<curl_slist>?
     private var worst = CURLE_OK
 
-    init() throws(FetchFailure) {
+    init() throws(FetchError) {
         guard let handle = curl_easy_init() else { throw .internalError }
         self.handle = handle
     }
@@ -19,7 +19,7 @@ final class CurlEasy {
     }
 
     /// - Parameter addresses: where the host may be looked for; curl itself never asks a name server.
-    func prepare(_ url: FetchURL, addresses: [IPAddress], headers fields: FetchHeaders, certificates: String?) throws(FetchFailure) {
+    func prepare(_ url: FetchURL, addresses: [IPAddress], headers fields: FetchHeaderFields, certificates: String?) throws(FetchError) {
         set(CURLOPT_URL, url.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
@@ -103,7 +103,7 @@ final class CurlMulti {
     /// curl's global state, set up once for the process.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    init(context: UnsafeMutableRawPointer, socket: intertwine_curl_socket, timer: intertwine_curl_timer) throws(FetchFailure) {
+    init(context: UnsafeMutableRawPointer, socket: intertwine_curl_socket, timer: intertwine_curl_timer) throws(FetchError) {
         guard Self.isReady, let handle = curl_multi_init() else { throw .internalError }
         self.handle = handle
         _ = intertwine_multi_socket(handle, socket)

@@ -8,14 +8,14 @@ final class OpenSockets {
         /// Nobody has said anything that was not asked for.
         case quiet
         /// Something lies there unread, or the other side has closed, or nobody can tell.
-        case spoiled
+        case hasUnreadData
     }
 
     /// By the port at this end. The number may be another socket's by now, or nobody's.
     private var descriptors: [UInt16: Int32] = [:]
 
     /// - Parameter opened: those of which one has become a connection.
-    func keep(_ opened: [Int32], localPort: UInt16) {
+    func store(_ opened: [Int32], localPort: UInt16) {
         descriptors[localPort] = opened.last { Self.port($0, getsockname) == localPort }
     }
 
@@ -24,7 +24,7 @@ final class OpenSockets {
     func condition(of easy: UnsafeMutableRawPointer, localPort: UInt16, remotePort: UInt16) -> Condition {
         guard let descriptor = descriptors[localPort], Self.port(descriptor, getsockname) == localPort,
             Self.port(descriptor, getpeername) == remotePort, Self.isSilent(descriptor), Self.hasNothingDecrypted(easy)
-        else { return .spoiled }
+        else { return .hasUnreadData }
         return .quiet
     }
 

@@ -9,20 +9,20 @@ struct ClientSocket {
     /// A client that takes as fast as it is sent has no more than this of a body before the other connections have their turn. Of a file
     /// it may be as much as the kernel keeps for one client (the most of `tcp_wmem`, by default): nothing is copied, and each call and each
     /// wake-up that it takes instead costs more than to go on.
-    private static let bytesPerTurn = 1 << 20
-    private static let fileBytesPerTurn = 4 << 20
+    private static let maxBytesPerTick = 1 << 20
+    private static let maxFileBytesPerTick = 4 << 20
 
     private let worker: Worker
     private let descriptor: Int32
     /// What waits for the client to take it, in the order it is to go out. Not copied: each part lies where it was made.
-    private var output: [(body: BodyContent, rest: Range<Int>)] = []
+    private var output: [(body: ResponseBody, rest: Range<Int>)] = []
     /// The bytes of that.
     private var outputBytes = 0
-    private var pace = TakingPace()
+    private var pace = WriteThroughputMonitor()
     private var registration: Registration?
     private(set) var interest: ReadyEvents = [.readable, .peerClosed]
     private var timer: TimerToken?
-    private var timerAt: LoopInstant
+    private var timerAt: MonotonicInstant
 
     init(_ descriptor: Int32, _ worker: Worker) {
         self.worker = worker
@@ -33,7 +33,7 @@ struct ClientSocket {
     // MARK: The loop
 
     /// Begins to watch the descriptor and the time. False where the kernel refuses.
-    mutating func open(for connection: Connection, until deadline: LoopInstant) -> Bool {
+    mutating func open(for connection: Connection, until deadline: MonotonicInstant) -> Bool {
         guard let registration = try? worker.loop.register(descriptor, for: interest, handler: connection) else { return false }
         self.registration = registration
         timerAt = deadline
@@ -50,14 +50,14 @@ struct ClientSocket {
     }
 
     /// Has the timer be due by then: a deadline that moves away costs nothing.
-    mutating func wake(by deadline: LoopInstant) {
+    mutating func wake(by deadline: MonotonicInstant) {
         guard deadline < timerAt, let timer else { return }
         timerAt = deadline
         worker.loop.reschedule(timer, at: deadline)
     }
 
     /// The timer was due, and is to be so again by then.
-    mutating func nextWake(by deadline: LoopInstant, after now: LoopInstant) -> LoopInstant {
+    mutating func nextWake(by deadline: MonotonicInstant, after now: MonotonicInstant) -> MonotonicInstant {
         timerAt = max(deadline, now.advanced(by: .milliseconds(1)))
         return timerAt
     }
@@ -84,16 +84,16 @@ struct ClientSocket {
     var waiting: Int? { output.isEmpty ? nil : outputBytes }
 
     /// Since when it is watched what the client takes of them.
-    var waitingSince: LoopInstant? { output.isEmpty ? nil : pace.since }
+    var waitingSince: MonotonicInstant? { output.isEmpty ? nil : pace.since }
 
     /// Puts a part of a body behind what is staged. False where the connection is broken.
-    mutating func append(_ body: BodyContent, _ part: Range<Int>) -> Bool {
+    mutating func append(_ body: ResponseBody, _ part: Range<Int>) -> Bool {
         let part = part.clamped(to: 0..<body.count)
         switch body {
         case .bytes(let bytes) where part.count <= Self.stageLimit:
             worker.stage.append(bytes, part)
             return true
-        case .bytes(let bytes) where worker.stage.lent == nil:
+        case .bytes(let bytes) where worker.stage.borrowedBody == nil:
             defer { worker.stage.clear() }
             return sendStaged(and: bytes, part)
         case .bytes, .file:
@@ -102,7 +102,7 @@ struct ClientSocket {
             guard flush(followed: true) else { return false }
             let sent = output.isEmpty ? send(body, part) : 0
             if sent < 0 { return false }
-            if sent < part.count { hold(body, (part.lowerBound + sent)..<part.upperBound) }
+            if sent < part.count { enqueue(body, (part.lowerBound + sent)..<part.upperBound) }
             return true
         }
     }
@@ -115,9 +115,9 @@ struct ClientSocket {
         if stage.count == 0 { return true }
         defer { stage.clear() }
         let flags = followed ? Int32(MSG_MORE) : 0
-        if let lent = stage.takeLent() { return sendStaged(and: lent.body, lent.part, flags) }
+        if let lent = stage.takeBorrowedBody() { return sendStaged(and: lent.body, lent.part, flags) }
         let sent = output.isEmpty ? send(stage.bytes, UnsafeRawBufferPointer(start: nil, count: 0), flags) : 0
-        if sent >= 0, sent < stage.count { hold(.bytes(Array(stage.bytes[sent...])), 0..<(stage.count - sent)) }
+        if sent >= 0, sent < stage.count { enqueue(.bytes(Array(stage.bytes[sent...])), 0..<(stage.count - sent)) }
         return sent >= 0
     }
 
@@ -125,19 +125,19 @@ struct ClientSocket {
     /// stage. False where the connection is broken.
     private mutating func sendStaged(and body: [UInt8], _ part: Range<Int>, _ flags: Int32 = 0) -> Bool {
         let staged = worker.stage.bytes
-        let first = part.prefix(Self.bytesPerTurn)
+        let first = part.prefix(Self.maxBytesPerTick)
         let sent = output.isEmpty ? body.withUnsafeBytes { send(staged, UnsafeRawBufferPointer(rebasing: $0[first]), flags) } : 0
         if sent < 0 { return false }
-        if sent < staged.count { hold(.bytes(Array(staged[sent...])), 0..<(staged.count - sent)) }
+        if sent < staged.count { enqueue(.bytes(Array(staged[sent...])), 0..<(staged.count - sent)) }
         let start = part.lowerBound + max(0, sent - staged.count)
-        if start < part.upperBound { hold(.bytes(body), start..<part.upperBound) }
+        if start < part.upperBound { enqueue(.bytes(body), start..<part.upperBound) }
         return true
     }
 
     /// Sends of what waits as much as the kernel takes, within one turn. False where the connection is broken.
     mutating func sendWaiting() -> Bool {
         var inTurn = 0
-        while inTurn < Self.bytesPerTurn, let (body, rest) = output.first {
+        while inTurn < Self.maxBytesPerTick, let (body, rest) = output.first {
             let sent = send(body, rest)
             if sent < 0 { return false }
             pace.handOver(sent)
@@ -154,25 +154,25 @@ struct ClientSocket {
         return true
     }
 
-    private mutating func hold(_ body: BodyContent, _ rest: Range<Int>) {
+    private mutating func enqueue(_ body: ResponseBody, _ rest: Range<Int>) {
         if output.isEmpty { beginMeasuring() }
         output.append((body, rest))
         outputBytes += rest.count
     }
 
     /// A body that waited for its client waits no more, and may have been held for it alone.
-    private static func recordFreed(_ body: BodyContent) {
+    private static func recordFreed(_ body: ResponseBody) {
         if case .bytes(let bytes) = body, bytes.count >= stageLimit { MallocTrimmer.shared.recordFreed(bytes.count) }
     }
 
     /// A part of a body, or what of it goes out in one turn. Bytes taken, 0 where there is no room, -1 where the connection is broken.
-    private func send(_ body: BodyContent, _ part: Range<Int>) -> Int {
+    private func send(_ body: ResponseBody, _ part: Range<Int>) -> Int {
         switch body {
         case .bytes(let bytes):
             return bytes.withUnsafeBytes {
-                send(UnsafeRawBufferPointer(rebasing: $0[part.prefix(Self.bytesPerTurn)]), UnsafeRawBufferPointer(start: nil, count: 0))
+                send(UnsafeRawBufferPointer(rebasing: $0[part.prefix(Self.maxBytesPerTick)]), UnsafeRawBufferPointer(start: nil, count: 0))
             }
-        case .file(let file): return file.send(part.prefix(Self.fileBytesPerTurn), to: descriptor)
+        case .file(let file): return file.send(part.prefix(Self.maxFileBytesPerTick), to: descriptor)
         }
     }
 
@@ -211,7 +211,7 @@ struct ClientSocket {
     ///
     /// Of a client on this machine it is known what it has read; of others, what their end has. At the beginning the latter is looked at for
     /// all of them, which costs less, and at worst is to the disadvantage of the first look, for which there is credit.
-    mutating func takesEnough() -> Bool {
+    mutating func meetsMinimumReadRate() -> Bool {
         let untaken = unsent + Int(clinux_peer_unread(descriptor))
         return pace.isEnough(at: worker.loop.now, unsent: untaken, required: worker.requiredBytes)
     }
@@ -228,7 +228,7 @@ struct ClientSocket {
     func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Has the client see an error at the end that comes.
-    func breakOff() {
+    func setResetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }

@@ -3,7 +3,7 @@ internal import IntertwineEventLoop
 /// What a connection does with requests: from a head that is complete to an answer that is staged.
 extension Connection {
     /// A head is complete: answers it at once, or makes an exchange of it. The answer is whether the parser has been kept.
-    func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, behind rest: UnsafeBufferPointer<UInt8>) -> Bool {
+    func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, remaining rest: UnsafeBufferPointer<UInt8>) -> Bool {
         let head: RequestHead
         do {
             head = try RequestHead(parser, bytes, name: worker.headEnd.name(parser, bytes))
@@ -11,23 +11,23 @@ extension Connection {
             refuse(ProblemDetails(error), parser.readMethod(in: bytes), bytes)
             return false
         }
-        if head.isPlain {
-            if let finished = worker.handler.finished(for: head) {
+        if head.isFastPathEligible {
+            if let finished = worker.handler.cachedResponse(for: head) {
                 let closes = mustClose(after: head.framing) || finished.closesConnection
                 let (status, sent) = serve(finished, head, worker.handler.finishedFields(for: head), closing: closes)
                 observe(head, finished.route, status: status, sent, since: worker.loop.now)
                 if closes { beginClosing() }
                 return false
             }
-            if let deferred = worker.handler.deferred(for: head, peer: peer) {
+            if let deferred = worker.handler.pendingResponse(for: head, peer: peer) {
                 let exchange = begin(head, rest)
-                expectAnswer(of: exchange)
+                expectResponse(of: exchange)
                 exchange.start(deferred)
                 return true
             }
         }
         let exchange = begin(head, rest)
-        if let answer = head.ownAnswer(methods: (worker.configuration.methods, worker.allowedMethods)) {
+        if let answer = head.protocolLevelResponse(methods: (worker.configuration.methods, worker.allowedMethods)) {
             exchange.refuse(with: answer)
         } else {
             follow(exchange.plan(), exchange)
@@ -38,22 +38,22 @@ extension Connection {
     private func begin(_ head: borrowing RequestHead, _ rest: UnsafeBufferPointer<UInt8>) -> Exchange {
         let exchange = Exchange(head, on: self)
         self.exchange = exchange
-        state.beginRequest(head.framing, behindHead: rest, worker.limits)
+        state.beginRequest(head.framing, afterHead: rest, worker.limits)
         return exchange
     }
 
-    private func follow(_ plan: RequestPlan, _ exchange: Exchange) {
+    private func follow(_ plan: HandlerResult, _ exchange: Exchange) {
         let limit = plan.bodyLimit ?? worker.configuration.bodyLimit
         state.limitBody(to: limit)
         switch plan.decision {
-        case .answer(let response): exchange.answerEarly(response)
+        case .respond(let response): exchange.respondBeforeBody(response)
         case .accept(let streamsBody, _):
             if let length = state.body.missing, length > limit {
                 exchange.bodyIsTooLong(limit: limit)
                 return
             }
             if state.body.isComplete {
-                expectAnswer(of: exchange)
+                expectResponse(of: exchange)
                 exchange.bodyIsComplete()
                 return
             }
@@ -67,16 +67,16 @@ extension Connection {
     }
 
     /// Nothing is left to read of the request: what is awaited is the handler's answer.
-    private func expectAnswer(of exchange: Exchange) {
-        state.respond(by: exchange.answerDue)
+    private func expectResponse(of exchange: Exchange) {
+        state.respond(by: exchange.responseDeadline)
     }
 
     func finishBody() {
         guard let exchange else { return }
         if state.body.isDiscarding {
-            finishAnswer(closing: false)
+            finishResponse(closing: false)
         } else {
-            expectAnswer(of: exchange)
+            expectResponse(of: exchange)
             exchange.bodyIsComplete()
         }
     }
@@ -84,7 +84,7 @@ extension Connection {
     func failBody(_ error: HTTPParseError) {
         guard let exchange else { return }
         exchange.abandon()
-        if state.isAnswered {
+        if state.hasResponse {
             beginClosing(lingering: true)
         } else {
             refuse(ProblemDetails(error), exchange)
@@ -107,16 +107,16 @@ extension Connection {
     func resumeBody(of exchange: Exchange) {
         guard serves(exchange), state.body.isPaused else { return }
         state.resumeBody()
-        consumeHeld()
-        settle()
+        consumePendingInput()
+        flushAndUpdateInterest()
     }
 
     /// The answer is complete: the connection goes on to the rest of the body, to the next request, or to its end.
-    func finishAnswer(closing: Bool) {
+    func finishResponse(closing: Bool) {
         if closing {
             beginClosing(lingering: !state.body.isComplete)
-        } else if state.finishAnswer() {
-            exchange.map { worker.giveBack($0.head.parser) }
+        } else if state.finishResponse() {
+            exchange.map { worker.recycle($0.head.parser) }
             exchange = nil
         }
     }
@@ -128,11 +128,11 @@ extension Connection {
     /// - Parameter fields: what the head has besides.
     /// - Returns: the status and the number of bytes.
     func serve(
-        _ finished: FinishedResponse, _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
+        _ finished: EncodedResponse, _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
     ) -> (status: Int, bytes: Int) {
         let selection = finished.selection(for: head)
         let sent = worker.stage(
-            selection.head, adding: fields, head.name, in: head.bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+            selection.head, adding: fields, head.name, in: head.bytes, closing: closing, announcing: head.framing.sendsKeepAliveHeader)
         guard head.method != .head, let body = selection.body else { return (selection.status, sent) }
         append(body, selection.part)
         return (selection.status, sent + selection.part.count)
@@ -141,7 +141,7 @@ extension Connection {
     /// Stages the head of a streamed answer. The answer is how many bytes it has.
     func beginStreaming(_ answer: [UInt8], _ head: borrowing RequestHead, closing: Bool) -> Int {
         state.beginStreaming()
-        return worker.stage(answer, head.name, in: head.bytes, closing: closing, announcing: head.framing.announcesKeepAlive)
+        return worker.stage(answer, head.name, in: head.bytes, closing: closing, announcing: head.framing.sendsKeepAliveHeader)
     }
 
     /// Answers for the last time on this connection: what cannot be understood, or took too long.
@@ -164,20 +164,21 @@ extension Connection {
         beginClosing(lingering: true)
     }
 
-    func observe(_ head: borrowing RequestHead, _ route: String?, status: Int, _ sent: Int, since begun: LoopInstant) {
+    func observe(_ head: borrowing RequestHead, _ route: String?, status: Int, _ sent: Int, since begun: MonotonicInstant) {
         observe(head.method, route, status: status, sent, since: begun) { (RequestID(head.name, in: head.bytes), head.traceParent) }
     }
 
     /// - Parameter trace: asked for where the observer wants to know it.
     private func observe(
-        _ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: LoopInstant,
+        _ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: MonotonicInstant,
         _ trace: () -> (id: RequestID, parent: String?)
     ) {
         guard let observer = worker.observer else { return }
         let trace = observer.wantsTraces ? trace() : nil
         observer.requestFinished(
             RequestRecord(
-                method: method, route: route, status: status, bytes: sent, nanoseconds: LoopInstant.now().nanoseconds &- begun.nanoseconds,
+                method: method, route: route, status: status, bytes: sent,
+                nanoseconds: MonotonicInstant.now().nanoseconds &- begun.nanoseconds,
                 peer: peer, requestID: trace?.id, traceParent: trace?.parent))
     }
 }

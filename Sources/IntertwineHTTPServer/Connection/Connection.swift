@@ -13,7 +13,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     // loop execute. The loop is serial, so no two of these run at once.
 
     /// After so many bytes of answers to requests that came together, the other connections have their turn.
-    private static let bytesPerTurn = 1 << 20
+    private static let maxBytesPerTick = 1 << 20
 
     let worker: Worker
     let peer: PeerAddress
@@ -24,13 +24,13 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     @exclusivity(unchecked) var state: ConnectionState
     @exclusivity(unchecked) private var socket: ClientSocket
     /// Bytes received that could not be used up: a part of a head, or requests behind one that is being answered.
-    private var held: [UInt8] = []
+    private var pendingInput: [UInt8] = []
     /// The parser that has read a part of a head.
     private var parser: HeadParser?
     /// The request that is answered later.
     var exchange: Exchange?
     /// The answer that goes on, behind which no other comes.
-    private var pushed: PushedStream?
+    private var pushed: EventStream?
 
     init(descriptor: Int32, peer: PeerAddress, worker: Worker) {
         self.worker = worker
@@ -42,14 +42,14 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     // MARK: What others ask
 
     /// Waits for a next request and owes nothing.
-    var isIdle: Bool { state.isBetweenRequests && held.isEmpty && !isSending }
+    var isIdle: Bool { state.isBetweenRequests && pendingInput.isEmpty && !isSending }
 
     /// Something waits for the client to take it.
     private var isSending: Bool { socket.waiting != nil }
 
     var isNewcomer: Bool { state.isNewcomer(at: worker.loop.now) }
 
-    var lastActive: LoopInstant { state.lastActive }
+    var lastActive: MonotonicInstant { state.lastActive }
 
     var isClosed: Bool { state.phase == .closed }
 
@@ -73,7 +73,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     /// Reads before it is watched: most clients have sent their request by the time that they are accepted, and many want no second.
     func start() {
         read()
-        settle()
+        flushAndUpdateInterest()
         if isClosed { return }
         if !socket.open(for: self, until: state.deadline) { close() }
     }
@@ -85,12 +85,12 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         }
         if events.contains(.writable) { sendWaiting() }
         if !isClosed, !events.isDisjoint(with: [.readable, .peerClosed]) { read(peerClosed: events.contains(.peerClosed)) }
-        settle()
+        flushAndUpdateInterest()
     }
 
     /// Brings what was decided to the kernel: sends what is staged, closes what is over, watches and waits for what is next. The last
     /// thing whenever the connection was at work, closed or not: nothing may be left in the worker's stage for the next one to send.
-    func settle() {
+    func flushAndUpdateInterest() {
         flush(isEnd: state.phase == .closing)
         if state.phase == .closing, !isSending { finishClosing() }
         if isClosed { return }
@@ -112,47 +112,47 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         socket.wake(by: state.deadline)
     }
 
-    func timerDue(at now: LoopInstant) -> LoopInstant? {
-        lapse(now)
+    func timerDue(at now: MonotonicInstant) -> MonotonicInstant? {
+        timeoutFired(now)
         return isClosed ? nil : socket.nextWake(by: state.deadline, after: now)
     }
 
-    private func lapse(_ now: LoopInstant) {
-        switch state.lapse(at: now, worker.limits) {
+    private func timeoutFired(_ now: MonotonicInstant) {
+        switch state.timeoutFired(at: now, worker.limits) {
         case .nothing: return
         case .idle:
             // A request may have come while the loop was busy with others, or the process was not run.
             guard !readIsOfUse() else { return }
             if socket.unsent == 0 {
                 close()
-            } else if !state.isTaking || socket.takesEnough() {
-                if !state.isTaking { socket.beginMeasuring() }
-                state.waitForTaking(at: now, worker.limits)
+            } else if !state.isFlushing || socket.meetsMinimumReadRate() {
+                if !state.isFlushing { socket.beginMeasuring() }
+                state.awaitWritable(at: now, worker.limits)
             } else {
                 reset()
             }
         case .lingered: close()
-        case .write: if socket.takesEnough() { updateDeadline() } else { reset() }
+        case .write: if socket.meetsMinimumReadRate() { updateDeadline() } else { reset() }
         case .headIsLate:
-            held.withUnsafeBufferPointer { bytes in
+            pendingInput.withUnsafeBufferPointer { bytes in
                 let problem = ProblemDetails(status: 408, detail: "The head of the request took too long.")
                 refuse(problem, parser?.readMethod(in: bytes), bytes)
             }
-            settle()
+            flushAndUpdateInterest()
         case .bodyIsLate:
             guard let exchange else { return }
             exchange.abandon(because: .tooSlow)
-            if state.isAnswered {
+            if state.hasResponse {
                 close()
             } else {
                 refuse(ProblemDetails(status: 408, detail: "The body of the request took too long."), exchange)
-                settle()
+                flushAndUpdateInterest()
             }
-        case .answerIsLate:
+        case .responseIsLate:
             guard let exchange else { return }
             exchange.abandon()
             refuse(ProblemDetails(status: 503, detail: "The answer took too long."), exchange)
-            settle()
+            flushAndUpdateInterest()
         }
     }
 
@@ -162,7 +162,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         switch state.mayRead(peerClosed: peerClosed, isSending: isSending) {
         case .now: break
         case .later: return
-        case .afterAnswer:
+        case .afterResponse:
             if peerClosed { noticePeerClose() }
             if state.phase == .responding { watch(socket.interest.subtracting(.readable)) }
             return
@@ -177,12 +177,12 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             return
         }
         let received = UnsafeBufferPointer(rebasing: worker.scratch[0..<count])
-        if held.isEmpty {
+        if pendingInput.isEmpty {
             let used = consume(received)
-            if used < received.count, !isClosed { held = Array(received[used...]) }
+            if used < received.count, !isClosed { pendingInput = Array(received[used...]) }
         } else {
-            held.append(contentsOf: received)
-            consumeHeld()
+            pendingInput.append(contentsOf: received)
+            consumePendingInput()
         }
     }
 
@@ -191,18 +191,18 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         let before = state.requests
         read()
         if isIdle, state.requests == before { return false }
-        settle()
+        flushAndUpdateInterest()
         return true
     }
 
     /// Goes on with what has been received before.
-    func consumeHeld() {
-        if held.isEmpty { return }
-        let bytes = held
-        held = []
+    func consumePendingInput() {
+        if pendingInput.isEmpty { return }
+        let bytes = pendingInput
+        pendingInput = []
         let used = bytes.withUnsafeBufferPointer { consume($0) }
         if isClosed || used >= bytes.count { return }
-        held = used == 0 ? bytes : Array(bytes[used...])
+        pendingInput = used == 0 ? bytes : Array(bytes[used...])
     }
 
     /// Serves the requests in these bytes until one has to wait. The answer is how many bytes are used up.
@@ -213,9 +213,9 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
                 if worker.stage.count >= worker.limits.output {
                     servedInTurn += worker.stage.count
                     flush()
-                    if servedInTurn >= Self.bytesPerTurn, !isClosed {
+                    if servedInTurn >= Self.maxBytesPerTick, !isClosed {
                         state.waitForTurn(true)
-                        worker.loop.execute { self.goOn() }
+                        worker.loop.execute { self.resume() }
                         return offset
                     }
                 }
@@ -228,31 +228,31 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             case .none: return offset
             case .partOfHead:
                 if self.parser == nil {
-                    self.parser = worker.takeParser()
+                    self.parser = worker.obtainParser()
                     state.beginHead(at: worker.loop.now)
                 }
                 return offset
             case .head:
                 self.parser = nil
                 let (head, rest) = (bytes[start..<offset], bytes[offset...])
-                let isKept = receive(parser, UnsafeBufferPointer(rebasing: head), behind: UnsafeBufferPointer(rebasing: rest))
-                if !isKept { giveBack(parser) } else if parser === worker.parser { _ = worker.takeParser() }
-            case .fault(let error):
+                let isKept = receive(parser, UnsafeBufferPointer(rebasing: head), remaining: UnsafeBufferPointer(rebasing: rest))
+                if !isKept { recycle(parser) } else if parser === worker.parser { _ = worker.obtainParser() }
+            case .parseError(let error):
                 let head = UnsafeBufferPointer(rebasing: bytes[start...])
                 let method = parser.readMethod(in: head)
                 self.parser = nil
-                giveBack(parser)
+                recycle(parser)
                 refuse(ProblemDetails(error), method, head)
                 return bytes.count
             case .body(.needsMore), .body(.waits): return offset
             case .body(.dropped): break
             case .body(.tooMuchToDrop): beginClosing(lingering: true)
-            case .body(.fault(let error)):
+            case .body(.parseError(let error)):
                 failBody(error)
                 return bytes.count
             case .body(.tooLong): exchange?.bodyIsTooLong(limit: state.body.limit)
             case .body(.content(let part)):
-                switch exchange?.take(UnsafeBufferPointer(rebasing: bytes[part]), missing: state.body.missing) {
+                switch exchange?.receiveBody(UnsafeBufferPointer(rebasing: bytes[part]), missing: state.body.missing) {
                 case .pauses: state.pauseBody()
                 case .noRoom: exchange?.refuseForNow()
                 case .goesOn, nil: break
@@ -262,8 +262,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         }
     }
 
-    private func giveBack(_ parser: HeadParser) {
-        if parser === worker.parser { parser.reset() } else { worker.giveBack(parser) }
+    private func recycle(_ parser: HeadParser) {
+        if parser === worker.parser { parser.reset() } else { worker.recycle(parser) }
     }
 
     private func noticePeerClose() {
@@ -273,16 +273,16 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     /// After something happened outside of reading: serves what has been received meanwhile.
-    func goOn() {
+    func resume() {
         state.waitForTurn(false)
-        if state.canConsume { consumeHeld() }
-        settle()
+        if state.canConsume { consumePendingInput() }
+        flushAndUpdateInterest()
     }
 
     // MARK: Sending
 
     /// Puts a part of a body behind what is staged.
-    func append(_ body: BodyContent, _ part: Range<Int>) {
+    func append(_ body: ResponseBody, _ part: Range<Int>) {
         if !socket.append(body, part) { close() }
     }
 
@@ -299,24 +299,24 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             return
         }
         if hasRoom { exchange?.resumeWriting() }
-        if !isSending, state.canConsume { consumeHeld() }
+        if !isSending, state.canConsume { consumePendingInput() }
     }
 
     // MARK: An answer that goes on
 
     /// Whether this is the stream at hand.
-    func carries(_ stream: PushedStream) -> Bool { pushed === stream && state.phase == .responding }
+    func carries(_ stream: EventStream) -> Bool { pushed === stream && state.phase == .responding }
 
     /// Bytes that wait for the client to take them.
     var waitingBytes: Int { socket.waiting ?? 0 }
 
     /// The request at hand is answered by a stream: nothing of it is kept.
-    func beginPushing(_ stream: PushedStream) {
-        exchange.map { worker.giveBack($0.head.parser) }
+    func beginPushing(_ stream: EventStream) {
+        exchange.map { worker.recycle($0.head.parser) }
         exchange = nil
-        held = []
+        pendingInput = []
         pushed = stream
-        settle()
+        flushAndUpdateInterest()
     }
 
     /// What is staged ends the stream.
@@ -341,7 +341,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             return
         }
         socket.endOutput()
-        held = []
+        pendingInput = []
     }
 
     /// Closes at once.
@@ -350,15 +350,15 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         worker.stage.clear()
         if let exchange {
             exchange.abandon()
-            if !state.body.isDiscarding { exchange.breakOff() }
-            worker.giveBack(exchange.head.parser)
+            if !state.body.isDiscarding { exchange.recordAborted() }
+            worker.recycle(exchange.head.parser)
             self.exchange = nil
         }
         pushed?.end()
         pushed = nil
-        if let parser { worker.giveBack(parser) }
+        if let parser { worker.recycle(parser) }
         parser = nil
-        held = []
+        pendingInput = []
         socket.close()
         worker.forget(self)
     }
@@ -366,13 +366,13 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
     /// Closes so that the client sees an error and not an end.
     func reset() {
         if isClosed { return }
-        socket.breakOff()
+        socket.setResetOnClose()
         close()
     }
 
     /// Somebody else needs the place of this idle connection: closes it, unless a request turns out to be there already. Who has not
     /// been answered anything yet, and may be about to ask, is told why; for all others an end between requests is nothing unusual.
-    func giveWay() {
+    func closeToFreeSlot() {
         guard isIdle, !readIsOfUse() else { return }
         if state.requests == 0 {
             socket.refuse()
@@ -387,12 +387,12 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         if let pushed { return pushed.drain() }
         if exchange != nil, state.body.isDiscarding {
             beginClosing(lingering: true)
-            settle()
+            flushAndUpdateInterest()
         }
         guard isIdle else { return }
-        let now = LoopInstant.now()
+        let now = MonotonicInstant.now()
         read()
-        if !state.giveLastChance(at: now, isIdle: isIdle) { close() }
-        settle()
+        if !state.startDrainGrace(at: now, isIdle: isIdle) { close() }
+        flushAndUpdateInterest()
     }
 }

@@ -18,7 +18,7 @@ struct ConnectionState {
     }
 
     /// What bytes of the client come to.
-    enum Step {
+    enum ParserAction {
         /// They are used up, or have to wait.
         case none
         /// They begin a head and do not end it.
@@ -26,33 +26,33 @@ struct ConnectionState {
         /// A head ends here.
         case head
         /// What should be a head is none.
-        case fault(HTTPParseError)
-        case body(BodyReader.Event)
+        case parseError(HTTPParseError)
+        case body(RequestBodyDecoder.Event)
     }
 
     /// What to do where there may be bytes to read.
-    enum Reading {
+    enum ReadInterest {
         case now
         /// They wait in the kernel for now.
         case later
         /// They wait until the answer is out; the client is watched for going away.
-        case afterAnswer
+        case afterResponse
     }
 
     /// What is to be done because a time is over.
-    enum Lapse {
+    enum TimeoutAction {
         case nothing
         /// No request has come; unless there is one to be read, the connection ends.
         case idle
         case headIsLate
         case bodyIsLate
-        case answerIsLate
+        case responseIsLate
         /// What waits for the client has waited a while: it is to be looked at what it took of it.
         case write
         case lingered
     }
 
-    private enum Wait { case none, idle, head, body, handler, write, linger }
+    private enum TimerKind { case none, idle, head, body, handler, write, linger }
 
     /// The configuration's limits, as far as they are a connection's.
     struct Limits {
@@ -88,14 +88,14 @@ struct ConnectionState {
         didSet { if oldValue == .closed { phase = .closed } }
     }
     /// The body of the request at hand.
-    private(set) var body = BodyReader()
+    private(set) var body = RequestBodyDecoder()
     /// An answer to the request at hand has begun, and is being streamed.
     private var isStreaming = false
     private(set) var requests = 0
-    private let openedAt: LoopInstant
-    private(set) var lastActive: LoopInstant
+    private let openedAt: MonotonicInstant
+    private(set) var lastActive: MonotonicInstant
     /// When the head began of which a part is here.
-    private var headBegan: LoopInstant?
+    private var headBegan: MonotonicInstant?
     /// There are requests left to serve, after the other connections.
     private var isWaitingForTurn = false
     /// The client has closed its sending side; there may be bytes to read before that end.
@@ -108,13 +108,13 @@ struct ConnectionState {
     /// No more than a chance for a request that is on its way, because the server is stopping.
     private var isLastChance = false
     /// The connection is idle but for what the kernel still has to send.
-    private(set) var isTaking = false
-    private(set) var deadline: LoopInstant
-    private var wait = Wait.idle
+    private(set) var isFlushing = false
+    private(set) var deadline: MonotonicInstant
+    private var wait = TimerKind.idle
     /// When the body has to be here, or after it the answer.
-    private var due: LoopInstant?
+    private var due: MonotonicInstant?
 
-    init(now: LoopInstant, _ limits: Limits) {
+    init(now: MonotonicInstant, _ limits: Limits) {
         openedAt = now
         lastActive = now
         deadline = now.advanced(by: limits.idleTimeout)
@@ -131,9 +131,9 @@ struct ConnectionState {
     /// There may be bytes to read, or their end.
     ///
     /// - Parameter isSending: something waits for the client to take it.
-    mutating func mayRead(peerClosed: Bool, isSending: Bool) -> Reading {
+    mutating func mayRead(peerClosed: Bool, isSending: Bool) -> ReadInterest {
         switch phase {
-        case .responding: return .afterAnswer
+        case .responding: return .afterResponse
         case .closing: break
         case .head where isSending || isWaitingForTurn: break
         case .body where body.isPaused: break
@@ -145,7 +145,7 @@ struct ConnectionState {
     }
 
     /// So many bytes have been read. False where they are to be dropped.
-    mutating func received(_ count: Int, at now: LoopInstant) -> Bool {
+    mutating func received(_ count: Int, at now: MonotonicInstant) -> Bool {
         if phase == .lingering {
             lingerBudget -= count
             return false
@@ -160,7 +160,7 @@ struct ConnectionState {
     /// Reads `bytes` from `index` on, up to what is to be done for them. To be called until that is nothing.
     ///
     /// - Parameter parser: what reads heads. It has read the part of a head that was there before.
-    mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int, _ parser: HeadParser) -> Step {
+    mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int, _ parser: HeadParser) -> ParserAction {
         // Its end has to be told even where there is nothing behind it.
         if phase == .body { return .body(body.next(bytes, from: &index)) }
         if index >= bytes.count { return .none }
@@ -170,7 +170,7 @@ struct ConnectionState {
                 guard try parser.parse(UnsafeBufferPointer(rebasing: bytes[index...])) else { return .partOfHead }
             } catch {
                 headBegan = nil
-                return .fault(error)
+                return .parseError(error)
             }
             index = min(index + parser.position, bytes.count)
             headBegan = nil
@@ -185,7 +185,7 @@ struct ConnectionState {
         }
     }
 
-    mutating func beginHead(at now: LoopInstant) { headBegan = now }
+    mutating func beginHead(at now: MonotonicInstant) { headBegan = now }
 
     /// The other connections have their turn, or have had it.
     mutating func waitForTurn(_ waits: Bool) { isWaitingForTurn = waits }
@@ -210,15 +210,15 @@ struct ConnectionState {
     // MARK: Requests
 
     /// Whether the answer to the request at hand is the connection's last.
-    func mustClose(after framing: MessageFraming, at now: LoopInstant, isDraining: Bool, _ limits: Limits) -> Bool {
+    func mustClose(after framing: MessageFraming, at now: MonotonicInstant, isDraining: Bool, _ limits: Limits) -> Bool {
         !framing.keepsAlive || isDraining || requests >= limits.requests || now.since(openedAt) > limits.connectionAge
     }
 
     /// A request is not answered at once.
     ///
     /// - Parameter bytes: what has come behind its head.
-    mutating func beginRequest(_ framing: MessageFraming, behindHead bytes: UnsafeBufferPointer<UInt8>, _ limits: Limits) {
-        body = BodyReader(framing, limits, behindHead: bytes)
+    mutating func beginRequest(_ framing: MessageFraming, afterHead bytes: UnsafeBufferPointer<UInt8>, _ limits: Limits) {
+        body = RequestBodyDecoder(framing, limits, afterHead: bytes)
         isStreaming = false
         due = nil
         phase = .body
@@ -239,7 +239,7 @@ struct ConnectionState {
     /// The handler is at work, and nothing is left to read of the request.
     ///
     /// - Parameter end: when it has to have begun to answer.
-    mutating func respond(by end: LoopInstant) {
+    mutating func respond(by end: MonotonicInstant) {
         phase = .responding
         due = isStreaming ? nil : end
     }
@@ -251,11 +251,11 @@ struct ConnectionState {
     }
 
     /// Whether it is too late for another answer to the request at hand.
-    var isAnswered: Bool { body.isDiscarding || isStreaming }
+    var hasResponse: Bool { body.isDiscarding || isStreaming }
 
     /// The answer is out: the connection goes on to the rest of the body, which nobody wants, or else to the next request. True where it is
     /// the latter.
-    mutating func finishAnswer() -> Bool {
+    mutating func finishResponse() -> Bool {
         if body.isComplete {
             phase = .head
             return true
@@ -280,7 +280,7 @@ struct ConnectionState {
     /// reset the connection, and the client lose the answer. False where it can be closed at once.
     ///
     /// - Parameter hasUnread: whether something of the client lies in the kernel that nobody is going to read.
-    mutating func linger(at now: LoopInstant, _ limits: Limits, hasUnread: @autoclosure () -> Bool) -> Bool {
+    mutating func linger(at now: MonotonicInstant, _ limits: Limits, hasUnread: @autoclosure () -> Bool) -> Bool {
         guard mustLinger || hasUnread(), !peerHasClosed else { return false }
         phase = .lingering
         lingerBudget = limits.linger
@@ -295,11 +295,11 @@ struct ConnectionState {
     }
 
     /// Has been accepted just now and not said anything: its request is likely to be on its way.
-    func isNewcomer(at now: LoopInstant) -> Bool { requests == 0 && now.since(openedAt) < Self.newcomerTime }
+    func isNewcomer(at now: MonotonicInstant) -> Bool { requests == 0 && now.since(openedAt) < Self.newcomerTime }
 
     /// The server is stopping. A connection that was busy a moment ago may have a request on its way, which gets its chance. False where
     /// this one gets none.
-    mutating func giveLastChance(at now: LoopInstant, isIdle: Bool) -> Bool {
+    mutating func startDrainGrace(at now: MonotonicInstant, isIdle: Bool) -> Bool {
         if isIdle, now.since(lastActive) > .seconds(1), requests > 0 { return false }
         isLastChance = isIdle
         return true
@@ -333,7 +333,7 @@ struct ConnectionState {
     /// Works out what the connection waits for now, and until when.
     ///
     /// - Parameter sendingSince: since when it is watched what the client takes; nil where nothing waits for it.
-    mutating func updateDeadline(at now: LoopInstant, _ limits: Limits, sendingSince: LoopInstant?, isDraining: Bool) {
+    mutating func updateDeadline(at now: MonotonicInstant, _ limits: Limits, sendingSince: MonotonicInstant?, isDraining: Bool) {
         if phase == .lingering {
             wait = .linger
         } else if let sendingSince {
@@ -345,7 +345,7 @@ struct ConnectionState {
                 deadline = headBegan.advanced(by: limits.headTimeout)
             } else {
                 wait = .idle
-                isTaking = false
+                isFlushing = false
                 deadline = now.advanced(by: isLastChance || isDraining ? Self.lastChance : limits.idleTimeout)
             }
         } else if phase == .body, !body.isPaused {
@@ -358,7 +358,7 @@ struct ConnectionState {
     }
 
     /// The deadline may be over.
-    mutating func lapse(at now: LoopInstant, _ limits: Limits) -> Lapse {
+    mutating func timeoutFired(at now: MonotonicInstant, _ limits: Limits) -> TimeoutAction {
         if now < deadline { return .nothing }
         switch wait {
         case .none:
@@ -370,17 +370,17 @@ struct ConnectionState {
         case .head: return .headIsLate
         case .handler where isStreaming: return .nothing
         // A body that is paused is not here in time either.
-        case .handler where phase != .body: return .answerIsLate
+        case .handler where phase != .body: return .responseIsLate
         case .handler, .body:
-            guard let look = body.nextLook(at: now, until: due, limits) else { return .bodyIsLate }
+            guard let look = body.nextCheck(at: now, until: due, limits) else { return .bodyIsLate }
             deadline = look
             return .nothing
         }
     }
 
     /// The last answer is still being taken, slowly: that is not idle.
-    mutating func waitForTaking(at now: LoopInstant, _ limits: Limits) {
-        isTaking = true
+    mutating func awaitWritable(at now: MonotonicInstant, _ limits: Limits) {
+        isFlushing = true
         deadline = now.advanced(by: limits.writeTimeout)
     }
 }

@@ -16,7 +16,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// What comes of content that was received.
-    enum Intake {
+    enum Backpressure {
         case goesOn
         /// Whoever reads the body asks for a pause.
         case pauses
@@ -26,7 +26,7 @@ final class Exchange: @unchecked Sendable {
 
     let head: RequestHead
     private let connection: Connection
-    private let begunAt: LoopInstant
+    private let begunAt: MonotonicInstant
 
     private var route: String?
     private var timeLimit: Duration
@@ -35,14 +35,14 @@ final class Exchange: @unchecked Sendable {
     /// What the handler is asked with; nil until its plan is known.
     private var request: HTTPRequest?
     /// What makes the answer, as the plan said.
-    private var respond: RequestPlan.Respond?
+    private var respond: HandlerResult.Responder?
     private var collected: [UInt8] = []
-    private var share: BodyShare?
+    private var share: MemoryReservation?
     private var stream: RequestBodyStream?
 
     private var task: Task<Void, Never>?
     /// Calls a deferred answer off.
-    private var callOff: DeferredAnswer.Cancel?
+    private var cancelHandler: PendingResponse.Cancel?
     private var streamFraming: StreamFraming?
     private var closesAfterStream = false
     private var waiters: [CheckedContinuation<Void, any Error>] = []
@@ -50,7 +50,7 @@ final class Exchange: @unchecked Sendable {
     private var sent = 0
 
     init(_ head: borrowing RequestHead, on connection: Connection) {
-        self.head = head.kept()
+        self.head = head.copy()
         self.connection = connection
         begunAt = connection.worker.loop.now
         timeLimit = connection.worker.configuration.handlerTimeout
@@ -62,18 +62,18 @@ final class Exchange: @unchecked Sendable {
     private var mustClose: Bool { !connection.state.body.canBeDiscarded || connection.mustClose(after: head.framing) }
 
     /// Whether an answer has begun.
-    private var isAnswered: Bool { status != 0 }
+    private var hasResponse: Bool { status != 0 }
 
     /// Whether an interim response may precede the answer. HTTP/1.0 has none.
-    var takesInterimResponse: Bool { !isAnswered && head.parser.minor > 0 }
+    var takesInterimResponse: Bool { !hasResponse && head.parser.minor > 0 }
 
     /// When the handler's time is over.
-    var answerDue: LoopInstant { worker.loop.now.advanced(by: timeLimit) }
+    var responseDeadline: MonotonicInstant { worker.loop.now.advanced(by: timeLimit) }
 
     // MARK: The plan
 
     /// Where the request goes.
-    func plan() -> RequestPlan {
+    func plan() -> HandlerResult {
         let request = head.request
         let plan = worker.handler.plan(for: request, peer: connection.peer)
         route = plan.route
@@ -85,13 +85,13 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// Answers before the body has been read.
-    func answerEarly(_ response: ServerResponse) {
-        finish(finished(response), closes: response.closesConnection)
+    func respondBeforeBody(_ response: ServerResponse) {
+        finish(encoded(response), closes: response.closesConnection)
     }
 
     /// Answers with a refusal of the server's, before the body has been read; the handler has its say.
     func refuse(with refusal: ServerResponse) {
-        answerEarly(worker.handler.refuse(head.request, peer: connection.peer, with: refusal))
+        respondBeforeBody(worker.handler.refuse(head.request, peer: connection.peer, with: refusal))
     }
 
     // MARK: The body
@@ -99,13 +99,13 @@ final class Exchange: @unchecked Sendable {
     /// Takes some content of the body in.
     ///
     /// - Parameter missing: bytes that are still to come, where that is known.
-    func take(_ content: UnsafeBufferPointer<UInt8>, missing: Int?) -> Intake {
+    func receiveBody(_ content: UnsafeBufferPointer<UInt8>, missing: Int?) -> Backpressure {
         if let stream { return stream.push(Array(content)) ? .goesOn : .pauses }
         if collected.isEmpty, let missing { collected.reserveCapacity(min(missing + content.count, 256 * 1024)) }
         collected.append(contentsOf: content)
-        let share = self.share ?? BodyShare(of: worker.bodies)
+        let share = self.share ?? MemoryReservation(of: worker.bodies)
         self.share = share
-        return share.take(content.count) ? .goesOn : .noRoom
+        return share.reserve(content.count) ? .goesOn : .noRoom
     }
 
     /// The body is here: has the handler go on, or begin.
@@ -122,7 +122,7 @@ final class Exchange: @unchecked Sendable {
     /// Calls the handler before the body is there, and hands the body on as it comes.
     func startStreaming() {
         let loop = worker.loop
-        let stream = RequestBodyStream(highWater: 64 * 1024, share: BodyShare(of: worker.bodies)) { [weak self] in
+        let stream = RequestBodyStream(highWater: 64 * 1024, share: MemoryReservation(of: worker.bodies)) { [weak self] in
             guard let self else { return }
             loop.execute { self.connection.resumeBody(of: self) }
         }
@@ -143,7 +143,7 @@ final class Exchange: @unchecked Sendable {
         if task == nil, let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
         response.closesConnection = true
         abandon()
-        answerEarly(response)
+        respondBeforeBody(response)
     }
 
     /// There is no room for more bodies.
@@ -152,7 +152,7 @@ final class Exchange: @unchecked Sendable {
         if let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
         response.closesConnection = true
         (collected, share) = ([], nil)
-        answerEarly(response)
+        respondBeforeBody(response)
     }
 
     // MARK: The answer
@@ -168,10 +168,10 @@ final class Exchange: @unchecked Sendable {
             let response = await respond(asked)
             let closes = response.closesConnection
             switch response.body {
-            case .finished(let finished): self.worker.loop.execute { self.answer(finished, closes: closes) }
+            case .encoded(let finished): self.worker.loop.execute { self.send(finished, closes: closes) }
             case .content:
-                let finished = FinishedResponse(response, compressionLevel: wantsGzip ? 1 : nil, route: route)
-                self.worker.loop.execute { self.answer(finished, closes: closes) }
+                let finished = EncodedResponse(response, compressionLevel: wantsGzip ? 1 : nil, route: route)
+                self.worker.loop.execute { self.send(finished, closes: closes) }
             case .stream(let length, let produce): await self.stream(response, length: length, produce)
             case .pushed(let attach): self.worker.loop.execute { self.push(response, attach) }
             }
@@ -179,46 +179,46 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// Has an answer brought that needs no task.
-    func start(_ deferred: DeferredAnswer) {
+    func start(_ deferred: PendingResponse) {
         route = deferred.route
-        callOff = deferred.begin { make in
+        cancelHandler = deferred.begin { make in
             self.worker.loop.execute {
                 guard self.connection.serves(self) else { return }
                 let response = make()
                 let fields = response.isFinished ? self.worker.handler.finishedFields(for: self.head) : nil
-                self.answer(self.finished(response), fields, closes: response.closesConnection)
+                self.send(self.encoded(response), fields, closes: response.closesConnection)
             }
         }
     }
 
-    private func answer(_ finished: FinishedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
-        guard connection.serves(self), !isAnswered else { return }
+    private func send(_ finished: EncodedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
+        guard connection.serves(self), !hasResponse else { return }
         task = nil
-        callOff = nil
+        cancelHandler = nil
         finish(finished, fields, closes: closes)
-        connection.goOn()
+        connection.resume()
     }
 
     /// On the loop, so nothing is compressed.
-    private func finished(_ response: ServerResponse) -> FinishedResponse {
-        if case .finished(let finished) = response.body { return finished }
-        return FinishedResponse(response, compressionLevel: nil, route: route)
+    private func encoded(_ response: ServerResponse) -> EncodedResponse {
+        if case .encoded(let finished) = response.body { return finished }
+        return EncodedResponse(response, compressionLevel: nil, route: route)
     }
 
-    private func finish(_ finished: FinishedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
+    private func finish(_ finished: EncodedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
         let closing = closes || finished.closesConnection || mustClose
         (status, sent) = connection.serve(finished, head, fields, closing: closing)
         route = route ?? finished.route
-        finishAnswer(closing: closing)
+        finishResponse(closing: closing)
     }
 
-    private func finishAnswer(closing: Bool) {
+    private func finishResponse(closing: Bool) {
         // The client broke off, and the exchange ended with that.
         guard connection.serves(self) else { return }
         observe(status: status, sent)
         stream?.finish(.failure(.incomplete))
         stream = nil
-        connection.finishAnswer(closing: closing)
+        connection.finishResponse(closing: closing)
     }
 
     func observe(status: Int, _ sent: Int) {
@@ -243,11 +243,11 @@ final class Exchange: @unchecked Sendable {
 
     /// Sends the head. False where no body is to follow.
     private func beginStream(_ response: ServerResponse, length: Int?) -> Bool {
-        guard connection.serves(self), !isAnswered else { return false }
+        guard connection.serves(self), !hasResponse else { return false }
         let code = response.status.code
         status = code
         let hasContent = head.method != .head && code != 204 && code != 304
-        let isOld = head.framing.announcesKeepAlive || head.parser.minor == 0
+        let isOld = head.framing.sendsKeepAliveHeader || head.parser.minor == 0
         streamFraming = length.map { .length(remaining: $0) } ?? (isOld ? .close : .chunked)
         let encoder = HeadEncoder(response)
         let tag = response.entityTag.map { Array($0.utf8) }
@@ -259,9 +259,9 @@ final class Exchange: @unchecked Sendable {
         sent = connection.beginStreaming(encoded, head, closing: closesAfterStream)
         if !hasContent {
             task = nil
-            finishAnswer(closing: closesAfterStream)
+            finishResponse(closing: closesAfterStream)
         }
-        connection.goOn()
+        connection.resume()
         return hasContent && !connection.isClosed
     }
 
@@ -296,7 +296,7 @@ final class Exchange: @unchecked Sendable {
         }
         connection.flush()
         if connection.hasRoom { continuation.resume() } else { waiters.append(continuation) }
-        connection.settle()
+        connection.flushAndUpdateInterest()
     }
 
     /// There is room again for what the handler writes.
@@ -320,23 +320,23 @@ final class Exchange: @unchecked Sendable {
             connection.reset()
             return
         }
-        finishAnswer(closing: closesAfterStream)
-        connection.goOn()
+        finishResponse(closing: closesAfterStream)
+        connection.resume()
     }
 
     // MARK: A pushed answer
 
     /// Sends the head, and leaves the rest to others: the connection keeps the stream, and nothing of this exchange.
-    private func push(_ response: ServerResponse, _ attach: @Sendable (PushedStream) -> Void) {
-        guard connection.serves(self), !isAnswered else { return }
+    private func push(_ response: ServerResponse, _ attach: @Sendable (EventStream) -> Void) {
+        guard connection.serves(self), !hasResponse else { return }
         task = nil
         guard head.method != .head, !connection.peerIsClosing, !worker.isDraining else {
             var empty = ServerResponse(status: response.status, fields: response.fields)
             empty.closesConnection = true
-            return answer(finished(empty), closes: true)
+            return send(encoded(empty), closes: true)
         }
         status = response.status.code
-        let isChunked = !head.framing.announcesKeepAlive && head.parser.minor != 0
+        let isChunked = !head.framing.sendsKeepAliveHeader && head.parser.minor != 0
         let isCoded = response.isCompressible && head.coding(hasGzip: true) == .gzip
         let encoder = HeadEncoder(response)
         let coding = isCoded ? "gzip" : nil
@@ -345,7 +345,7 @@ final class Exchange: @unchecked Sendable {
         connection.flush()
         guard connection.serves(self) else { return }
         observe(status: status, sent)
-        let stream = PushedStream(on: connection, isChunked: isChunked, isCoded: isCoded)
+        let stream = EventStream(on: connection, isChunked: isChunked, isCoded: isCoded)
         connection.beginPushing(stream)
         attach(stream)
     }
@@ -359,8 +359,8 @@ final class Exchange: @unchecked Sendable {
         stream?.finish(.failure(reason))
         task?.cancel()
         task = nil
-        callOff?()
-        callOff = nil
+        cancelHandler?()
+        cancelHandler = nil
         stream = nil
         let waiters = waiters
         self.waiters = []
@@ -368,5 +368,5 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// The connection is over, whatever there was to say: what was said is noted.
-    func breakOff() { observe(status: isAnswered ? status : 499, sent) }
+    func recordAborted() { observe(status: hasResponse ? status : 499, sent) }
 }

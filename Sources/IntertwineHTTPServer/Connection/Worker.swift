@@ -21,8 +21,8 @@ final class Worker: @unchecked Sendable {
     let requiredBytes: Double
     let handler: any HTTPHandler
     let observer: (any HTTPServerObserver)?
-    let census: ConnectionCensus
-    let bodies: BodyAllowance
+    let census: ConnectionLimiter
+    let bodies: MemoryBudget
     let allowedMethods: String
     /// Beats of the loop so far.
     let beats = Atomic<UInt64>(0)
@@ -31,7 +31,7 @@ final class Worker: @unchecked Sendable {
 
     let scratch: UnsafeMutableBufferPointer<UInt8>
     let stage: OutputBuffer
-    let headEnd = HeadEnd()
+    let headEnd = PerResponseHeaders()
     var parser: HeadParser
     private var spareParsers: [HeadParser] = []
     private(set) var connections: [Connection] = []
@@ -42,7 +42,7 @@ final class Worker: @unchecked Sendable {
 
     init(
         loop: EventLoop, configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)?,
-        census: ConnectionCensus, bodies: BodyAllowance
+        census: ConnectionLimiter, bodies: MemoryBudget
     ) {
         self.loop = loop
         self.configuration = configuration
@@ -63,13 +63,13 @@ final class Worker: @unchecked Sendable {
     }
 
     /// Replaces the shared parser, which a connection keeps for a message that is not complete.
-    func takeParser() -> HeadParser {
+    func obtainParser() -> HeadParser {
         let taken = parser
         parser = spareParsers.popLast() ?? HeadParser(limits: configuration.headLimits)
         return taken
     }
 
-    func giveBack(_ parser: HeadParser) {
+    func recycle(_ parser: HeadParser) {
         parser.reset()
         if spareParsers.count < Self.mostSpareParsers { spareParsers.append(parser) }
     }
@@ -89,7 +89,7 @@ final class Worker: @unchecked Sendable {
         connections[index].index = index
         connections.removeLast()
         load.subtract(1, ordering: .relaxed)
-        let open = census.leave(connection.peer)
+        let open = census.release(connection.peer)
         observer?.connectionClosed(open: open)
     }
 
@@ -103,7 +103,7 @@ final class Worker: @unchecked Sendable {
         var idle = connections.filter { $0.isIdle && !$0.isNewcomer }.sorted { $0.lastActive < $1.lastActive }
         if idle.isEmpty, !sparesNewcomers { idle = connections.filter(\.isIdle).sorted { $0.lastActive < $1.lastActive } }
         let limit = max(0, before - min(32, max(1, before / 50)))
-        for connection in idle where connections.count > limit { connection.giveWay() }
+        for connection in idle where connections.count > limit { connection.closeToFreeSlot() }
         return connections.count < before
     }
 
@@ -118,7 +118,7 @@ final class Worker: @unchecked Sendable {
 
         init(worker: Worker, interval: Duration) { (self.worker, self.interval) = (worker, interval) }
 
-        func timerDue(at now: LoopInstant) -> LoopInstant? {
+        func timerDue(at now: MonotonicInstant) -> MonotonicInstant? {
             worker.beats.add(1, ordering: .relaxed)
             return now.advanced(by: interval)
         }
@@ -134,7 +134,7 @@ final class Worker: @unchecked Sendable {
     ///   - bytes: the request's head, where that may lie.
     @discardableResult
     func stage(
-        _ head: [UInt8], adding fields: EncodedFields? = nil, _ name: RequestID.Name, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool,
+        _ head: [UInt8], adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool,
         announcing: Bool = false
     ) -> Int {
         let start = stage.count
@@ -148,7 +148,7 @@ final class Worker: @unchecked Sendable {
     ///
     /// - Parameter bytes: what has come of the request.
     @discardableResult
-    func stage(_ problem: ProblemDetails, _ name: RequestID.Name, in bytes: UnsafeBufferPointer<UInt8>, hasBody: Bool = true) -> Int {
+    func stage(_ problem: ProblemDetails, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>, hasBody: Bool = true) -> Int {
         var response = problem.response()
         if problem.status == 503 { response.fields[.retryAfter] = "1" }
         response = response.adding(handler.refusalFields { ByteView(bytes).lineValue(of: $0) })

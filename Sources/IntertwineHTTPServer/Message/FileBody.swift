@@ -46,7 +46,7 @@ public final class FileBody: Sendable {
 }
 
 /// What the bytes of a body lie in.
-enum BodyContent: Sendable {
+enum ResponseBody: Sendable {
     case bytes([UInt8])
     case file(FileBody)
 

@@ -7,7 +7,7 @@ extension HTTPHandler {
     ///
     /// - Returns: the answer, and all of its body.
     /// - Throws: what breaks a streamed body off.
-    package func answer(
+    package func response(
         to head: HTTPRequest, body: [UInt8], from peer: PeerAddress
     ) async throws -> (response: ServerResponse, body: [UInt8]) {
         let request = ServerRequest(
@@ -19,7 +19,7 @@ extension HTTPHandler {
         switch response.body {
         case .content(.bytes(let bytes)): return (response, bytes)
         case .content(.file(let file)): return (response, file.bytes)
-        case .finished, .pushed: return (response, [])
+        case .encoded, .pushed: return (response, [])
         case .stream(_, let produce):
             let collector = BodyCollector()
             try await produce(ResponseWriter(collector))

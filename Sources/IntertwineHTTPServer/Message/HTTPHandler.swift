@@ -6,11 +6,11 @@ public import HTTPTypes
 public protocol HTTPHandler: Sendable {
     /// A finished answer, if there is one. Called on the loop for requests without a body, before anything is made of their bytes:
     /// it must neither wait nor take long. Nil sends the request on to ``deferred(for:peer:)``.
-    func finished(for head: borrowing RequestHead) -> FinishedResponse?
+    func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse?
 
     /// An answer that is on its way already. Called on the loop for requests without a body, like ``finished(for:)``. Nil sends the request on
     /// to ``plan(for:peer:)``.
-    func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer?
+    func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse?
 
     /// Fields that a finished response to this request carries besides its own, from ``finished(for:)`` or ``deferred(for:peer:)``. Called on the
     /// loop: it must neither wait nor take long.
@@ -18,7 +18,7 @@ public protocol HTTPHandler: Sendable {
 
     /// Where the request goes, decided once, before its body is read: the plan holds what makes the answer. Called on the loop: it must neither
     /// wait nor take long.
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> RequestPlan
+    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult
 
     /// What the server says where it refuses a request by itself: for its method, an expectation, or a body that is coded or too long.
     /// A handler that lets only some through, or keeps a record, has its say here. Called on the loop: it must neither wait nor take long.
@@ -38,9 +38,9 @@ public protocol HTTPHandler: Sendable {
 }
 
 extension HTTPHandler {
-    public func finished(for head: borrowing RequestHead) -> FinishedResponse? { nil }
+    public func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? { nil }
 
-    public func deferred(for head: borrowing RequestHead, peer: PeerAddress) -> DeferredAnswer? { nil }
+    public func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? { nil }
 
     public func finishedFields(for head: borrowing RequestHead) -> EncodedFields? { nil }
 
@@ -51,7 +51,7 @@ extension HTTPHandler {
     public func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) {}
 }
 
-/// A request on its way to what its ``RequestPlan`` has make the answer.
+/// A request on its way to what its ``HandlerResult`` has make the answer.
 public struct ServerRequest: Sendable {
     /// Method, path with query, authority and fields.
     public var head: HTTPRequest
@@ -71,13 +71,13 @@ public struct ServerRequest: Sendable {
 }
 
 /// What is to be done with a request whose head has been read and whose body has not.
-public struct RequestPlan: Sendable {
+public struct HandlerResult: Sendable {
     /// Makes an answer, off the loop. The surrounding task is cancelled when the client goes away or the time for the request is over.
-    public typealias Respond = @Sendable (ServerRequest) async -> ServerResponse
+    public typealias Responder = @Sendable (ServerRequest) async -> ServerResponse
 
     enum Decision: Sendable {
-        case answer(ServerResponse)
-        case accept(streamsBody: Bool, Respond)
+        case respond(ServerResponse)
+        case accept(streamsBody: Bool, Responder)
     }
 
     var decision: Decision
@@ -100,33 +100,33 @@ public struct RequestPlan: Sendable {
     ///   - respond: makes the answer.
     public static func accept(
         bodyLimit: Int? = nil, streamsBody: Bool = false, cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil,
-        route: String? = nil, respond: @escaping Respond
-    ) -> RequestPlan {
-        RequestPlan(
+        route: String? = nil, respond: @escaping Responder
+    ) -> HandlerResult {
+        HandlerResult(
             decision: .accept(streamsBody: streamsBody, respond), bodyLimit: bodyLimit, cancelsOnPeerClose: cancelsOnPeerClose,
             timeLimit: timeLimit, route: route)
     }
 
     /// Answer at once. The body is thrown away, or the connection closed where that would be much.
-    public static func answer(_ response: ServerResponse, route: String? = nil) -> RequestPlan {
-        RequestPlan(
-            decision: .answer(response), bodyLimit: nil, cancelsOnPeerClose: false, timeLimit: nil, route: route)
+    public static func respond(_ response: ServerResponse, route: String? = nil) -> HandlerResult {
+        HandlerResult(
+            decision: .respond(response), bodyLimit: nil, cancelsOnPeerClose: false, timeLimit: nil, route: route)
     }
 
     /// 404, as problem details.
-    public static func notFound(_ detail: String = "There is nothing here.") -> RequestPlan {
-        .answer(ProblemDetails(status: 404, detail: detail).response())
+    public static func notFound(_ detail: String = "There is nothing here.") -> HandlerResult {
+        .respond(ProblemDetails(status: 404, detail: detail).response())
     }
 
     /// 405 with the Allow field.
-    public static func methodNotAllowed(_ allowed: [HTTPRequest.Method], route: String? = nil) -> RequestPlan {
+    public static func methodNotAllowed(_ allowed: [HTTPRequest.Method], route: String? = nil) -> HandlerResult {
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         let problem = ProblemDetails(status: 405, detail: "This resource allows \(list).")
-        return .answer(problem.response(fields: [.allow: list]), route: route)
+        return .respond(problem.response(fields: [.allow: list]), route: route)
     }
 
     /// The same plan, with something around what makes its answer. A plan that is an answer already stays as it is.
-    public func around(_ body: @escaping @Sendable (ServerRequest, @escaping Respond) async -> ServerResponse) -> RequestPlan {
+    public func around(_ body: @escaping @Sendable (ServerRequest, @escaping Responder) async -> ServerResponse) -> HandlerResult {
         guard case .accept(let streamsBody, let respond) = decision else { return self }
         var plan = self
         plan.decision = .accept(streamsBody: streamsBody) { await body($0, respond) }
@@ -134,18 +134,18 @@ public struct RequestPlan: Sendable {
     }
 
     /// The same plan; whatever it answers has more fields.
-    public func adding(_ fields: HTTPFields) -> RequestPlan {
-        guard case .answer(let response) = decision else { return around { await $1($0).adding(fields) } }
-        return .answer(response.adding(fields), route: route)
+    public func adding(_ fields: HTTPFields) -> HandlerResult {
+        guard case .respond(let response) = decision else { return around { await $1($0).adding(fields) } }
+        return .respond(response.adding(fields), route: route)
     }
 
     /// The answer where it is one already; nil where it has to be made.
-    package var answer: ServerResponse? { if case .answer(let response) = decision { response } else { nil } }
+    package var response: ServerResponse? { if case .respond(let response) = decision { response } else { nil } }
 
     /// Answers a request in the way that the plan says.
     package func respond(to request: ServerRequest) async -> ServerResponse {
         switch decision {
-        case .answer(let response): response
+        case .respond(let response): response
         case .accept(_, let respond): await respond(request)
         }
     }

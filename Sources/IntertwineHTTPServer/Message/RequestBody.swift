@@ -7,7 +7,7 @@ public struct RequestBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
 
     enum Storage: Sendable {
-        case collected([UInt8], BodyShare?)
+        case collected([UInt8], MemoryReservation?)
         case streamed(RequestBodyStream)
     }
 
@@ -57,14 +57,14 @@ final class RequestBodyStream: Sendable {
 
     private let state = Mutex(State())
     private let highWater: Int
-    private let share: BodyShare
+    private let share: MemoryReservation
     private let resume: @Sendable () -> Void
 
     /// - Parameters:
     ///   - highWater: bytes that may wait before the sender is asked to pause.
     ///   - share: what waits is counted there.
     ///   - resume: called when a paused sender may go on, from the consumer's task.
-    init(highWater: Int, share: BodyShare, resume: @escaping @Sendable () -> Void) {
+    init(highWater: Int, share: MemoryReservation, resume: @escaping @Sendable () -> Void) {
         self.highWater = highWater
         self.share = share
         self.resume = resume
@@ -80,7 +80,7 @@ final class RequestBodyStream: Sendable {
             state.chunks.append(chunk)
             state.bytes += chunk.count
             // Never more than the high-water mark and what came at once: not worth breaking off for.
-            _ = share.take(chunk.count)
+            _ = share.reserve(chunk.count)
             state.isPaused = state.bytes >= highWater
             return (nil, !state.isPaused)
         }
@@ -107,7 +107,7 @@ final class RequestBodyStream: Sendable {
                     // All that waits, as one: how a sender cuts its body must not decide what reading it costs.
                     let all = state.chunks.count == 1 ? state.chunks[0] : Array(state.chunks.joined())
                     state.chunks.removeAll(keepingCapacity: true)
-                    share.give(state.bytes)
+                    share.release(state.bytes)
                     state.bytes = 0
                     return .success(all)
                 }

@@ -3,7 +3,7 @@ internal import HTTPTypes
 /// Who answers a request: the handler, by the head alone or by the whole request, or the server itself.
 extension RequestHead {
     /// Whether the handler may be asked for an answer that needs nothing but the head.
-    var isPlain: Bool {
+    var isFastPathEligible: Bool {
         if case .success(.origin) = destination {
             !framing.hasBody && !framing.expectsMore && method != .other && method != .trace
         } else {
@@ -33,7 +33,7 @@ extension RequestHead {
     /// What the server refuses or answers itself, whatever the handler would say.
     ///
     /// - Parameter methods: those that are known, and how a field lists them.
-    func ownAnswer(methods: (known: [HTTPRequest.Method], list: String)) -> ServerResponse? {
+    func protocolLevelResponse(methods: (known: [HTTPRequest.Method], list: String)) -> ServerResponse? {
         if case .failure(let fault) = destination {
             var response = ProblemDetails(fault).response()
             // What cannot be a target is the last of its connection: what follows may be no request either.

@@ -7,24 +7,24 @@ public struct RequestHead: ~Copyable {
     let parser: HeadParser
     let bytes: UnsafeBufferPointer<UInt8>
     /// Whether the bytes are a copy that ends with the head.
-    private let isKept: Bool
+    private let ownsBytes: Bool
     /// The request's method.
     public let method: RequestMethod
     let framing: MessageFraming
     /// What its answer names it by, and the log.
-    let name: RequestID.Name
+    let name: RequestID.Source
     /// What it is for, or why that cannot be told.
     let destination: Result<RequestTarget, HTTPParseError>
     /// Where path and query lie.
     private let path: Range<Int>
 
     /// - Throws: where nobody knows where the request ends.
-    init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, name: RequestID.Name) throws(HTTPParseError) {
+    init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, name: RequestID.Source) throws(HTTPParseError) {
         framing = try MessageFraming(parser, bytes)
         method = RequestMethod(ByteView(bytes, parser.method))
         destination = Result { () throws(HTTPParseError) in try RequestTarget(parser, bytes) }
         path = if case .success(.origin(let path, _)) = destination { path } else { parser.target }
-        (self.parser, self.bytes, self.name, isKept) = (parser, bytes, name, false)
+        (self.parser, self.bytes, self.name, ownsBytes) = (parser, bytes, name, false)
     }
 
     private init(keeping head: borrowing RequestHead) {
@@ -32,15 +32,15 @@ public struct RequestHead: ~Copyable {
         _ = copy.initialize(fromContentsOf: head.bytes)
         (parser, method, framing, name) = (head.parser, head.method, head.framing, head.name)
         (destination, path) = (head.destination, head.path)
-        (bytes, isKept) = (UnsafeBufferPointer(copy), true)
+        (bytes, ownsBytes) = (UnsafeBufferPointer(copy), true)
     }
 
     deinit {
-        if isKept { bytes.deallocate() }
+        if ownsBytes { bytes.deallocate() }
     }
 
     /// The same with a copy of its bytes, for a request that is answered later. The parser goes with it.
-    func kept() -> RequestHead { RequestHead(keeping: self) }
+    func copy() -> RequestHead { RequestHead(keeping: self) }
 
     /// Path and query.
     var target: ByteView { ByteView(bytes, path) }
@@ -103,7 +103,7 @@ extension RequestHead {
     public func withTarget<Result>(_ body: (Span<UInt8>) -> Result) -> Result { body(target.bytes.span) }
 
     /// The value of the only field of this name, in lower case, where it is printable ASCII and not empty; nil for everything else.
-    public func plainValue(of name: [UInt8]) -> String? {
+    public func singleASCIIValue(of name: [UInt8]) -> String? {
         var found: ByteView?
         for field in parser.fields where isName(field, name) {
             guard found == nil else { return nil }
@@ -114,7 +114,7 @@ extension RequestHead {
     }
 
     /// The one segment of the path behind a prefix. Nil where there is more to the target than that: another segment, a query, an escape.
-    public func segment(behind prefix: StaticString) -> String? {
+    public func pathParameter(afterPrefix prefix: StaticString) -> String? {
         let (target, length) = (target, prefix.utf8CodeUnitCount)
         guard target.count > length, target.part(0..<length).isEqual(prefix) else { return nil }
         let segment = target.part(length..<target.count)

@@ -6,17 +6,17 @@ public struct RequestID: Sendable, Hashable {
     /// The most bytes that a client's own may have.
     public static let limit = 128
 
-    private enum Form: Hashable {
+    private enum Format: Hashable {
         case made(UInt64, UInt64)
-        case given(String)
+        case supplied(String)
     }
 
-    private let form: Form
+    private let form: Format
 
-    init(_ name: Name, in bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ name: Source, in bytes: UnsafeBufferPointer<UInt8>) {
         switch name {
         case .made(let high, let low): form = .made(high, low)
-        case .given(let range): form = .given(ByteView(bytes, range).string)
+        case .supplied(let range): form = .supplied(ByteView(bytes, range).string)
         }
     }
 
@@ -31,7 +31,7 @@ public struct RequestID: Sendable, Hashable {
     public func append(to bytes: inout [UInt8]) {
         switch form {
         case .made(let high, let low): Self.append(high, low, to: &bytes)
-        case .given(let text): bytes += text.utf8
+        case .supplied(let text): bytes += text.utf8
         }
     }
 
@@ -54,9 +54,9 @@ public struct RequestID: Sendable, Hashable {
 
 extension RequestID {
     /// An id that has not become text: kept for every request without a place on the heap.
-    enum Name {
+    enum Source {
         case made(UInt64, UInt64)
         /// Where it lies in the request's head.
-        case given(Range<Int>)
+        case supplied(Range<Int>)
     }
 }

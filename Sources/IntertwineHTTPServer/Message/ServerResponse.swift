@@ -4,10 +4,10 @@ public import HTTPTypes
 /// conditions, ranges and codings ask for. Fields of that kind that stand in ``fields`` are left out.
 public struct ServerResponse: Sendable {
     enum Body: Sendable {
-        case content(BodyContent)
-        case finished(FinishedResponse)
+        case content(ResponseBody)
+        case encoded(EncodedResponse)
         case stream(length: Int?, produce: @Sendable (ResponseWriter) async throws -> Void)
-        case pushed(@Sendable (PushedStream) -> Void)
+        case pushed(@Sendable (EventStream) -> Void)
     }
 
     /// What the head says.
@@ -20,7 +20,7 @@ public struct ServerResponse: Sendable {
         var isCompressible = false
     }
 
-    /// Of a finished response, the status alone: ``FinishedResponse`` has the rest.
+    /// Of a finished response, the status alone: ``EncodedResponse`` has the rest.
     private var head: Head
     public var status: HTTPResponse.Status {
         get { head.status }
@@ -72,11 +72,11 @@ public struct ServerResponse: Sendable {
     public var closesConnection = false
     var body: Body
 
-    private var shown: Head { if case .finished(let finished) = body { finished.response.head } else { head } }
+    private var shown: Head { if case .encoded(let finished) = body { finished.response.head } else { head } }
 
     /// A response that is changed is finished no more: what it was finished to no longer says what it says.
     private mutating func thaw() {
-        if case .finished = body { self = unfinished }
+        if case .encoded = body { self = unfinished }
     }
 
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
@@ -91,10 +91,10 @@ public struct ServerResponse: Sendable {
     }
 
     /// A finished answer.
-    public init(_ finished: FinishedResponse) {
+    public init(_ finished: EncodedResponse) {
         head = Head(status: HTTPResponse.Status(code: finished.status), fields: [:])
         closesConnection = finished.closesConnection
-        self.body = .finished(finished)
+        self.body = .encoded(finished)
     }
 
     /// An answer whose body is written as it comes into being.
@@ -116,18 +116,18 @@ public struct ServerResponse: Sendable {
     ///
     /// - Parameter attach: is given the stream once its head is out, on the event loop: it must neither wait nor take long. Not called for
     ///   HEAD.
-    public init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (PushedStream) -> Void) {
+    public init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (EventStream) -> Void) {
         head = Head(status: status, fields: fields)
         self.body = .pushed(attach)
     }
 }
 
 extension ServerResponse {
-    var isFinished: Bool { if case .finished = body { true } else { false } }
+    var isFinished: Bool { if case .encoded = body { true } else { false } }
 
     /// The same response with a body that is not finished, if it was.
     var unfinished: ServerResponse {
-        guard case .finished(let finished) = body else { return self }
+        guard case .encoded(let finished) = body else { return self }
         var response = finished.response
         response.closesConnection = closesConnection
         return response
@@ -136,8 +136,8 @@ extension ServerResponse {
     /// The same answer with more fields. One that stands there already, with the same value, is not added again.
     public func adding(_ fields: HTTPFields) -> ServerResponse {
         var response = self
-        if case .finished(let finished) = body {
-            response.body = .finished(finished.adding(fields))
+        if case .encoded(let finished) = body {
+            response.body = .encoded(finished.adding(fields))
         } else {
             for field in fields where !response.fields[fields: field.name].contains(where: { $0.value == field.value }) {
                 response.fields.append(field)
@@ -185,7 +185,7 @@ public enum ResponseWriterError: Error, Hashable, Sendable {
 
 /// An answer that comes a little later, and that no task has to wait for: for what is asked as often as pages are and has to wait all the
 /// same, for the disk above all.
-public struct DeferredAnswer: Sendable {
+public struct PendingResponse: Sendable {
     /// Makes the answer, on the event loop: it must neither wait nor take long. What it makes is sent as it is, and not streamed.
     public typealias Make = @Sendable () -> ServerResponse
     /// Brings the answer, once, from any thread. Where it is never called, the server answers 503 when the time for the request is over.
@@ -210,8 +210,8 @@ public struct DeferredAnswer: Sendable {
     /// The same answer with more fields, unless it is finished: such a one has them by ``HTTPHandler/finishedFields(for:)``.
     ///
     /// - Parameter fields: called on the event loop, if they are needed.
-    public func addingToUnfinished(_ fields: @escaping @Sendable () -> HTTPFields) -> DeferredAnswer {
-        DeferredAnswer(route: route) { [begin] reply in
+    public func addingToUnfinished(_ fields: @escaping @Sendable () -> HTTPFields) -> PendingResponse {
+        PendingResponse(route: route) { [begin] reply in
             begin { make in
                 reply {
                     let response = make()

@@ -27,7 +27,7 @@ package final class HeadParser {
     package private(set) var position = 0
     private var leadingLines = 0
     private var lineStart = 0
-    private var mark = 0
+    private var scanOffset = 0
     private var valueEnd = 0
     private var pendingName: Range<UInt32> = 0..<0
     package private(set) var method = 0..<0
@@ -84,7 +84,7 @@ package final class HeadParser {
                     state = .startLineFeed
                 } else {
                     guard ByteClass.of(byte).contains(.token) else { throw .bad("The request line does not start with a method.") }
-                    mark = index
+                    scanOffset = index
                     lineStart = index
                     state = .method
                 }
@@ -92,15 +92,15 @@ package final class HeadParser {
                 guard byte == .lineFeed else { throw .bad("A line must end in CRLF.") }
                 state = .start
             case .method:
-                index = skip(.token, in: bytes, from: index, upTo: mark + limits.method)
+                index = skip(.token, in: bytes, from: index, upTo: scanOffset + limits.method)
                 guard index < bytes.count else { break }
-                if index - mark >= limits.method { throw HTTPParseError(501, "The method is too long to be one that is known here.") }
+                if index - scanOffset >= limits.method { throw HTTPParseError(501, "The method is too long to be one that is known here.") }
                 guard bytes[index] == .space else { throw .bad("The method holds a byte that is not allowed.") }
-                method = mark..<index
+                method = scanOffset..<index
                 state = .targetStart
             case .targetStart:
                 guard ByteClass.of(byte).contains(.target) else { throw .bad("The request target is missing.") }
-                mark = index
+                scanOffset = index
                 state = .target
             case .target:
                 // Behind the target there is always as much: a space and the version.
@@ -110,7 +110,7 @@ package final class HeadParser {
                 }
                 guard index < bytes.count else { break }
                 guard bytes[index] == .space else { throw .bad("The request target holds a byte that is not allowed.") }
-                target = mark..<index
+                target = scanOffset..<index
                 versionStart = index + 1
                 state = .version
             case .version:
@@ -118,7 +118,7 @@ package final class HeadParser {
             case .requestLineFeed:
                 guard byte == .lineFeed else { throw .bad("A line must end in CRLF.") }
                 lineStart = index + 1
-                mark = index + 1
+                scanOffset = index + 1
                 state = .fieldStart
             case .fieldStart:
                 try startField(byte, at: index)
@@ -127,12 +127,12 @@ package final class HeadParser {
                 try checkFieldBlock(upTo: index)
                 guard index < bytes.count else { break }
                 guard bytes[index] == .colon else { throw .bad("A field name holds a byte that is not allowed.") }
-                pendingName = UInt32(truncatingIfNeeded: mark)..<UInt32(truncatingIfNeeded: index)
+                pendingName = UInt32(truncatingIfNeeded: scanOffset)..<UInt32(truncatingIfNeeded: index)
                 state = .valueStart
             case .valueStart:
                 try checkFieldBlock(upTo: index)
                 if !byte.isBlank {
-                    mark = index
+                    scanOffset = index
                     valueEnd = index
                     state = .value
                     continue
@@ -206,7 +206,7 @@ package final class HeadParser {
         if byte.isBlank { throw .bad("Field lines must not be folded or indented.") }
         guard ByteClass.of(byte).contains(.token) else { throw .bad("A field name is missing or holds a byte that is not allowed.") }
         if fields.count == limits.fields { throw HTTPParseError(oversized, "Too many fields.") }
-        mark = index
+        scanOffset = index
         state = .name
     }
 
@@ -220,7 +220,7 @@ package final class HeadParser {
             if seen & known.bit & (KnownField.singletons | KnownField.requestID.bit) != 0 { repeated |= known.bit }
             seen |= known.bit
         }
-        let value = UInt32(truncatingIfNeeded: mark)..<UInt32(truncatingIfNeeded: max(mark, valueEnd))
+        let value = UInt32(truncatingIfNeeded: scanOffset)..<UInt32(truncatingIfNeeded: max(scanOffset, valueEnd))
         fields.append(Field(name: pendingName, value: value, known: known))
     }
 }

@@ -9,7 +9,7 @@ package struct MessageFraming {
     /// The client wants to go on using the connection.
     let keepsAlive: Bool
     /// An HTTP/1.0 client has to be told so.
-    let announcesKeepAlive: Bool
+    let sendsKeepAliveHeader: Bool
 
     /// Whether there is a body.
     var hasBody: Bool { length != 0 }
@@ -47,7 +47,7 @@ package struct MessageFraming {
             }
         }
         keepsAlive = !asksToClose && (parser.minor > 0 || asksToKeep)
-        announcesKeepAlive = keepsAlive && parser.minor == 0
+        sendsKeepAliveHeader = keepsAlive && parser.minor == 0
 
         // A list, in one line or several (RFC 9110, 10.1.1). Empty elements count for nothing (5.6.1).
         var (waits, isUnknown) = (false, false)

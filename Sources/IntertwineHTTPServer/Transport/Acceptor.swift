@@ -49,7 +49,7 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         accept(atMost: Self.burst)
     }
 
-    func timerDue(at now: LoopInstant) -> LoopInstant? {
+    func timerDue(at now: MonotonicInstant) -> MonotonicInstant? {
         guard !isStopped, registration == nil else { return nil }
         if spare < 0 { spare = open("/dev/null", O_RDONLY | O_CLOEXEC) }
         do {
@@ -81,8 +81,8 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     private func deal(_ descriptor: Int32, _ peer: PeerAddress) {
-        var admission = worker.census.enter(peer)
-        if case .full = admission, closeIdle(sparesNewcomers: false) { admission = worker.census.enter(peer) }
+        var admission = worker.census.acquire(peer)
+        if case .full = admission, closeIdle(sparesNewcomers: false) { admission = worker.census.acquire(peer) }
         guard case .admitted(let open, let isCrowded) = admission else {
             refuse(descriptor, peer)
             return

@@ -14,7 +14,7 @@ public final class HTTPServer: Sendable {
     private let configuration: HTTPServerConfiguration
     private let handler: any HTTPHandler
     private let observer: (any HTTPServerObserver)?
-    private let census: ConnectionCensus
+    private let census: ConnectionLimiter
     private let state = Mutex(State())
 
     /// - Throws: ``HTTPServerError/invalidConfiguration(_:)``.
@@ -25,7 +25,7 @@ public final class HTTPServer: Sendable {
         self.configuration = configuration
         self.handler = handler
         self.observer = observer
-        self.census = ConnectionCensus(limit: configuration.connectionLimit, peerLimit: configuration.connectionsPerPeer)
+        self.census = ConnectionLimiter(limit: configuration.connectionLimit, peerLimit: configuration.connectionsPerPeer)
     }
 
     /// Begins to answer. Called once.
@@ -42,7 +42,7 @@ public final class HTTPServer: Sendable {
         let socket = try socket ?? ListeningSocket(configuration)
         let bound = socket.address
         var workers: [Worker] = []
-        let bodies = BodyAllowance(limit: configuration.bodiesLimit)
+        let bodies = MemoryBudget(limit: configuration.bodiesLimit)
         do {
             for number in 0..<(configuration.loops ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) {
                 let loop = try EventLoop(label: "http-\(number)", tick: configuration.timerTick)

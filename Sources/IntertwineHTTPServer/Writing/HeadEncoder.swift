@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// Makes heads of one response, each for another turn that the request can take: status line and fields, all but those that ``HeadEnd`` writes
+/// Makes heads of one response, each for another turn that the request can take: status line and fields, all but those that ``PerResponseHeaders`` writes
 /// behind them.
 ///
 /// Whatever came from outside is checked once more here: a line break in a value or in a reason would start a response of its own.

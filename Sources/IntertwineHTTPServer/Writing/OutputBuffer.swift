@@ -12,7 +12,7 @@ final class OutputBuffer {
     private var capacity: Int
     private var stored = 0
     /// What stands behind ``bytes``.
-    private(set) var lent: (body: [UInt8], part: Range<Int>)?
+    private(set) var borrowedBody: (body: [UInt8], part: Range<Int>)?
 
     init(capacity: Int) {
         self.capacity = max(1024, capacity)
@@ -24,33 +24,33 @@ final class OutputBuffer {
     }
 
     /// All bytes, those that are lent among them.
-    var count: Int { stored + (lent?.part.count ?? 0) }
+    var count: Int { stored + (borrowedBody?.part.count ?? 0) }
 
     /// Those that lie here.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: stored) }
 
     func clear() {
         stored = 0
-        lent = nil
+        borrowedBody = nil
     }
 
     /// Takes what is lent out of here, for whoever sends it behind ``bytes``.
-    func takeLent() -> (body: [UInt8], part: Range<Int>)? {
+    func takeBorrowedBody() -> (body: [UInt8], part: Range<Int>)? {
         var taken: (body: [UInt8], part: Range<Int>)?
-        swap(&taken, &lent)
+        swap(&taken, &borrowedBody)
         return taken
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) {
-        copyLent()
+        copyBorrowedBody()
         store(bytes)
     }
 
     /// A part of a body, which has to lie within it.
     func append(_ body: [UInt8], _ part: Range<Int>) {
-        copyLent()
-        lent = (body, part)
-        if part.count < Self.shortest { copyLent() }
+        copyBorrowedBody()
+        borrowedBody = (body, part)
+        if part.count < Self.shortest { copyBorrowedBody() }
     }
 
     func append(_ bytes: [UInt8]) {
@@ -62,8 +62,8 @@ final class OutputBuffer {
         text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
     }
 
-    private func copyLent() {
-        guard let (body, part) = takeLent() else { return }
+    private func copyBorrowedBody() {
+        guard let (body, part) = takeBorrowedBody() else { return }
         body.withUnsafeBytes { store(UnsafeRawBufferPointer(rebasing: $0[part])) }
     }
 

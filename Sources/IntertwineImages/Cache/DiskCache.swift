@@ -29,7 +29,7 @@ final class DiskCache: Sendable {
         /// Bytes of all that are on their way; more than a few and the disk is too slow for what comes in.
         var pendingBytes = 0
         /// Until then nothing is written: the folder did not let us.
-        var restsUntil: ContinuousClock.Instant?
+        var disabledUntil: ContinuousClock.Instant?
         var lastWarning: ContinuousClock.Instant?
         /// What is being forgotten: not found from the moment that it was asked for, however long it takes to go through the files.
         var sweeps: [UInt64: @Sendable (String) -> Bool] = [:]
@@ -39,7 +39,7 @@ final class DiskCache: Sendable {
     }
 
     private static let temporary = "tmp"
-    private static let rest = Duration.seconds(10)
+    private static let errorCooldown = Duration.seconds(10)
     private static let warningInterval = Duration.seconds(60)
 
     private let folder: String
@@ -76,12 +76,12 @@ final class DiskCache: Sendable {
     }
 
     /// Whether a picture of so many bytes is kept, with what is written beside it.
-    func takes(_ bytes: Int) -> Bool {
+    func accepts(_ bytes: Int) -> Bool {
         DiskIndex.room(for: bytes) + DiskIndex.room(for: ImageFile.besideBody) <= Self.largest(capacity)
-            && state.withLock { !Self.isResting($0) && ($0.pendingBytes == 0 || $0.pendingBytes + bytes <= mostPending) }
+            && state.withLock { !Self.isDisabled($0) && ($0.pendingBytes == 0 || $0.pendingBytes + bytes <= mostPending) }
     }
 
-    private static func isResting(_ state: State) -> Bool { state.restsUntil.map { .now < $0 } ?? false }
+    private static func isDisabled(_ state: State) -> Bool { state.disabledUntil.map { .now < $0 } ?? false }
 
     /// The error number of the first thing that stands in the way of writing to a folder.
     private static func trouble(with folder: String) -> Int32? {
@@ -96,7 +96,7 @@ final class DiskCache: Sendable {
     private func failed(_ error: Int32) {
         let isFolder = [EROFS, EACCES, EPERM, ENOTDIR, ENOENT].contains(error)
         let isNews = state.withLock { state in
-            if isFolder { state.restsUntil = .now + Self.rest }
+            if isFolder { state.disabledUntil = .now + Self.errorCooldown }
             if let last = state.lastWarning, .now < last + Self.warningInterval { return false }
             state.lastWarning = .now
             return true
@@ -111,26 +111,26 @@ final class DiskCache: Sendable {
     private static func largest(_ capacity: Int) -> Int { capacity / 2 }
 
     /// - Parameter wanted: what its origin would be asked for.
-    func holds(_ source: String, _ wanted: AcceptedKinds.Set) -> Bool {
-        state.withLock { Self.held(source, wanted, $0) != nil }
+    func contains(_ source: String, _ wanted: AcceptedFormats.Set) -> Bool {
+        state.withLock { Self.storedPath(source, wanted, $0) != nil }
     }
 
-    func holds(_ wish: SizedWish) -> Bool {
+    func contains(_ wish: ResizeKey) -> Bool {
         let name = Self.name(wish.source, wish.key)
         return state.withLock { $0.pending[name] != nil || $0.index.entries[name] != nil }
     }
 
-    private static func held(_ source: String, _ wanted: AcceptedKinds.Set, _ state: State) -> String? {
+    private static func storedPath(_ source: String, _ wanted: AcceptedFormats.Set, _ state: State) -> String? {
         [name(source), name(CachedImage.key(source, wanted))].first { state.pending[$0] != nil || state.index.entries[$0] != nil }
     }
 
     /// - Parameter done: called at once or on a queue of the cache's own; nil where there is no such picture, or no whole one.
-    func read(_ source: String, _ wanted: AcceptedKinds.Set, done: @escaping @Sendable (CachedImage?) -> Void) {
-        read(source, named: { Self.held(source, wanted, $0) }, done: done)
+    func read(_ source: String, _ wanted: AcceptedFormats.Set, done: @escaping @Sendable (CachedImage?) -> Void) {
+        read(source, named: { Self.storedPath(source, wanted, $0) }, done: done)
     }
 
     /// The same for a sized picture.
-    func read(_ wish: SizedWish, done: @escaping @Sendable (CachedImage?) -> Void) {
+    func read(_ wish: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
         let name = Self.name(wish.source, wish.key)
         read(wish.source, named: { $0.pending[name] != nil || $0.index.entries[name] != nil ? name : nil }) { image in
             // Two keys may share a name.
@@ -166,7 +166,8 @@ final class DiskCache: Sendable {
         let name = Self.name(image)
         let bytes = image.body.count
         let mayWrite = state.withLock { state in
-            guard !Self.isResting(state), state.pendingBytes == 0 || state.pendingBytes + bytes <= mostPending, budget.take(bytes) else {
+            guard !Self.isDisabled(state), state.pendingBytes == 0 || state.pendingBytes + bytes <= mostPending, budget.reserve(bytes)
+            else {
                 state.counts.writeFailures += 1
                 return false
             }
@@ -182,7 +183,7 @@ final class DiskCache: Sendable {
                 state.pendingBytes -= bytes
                 if state.pending[name] === image { state.pending[name] = nil }
             }
-            self.budget.give(back: bytes)
+            self.budget.release(bytes: bytes)
         }
     }
 

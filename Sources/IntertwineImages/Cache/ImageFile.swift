@@ -6,7 +6,7 @@ internal import IntertwinePrimitives
 ///
 /// A file that was torn by a crash, bitten by the disk, or written by another version does not decode. There is then no picture, never a wrong one.
 enum ImageFile {
-    private static let mark = Array("ITWPIC04".utf8)
+    private static let magic = Array("ITWPIC04".utf8)
 
     /// Bytes that are written beside a body, mostly: a URL, tags, dates.
     static let besideBody = 4_096
@@ -19,7 +19,7 @@ enum ImageFile {
         // 255: the same for all.
         facts.write(image.variant?.rawValue ?? UInt8.max)
         for number in [
-            freshness.born, freshness.freshUntil, freshness.privatelyFreshUntil, freshness.staleWhileRevalidateUntil,
+            freshness.generatedAt, freshness.freshUntil, freshness.localFreshUntil, freshness.staleWhileRevalidateUntil,
             freshness.staleIfErrorUntil,
         ] {
             facts.write(number)
@@ -32,8 +32,8 @@ enum ImageFile {
             facts.write(text)
         }
         let body = image.body.bytes
-        var bytes = mark
-        bytes.reserveCapacity(mark.count + SHA256.byteCount + facts.bytes.count + body.count)
+        var bytes = magic
+        bytes.reserveCapacity(magic.count + SHA256.byteCount + facts.bytes.count + body.count)
         var checksum = SHA256()
         checksum.update(data: facts.bytes)
         checksum.update(data: body)
@@ -45,20 +45,20 @@ enum ImageFile {
 
     /// The source alone, by the beginning of the file; nothing vouches for it.
     static func source(_ beginning: [UInt8]) -> String? {
-        guard beginning.starts(with: mark) else { return nil }
+        guard beginning.starts(with: magic) else { return nil }
         // Three bytes and five numbers stand before it.
-        var reader = ByteReader(beginning.dropFirst(mark.count + SHA256.byteCount + 3 + 5 * 8))
+        var reader = ByteReader(beginning.dropFirst(magic.count + SHA256.byteCount + 3 + 5 * 8))
         return reader.readText() ?? nil
     }
 
     /// Nil for anything that `encode` did not write, to the last bit.
     static func decode(_ bytes: [UInt8]) -> CachedImage? {
-        let start = mark.count + SHA256.byteCount
-        guard bytes.count > start, bytes.starts(with: mark) else { return nil }
+        let start = magic.count + SHA256.byteCount
+        guard bytes.count > start, bytes.starts(with: magic) else { return nil }
         let checksum = bytes.withUnsafeBytes { SHA256.hash(data: UnsafeRawBufferPointer(rebasing: $0[start...])) }
-        guard checksum.elementsEqual(bytes[mark.count..<start]) else { return nil }
+        guard checksum.elementsEqual(bytes[magic.count..<start]) else { return nil }
         var reader = ByteReader(bytes[start...])
-        guard let flags = reader.readByte(), let kind = MediaKind(rawValue: flags & 0x3f),
+        guard let flags = reader.readByte(), let kind = ImageFormat(rawValue: flags & 0x3f),
             let revalidation = reader.readByte().flatMap(Freshness.Revalidation.init(rawValue:)), let variant = reader.readByte(),
             let born = reader.readInt64(),
             let fresh = reader.readInt64(), let privately = reader.readInt64(), let revalidate = reader.readInt64(),
@@ -68,16 +68,16 @@ enum ImageFile {
             let control = reader.readText(), let expires = reader.readText(), let vary = reader.readText(),
             let size = reader.readText()
         else { return nil }
-        let sizing = size.flatMap { PictureSizing($0) }
+        let sizing = size.flatMap { ResizeMode($0) }
         guard (size == nil) == (sizing == nil) else { return nil }
         return CachedImage(
-            source: source, variant: variant == .max ? nil : AcceptedKinds.Set(rawValue: variant), sizing: sizing, kind: kind,
-            shortfall: CachedImage.Shortfall(rawValue: flags & 0xc0), body: PictureBody(Array(reader.remaining)), etag: etag,
+            source: source, variant: variant == .max ? nil : AcceptedFormats.Set(rawValue: variant), sizing: sizing, kind: kind,
+            shortfall: CachedImage.Shortfall(rawValue: flags & 0xc0), body: ImageBody(Array(reader.remaining)), etag: etag,
             freshness: Freshness(
-                born: born, freshUntil: fresh, privatelyFreshUntil: privately, staleWhileRevalidateUntil: revalidate,
+                generatedAt: born, freshUntil: fresh, localFreshUntil: privately, staleWhileRevalidateUntil: revalidate,
                 staleIfErrorUntil: error, revalidation: revalidation),
             validators: CachedImage.Validators(etag: originTag, lastModified: modified, location: location),
-            terms: CachedImage.Terms(cacheControl: control, expires: expires, vary: vary))
+            terms: CachedImage.FreshnessMetadata(cacheControl: control, expires: expires, vary: vary))
     }
 }
 

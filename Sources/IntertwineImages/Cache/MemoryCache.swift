@@ -10,7 +10,7 @@ final class MemoryCache: Sendable {
     }
 
     fileprivate struct State: Sendable {
-        var places: [String: Int] = [:]
+        var indexes: [String: Int] = [:]
         /// The keys of what was made of a source.
         var sized: [String: Set<String>] = [:]
         /// A ring through all nodes; the first is the ring's head and holds nothing.
@@ -34,18 +34,18 @@ final class MemoryCache: Sendable {
     }
 
     var bytes: Int { state.withLock { $0.bytes } }
-    var count: Int { state.withLock { $0.places.count } }
+    var count: Int { state.withLock { $0.indexes.count } }
     var evictions: Int { state.withLock { $0.evictions } }
 
     /// - Parameter wanted: what its origin would be asked for.
-    func image(_ source: String, _ wanted: AcceptedKinds.Set) -> CachedImage? {
+    func image(_ source: String, _ wanted: AcceptedFormats.Set) -> CachedImage? {
         state.withLock { state -> CachedImage? in
-            state.use(state.places[source] ?? state.places[CachedImage.key(source, wanted)])
+            state.use(state.indexes[source] ?? state.indexes[CachedImage.key(source, wanted)])
         }
     }
 
     /// A sized picture.
-    func image(_ wish: SizedWish) -> CachedImage? { state.withLock { state in state.use(state.places[wish.key]) } }
+    func image(_ wish: ResizeKey) -> CachedImage? { state.withLock { state in state.use(state.indexes[wish.key]) } }
 
     /// The same for who asks again and again, and remembers where it was found.
     ///
@@ -53,7 +53,7 @@ final class MemoryCache: Sendable {
     func image(_ key: String, at place: inout Int) -> CachedImage? {
         state.withLock { [place] state -> (CachedImage, Int)? in
             let isThere = state.nodes.indices.contains(place) && state.nodes[place].image?.key == key
-            guard let found = isThere ? place : state.places[key], let image = state.use(found) else { return nil }
+            guard let found = isThere ? place : state.indexes[key], let image = state.use(found) else { return nil }
             return (image, found)
         }.map {
             place = $0.1
@@ -62,7 +62,7 @@ final class MemoryCache: Sendable {
     }
 
     /// Whether a picture of so many bytes is kept.
-    func takes(_ bytes: Int) -> Bool { bytes <= largest }
+    func accepts(_ bytes: Int) -> Bool { bytes <= largest }
 
     /// Takes the picture in, or, where it is too large, makes sure that an older one of the same source is not served any more.
     func insert(_ image: CachedImage) {
@@ -70,7 +70,7 @@ final class MemoryCache: Sendable {
             state.remove(image.key, overhead: Self.overhead)
             // From now on its origin negotiates.
             if image.replacesCommon { state.remove(image.source, overhead: Self.overhead) }
-            guard takes(image.body.count) else { return }
+            guard accepts(image.body.count) else { return }
             state.add(image, overhead: Self.overhead)
             while state.bytes > capacity, let last = state.nodes[state.nodes[0].previous].image {
                 state.remove(last.key, overhead: Self.overhead)
@@ -83,7 +83,7 @@ final class MemoryCache: Sendable {
     /// - Returns: false where that is not there any more.
     func replace(_ image: CachedImage, by other: CachedImage) -> Bool {
         state.withLock { state in
-            guard let place = state.places[image.key], state.nodes[place].image === image else { return false }
+            guard let place = state.indexes[image.key], state.nodes[place].image === image else { return false }
             state.nodes[place].image = other
             return true
         }
@@ -116,14 +116,14 @@ extension MemoryCache.State {
         let place = free.popLast() ?? nodes.count
         if place == nodes.count { nodes.append(MemoryCache.Node(image: nil, previous: place, next: place)) }
         nodes[place].image = image
-        places[image.key] = place
+        indexes[image.key] = place
         if image.sizing != nil { sized[image.source, default: []].insert(image.key) }
         linkFirst(place)
         bytes += image.body.count + overhead
     }
 
     fileprivate mutating func remove(_ key: String, overhead: Int) {
-        guard let place = places.removeValue(forKey: key), let image = nodes[place].image else { return }
+        guard let place = indexes.removeValue(forKey: key), let image = nodes[place].image else { return }
         unlink(place)
         nodes[place].image = nil
         if image.sizing != nil {

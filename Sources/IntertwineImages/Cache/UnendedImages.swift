@@ -6,7 +6,7 @@ internal import IntertwineEventLoop
 struct UnendedImages {
     private struct Entry {
         let image: CachedImage
-        let until: LoopInstant
+        let until: MonotonicInstant
     }
 
     /// The time after which the origin is asked again. It may have the rest by then.
@@ -19,12 +19,12 @@ struct UnendedImages {
     /// - Parameter capacity: bytes.
     init(capacity: Int = 16 << 20) { self.capacity = capacity }
 
-    func image(_ source: String, _ wanted: AcceptedKinds.Set, now: LoopInstant) -> CachedImage? {
+    func image(_ source: String, _ wanted: AcceptedFormats.Set, now: MonotonicInstant) -> CachedImage? {
         let keys = [source, CachedImage.key(source, wanted)]
         return entries.first { keys.contains($0.image.key) && now < $0.until }?.image
     }
 
-    mutating func insert(_ image: CachedImage, now: LoopInstant) {
+    mutating func insert(_ image: CachedImage, now: MonotonicInstant) {
         entries.removeAll { $0.image.key == image.key || $0.until <= now }
         guard image.body.count <= capacity else { return }
         entries.append(Entry(image: image, until: now.advanced(by: Self.lifetime)))

@@ -2,43 +2,43 @@ internal import IntertwineFetch
 
 /// Brings what a transfer says to its flight. Both live on one loop.
 final class DownloadDelegate: FetchDelegate {
-    private weak let flights: Flights?
+    private weak let coordinator: ImageFetchCoordinator?
     private let number: UInt64
 
-    init(_ flights: Flights, _ number: UInt64) {
-        self.flights = flights
+    init(_ flights: ImageFetchCoordinator, _ number: UInt64) {
+        self.coordinator = flights
         self.number = number
     }
 
     func fetch(_ id: FetchID, reached stage: FetchStage) {
         let number = number
-        flights?.assumeIsolated { $0.reached(stage, number) }
+        coordinator?.assumeIsolated { $0.reached(stage, number) }
     }
 
     func fetchRepeats(_ id: FetchID) {
         let number = number
-        flights?.assumeIsolated { $0.repeated(number) }
+        coordinator?.assumeIsolated { $0.repeated(number) }
     }
 
     func fetch(_ id: FetchID, redirectedTo url: FetchURL) -> Bool {
         let number = number
-        return flights?.assumeIsolated { $0.redirected(to: url, number) } ?? true
+        return coordinator?.assumeIsolated { $0.redirected(to: url, number) } ?? true
     }
 
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
         let number = number
-        return flights?.assumeIsolated { $0.received(head, number) } ?? false
+        return coordinator?.assumeIsolated { $0.received(head, number) } ?? false
     }
 
     func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
         let number = number
         // Safe: the call is synchronous and stays on the thread that owns the bytes.
         nonisolated(unsafe) let bytes = bytes
-        return flights?.assumeIsolated { $0.received(bytes, number) } ?? false
+        return coordinator?.assumeIsolated { $0.received(bytes, number) } ?? false
     }
 
-    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
+    func fetchEnded(_ id: FetchID, _ failure: FetchError?) {
         let number = number
-        flights?.assumeIsolated { $0.ended(failure, number) }
+        coordinator?.assumeIsolated { $0.ended(failure, number) }
     }
 }

@@ -11,11 +11,11 @@ public struct Freshness: Sendable, Hashable {
     }
 
     /// Seconds since 1970 at which the answer was made, by its `Date` and `Age`.
-    public var born: Int64
+    public var generatedAt: Int64
     /// Seconds since 1970 until which it is fresh for us and other shared caches.
     public var freshUntil: Int64
     /// And for a cache of one person alone: `s-maxage` is none of its business.
-    public var privatelyFreshUntil: Int64
+    public var localFreshUntil: Int64
     /// Until then it may be served stale while it is being fetched anew.
     public var staleWhileRevalidateUntil: Int64
     /// Until then it may be served stale where the origin fails.
@@ -31,15 +31,15 @@ public struct Freshness: Sendable, Hashable {
     public func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
 
     /// An answer made well after `now` came while the clock was ahead: what it says about its ends is worth nothing.
-    private func hasCome(by now: Int64) -> Bool { now >= born - 86_400 }
+    private func hasCome(by now: Int64) -> Bool { now >= generatedAt - 86_400 }
 
-    public func age(at now: Int64) -> Int64 { max(0, now - born) }
+    public func age(at now: Int64) -> Int64 { max(0, now - generatedAt) }
 
     /// Nil where the answer must not be stored at all.
     /// - Parameters:
     ///   - asked: seconds since 1970 when the request left.
     ///   - received: and when the answer's head had come.
-    init?(status: Int, headers: FetchHeaders, asked: Int64, received: Int64, policy: FreshnessPolicy) {
+    init?(status: Int, headers: FetchHeaderFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         let control = CacheControl(headers["cache-control"])
         // Both statuses are understood, which is what `must-understand` asks for instead (section 5.2.2.3).
         let forbidsStoring = control.has("no-store") && !control.has("must-understand")
@@ -48,43 +48,43 @@ public struct Freshness: Sendable, Hashable {
         }
         let date = headers["date"].flatMap { HTTPDate.parse($0, now: received) } ?? received
         let born = received - max(max(0, received - date), Self.age(headers["age"]) + max(0, received - asked))
-        self.born = born
+        self.generatedAt = born
 
         let mustAsk = control.has("no-cache")
         let revalidation = Self.revalidation(control)
         self.revalidation = revalidation
         let times = Self.lifetimes(control, headers, date: date, received: received, policy: policy)
         // What a shared cache must ask about is never used longer than its origin says; nor what says that it must not be used at all.
-        let sharedFloor = revalidation > .nobody || times.shared == 0 ? 0 : policy.shortest
-        let privateFloor = revalidation == .everybody || times.own == 0 ? 0 : policy.shortest
+        let sharedFloor = revalidation > .nobody || times.shared == 0 ? 0 : policy.minTTL
+        let privateFloor = revalidation == .everybody || times.own == 0 ? 0 : policy.minTTL
         let fresh = mustAsk ? received : Self.end(born, received, times.shared, sharedFloor, policy)
         // Stale from the time that the origin set, however long we take it to be fresh (RFC 5861 sections 3 and 4).
-        let stale = born + min(times.shared, policy.longest)
+        let stale = born + min(times.shared, policy.maxTTL)
         let forbidsStale = revalidation > .nobody
         func until(_ directive: String, _ silently: Int64) -> Int64 {
             forbidsStale ? fresh : max(fresh, stale + (control.seconds(directive) ?? silently))
         }
         freshUntil = fresh
-        privatelyFreshUntil = mustAsk ? received : Self.end(born, received, times.own, privateFloor, policy)
+        localFreshUntil = mustAsk ? received : Self.end(born, received, times.own, privateFloor, policy)
         staleWhileRevalidateUntil = until("stale-while-revalidate", times.shared == 0 ? 0 : policy.staleWhileRevalidate)
         staleIfErrorUntil = until("stale-if-error", policy.staleIfError)
     }
 
     /// The same for the end of a chain of redirects: who may not use one of them any longer does not get there.
     /// - Parameter headers: the answer's own, or what they are together with those of the answer that it confirms.
-    init?(_ head: FetchHead, _ headers: FetchHeaders, asked: Int64, received: Int64, policy: FreshnessPolicy) {
+    init?(_ head: FetchHead, _ headers: FetchHeaderFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         self.init(status: head.status, headers: headers, asked: asked, received: received, policy: policy)
         for redirect in head.redirects {
             var policy = policy
             // A temporary one that says nothing holds for this once (RFC 9110 section 15.4.3), or for as long as all do; a permanent one for good.
             let isPermanent = redirect.status == 301 || redirect.status == 308
-            policy.silent = isPermanent ? policy.longest : policy.shortest
-            policy.heuristic = policy.silent
+            policy.defaultTTL = isPermanent ? policy.maxTTL : policy.minTTL
+            policy.heuristicMaxTTL = policy.defaultTTL
             guard let bound = Freshness(status: 200, headers: redirect.headers, asked: asked, received: received, policy: policy) else {
                 return nil
             }
             freshUntil = min(freshUntil, bound.freshUntil)
-            privatelyFreshUntil = min(privatelyFreshUntil, bound.privatelyFreshUntil)
+            localFreshUntil = min(localFreshUntil, bound.localFreshUntil)
             staleWhileRevalidateUntil = min(staleWhileRevalidateUntil, bound.staleWhileRevalidateUntil)
             staleIfErrorUntil = min(staleIfErrorUntil, bound.staleIfErrorUntil)
             revalidation = max(revalidation, bound.revalidation)
@@ -93,13 +93,13 @@ public struct Freshness: Sendable, Hashable {
 
     /// Already stale, and of no use as such: each request asks the origin.
     init(now: Int64) {
-        self.init(born: now, freshUntil: now, privatelyFreshUntil: now, staleWhileRevalidateUntil: now, staleIfErrorUntil: now)
+        self.init(generatedAt: now, freshUntil: now, localFreshUntil: now, staleWhileRevalidateUntil: now, staleIfErrorUntil: now)
     }
 
     /// The same, and of no use from `end` on.
     func ending(by end: Int64) -> Freshness {
         Freshness(
-            born: born, freshUntil: min(freshUntil, end), privatelyFreshUntil: min(privatelyFreshUntil, end),
+            generatedAt: generatedAt, freshUntil: min(freshUntil, end), localFreshUntil: min(localFreshUntil, end),
             staleWhileRevalidateUntil: min(staleWhileRevalidateUntil, end), staleIfErrorUntil: min(staleIfErrorUntil, end),
             revalidation: revalidation)
     }
@@ -108,16 +108,16 @@ public struct Freshness: Sendable, Hashable {
     init(ofBundledAt now: Int64) {
         let end = now + 86_400
         self.init(
-            born: now, freshUntil: end, privatelyFreshUntil: end, staleWhileRevalidateUntil: end, staleIfErrorUntil: end)
+            generatedAt: now, freshUntil: end, localFreshUntil: end, staleWhileRevalidateUntil: end, staleIfErrorUntil: end)
     }
 
     init(
-        born: Int64, freshUntil: Int64, privatelyFreshUntil: Int64, staleWhileRevalidateUntil: Int64, staleIfErrorUntil: Int64,
+        generatedAt: Int64, freshUntil: Int64, localFreshUntil: Int64, staleWhileRevalidateUntil: Int64, staleIfErrorUntil: Int64,
         revalidation: Revalidation = .nobody
     ) {
-        self.born = born
+        self.generatedAt = generatedAt
         self.freshUntil = freshUntil
-        self.privatelyFreshUntil = privatelyFreshUntil
+        self.localFreshUntil = localFreshUntil
         self.staleWhileRevalidateUntil = staleWhileRevalidateUntil
         self.staleIfErrorUntil = staleIfErrorUntil
         self.revalidation = revalidation
@@ -125,8 +125,8 @@ public struct Freshness: Sendable, Hashable {
 
     /// What other caches are told.
     var cacheControl: String {
-        let lifetime = max(0, privatelyFreshUntil - born)
-        let shared = max(0, freshUntil - born)
+        let lifetime = max(0, localFreshUntil - generatedAt)
+        let shared = max(0, freshUntil - generatedAt)
         let windows = [
             ("stale-while-revalidate", staleWhileRevalidateUntil - freshUntil), ("stale-if-error", staleIfErrorUntil - freshUntil),
         ]
@@ -150,22 +150,22 @@ public struct Freshness: Sendable, Hashable {
 
     /// Seconds of use, for shared caches and for one's own (section 4.2.1), zero where it must not be used without asking.
     private static func lifetimes(
-        _ control: CacheControl, _ headers: FetchHeaders, date: Int64, received: Int64, policy: FreshnessPolicy
+        _ control: CacheControl, _ headers: FetchHeaderFields, date: Int64, received: Int64, policy: FreshnessPolicy
     ) -> (shared: Int64, own: Int64) {
         // An invalid date, "0" above all, means expired (section 5.3).
         let expires = headers["expires"].map { max(0, (HTTPDate.parse($0, now: received) ?? date) - date) }
         let explicit = control.seconds("max-age") ?? expires
         let modified = headers["last-modified"].flatMap { HTTPDate.parse($0, now: received) }
-        let guessed = modified.flatMap { $0 < date ? min(max((date - $0) / 10, policy.shortest), policy.heuristic) : nil }
+        let guessed = modified.flatMap { $0 < date ? min(max((date - $0) / 10, policy.minTTL), policy.heuristicMaxTTL) : nil }
         if let shared = control.seconds("s-maxage") { return (shared, explicit ?? min(guessed ?? 0, shared)) }
-        let lifetime = explicit ?? guessed ?? policy.silent
+        let lifetime = explicit ?? guessed ?? policy.defaultTTL
         return (lifetime, lifetime)
     }
 
     /// A lifetime that the policy lengthened counts from now: an old answer would otherwise be stale on arrival, each time.
     private static func end(_ born: Int64, _ received: Int64, _ lifetime: Int64, _ floor: Int64, _ policy: FreshnessPolicy) -> Int64 {
-        let end = born + min(lifetime, policy.longest)
-        return floor > 0 ? max(end, received + min(floor, policy.longest)) : end
+        let end = born + min(lifetime, policy.maxTTL)
+        return floor > 0 ? max(end, received + min(floor, policy.maxTTL)) : end
     }
 
     /// The first of several; what is no number is not there (section 5.1).
@@ -194,12 +194,12 @@ public struct Freshness: Sendable, Hashable {
 /// The bounds within which origins decide how long their pictures are kept. All in seconds.
 public struct FreshnessPolicy: Sendable, Hashable {
     /// Whatever an origin says, short of forbidding storage or use without asking; zero to take each at its word.
-    public var shortest: Int64 = 300
-    public var longest: Int64 = 30 * 86_400
+    public var minTTL: Int64 = 300
+    public var maxTTL: Int64 = 30 * 86_400
     /// Where an origin says nothing and gives no date of change.
-    public var silent: Int64 = 86_400
+    public var defaultTTL: Int64 = 86_400
     /// The longest lifetime guessed from a date of change.
-    public var heuristic: Int64 = 86_400
+    public var heuristicMaxTTL: Int64 = 86_400
     /// Where an origin says nothing about stale use, how long it is permitted all the same.
     public var staleWhileRevalidate: Int64 = 0
     public var staleIfError: Int64 = 0

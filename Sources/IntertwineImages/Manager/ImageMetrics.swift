@@ -7,7 +7,7 @@ public struct ImageMetrics: Sendable, Hashable {
     /// Requests that another one's download served.
     public var collapsed = 0
     /// Waiters that left before they had everything, by where their download stood.
-    public var departed: [String: Int] = [:]
+    public var cancelledWaiters: [String: Int] = [:]
     /// Downloads given up because nobody waited any more, by where they stood.
     public var aborted: [String: Int] = [:]
     /// Bytes that came in after the last waiter had left, of downloads that were then given up.
@@ -26,7 +26,7 @@ public struct ImageMetrics: Sendable, Hashable {
     public var queued = 0
     public var waiters = 0
     public var bufferBytes = 0
-    public var restingHosts = 0
+    public var openCircuits = 0
     public var negativeEntries = 0
 
     public var memoryBytes = 0
@@ -41,7 +41,7 @@ public struct ImageMetrics: Sendable, Hashable {
     public init() {}
 
     /// A download was given up because nobody waited any more.
-    mutating func countAbort(of flight: Flight, at stage: Flight.Stage) {
+    mutating func countAbort(of flight: FetchAttempt, at stage: FetchAttempt.Stage) {
         aborted[stage.rawValue, default: 0] += 1
         bytesWastedAfterCancel += flight.receivedForNobody
         bytesThrownAway += flight.received

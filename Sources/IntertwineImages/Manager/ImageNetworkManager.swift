@@ -11,26 +11,26 @@ public final class ImageNetworkManager: Sendable {
     public static let viaName = "intertwine-images"
 
     private let configuration: ImageConfiguration
-    private let transfers: Transfers
-    private let memory: MemoryCache
-    private let flights: Flights
+    private let transfers: CurlClient
+    private let memoryCache: MemoryCache
+    private let coordinator: ImageFetchCoordinator
     /// Nil where pictures are served as their origins have them.
-    private let sized: SizedFlights?
+    private let sized: ResizeCoordinator?
     private let memoryHits = Atomic<Int>(0)
 
-    public init(_ configuration: ImageConfiguration, transfers: Transfers) {
+    public init(_ configuration: ImageConfiguration, transfers: CurlClient) {
         self.configuration = configuration
         self.transfers = transfers
-        memory = MemoryCache(capacity: configuration.memoryBytes)
+        memoryCache = MemoryCache(capacity: configuration.memoryBytes)
         let budget = ByteBudget(limit: configuration.bufferBytes)
         let disk = configuration.folder.map {
             DiskCache(folder: $0, capacity: configuration.diskBytes, budget: budget, logger: configuration.logger)
         }
-        let flights = Flights(configuration, transfers: transfers, memory: memory, disk: disk, budget: budget)
-        self.flights = flights
-        let store = SizedStore(memory: memory, disk: disk)
+        let flights = ImageFetchCoordinator(configuration, client: transfers, memoryCache: memoryCache, disk: disk, budget: budget)
+        self.coordinator = flights
+        let store = ResizedImageStore(memoryCache: memoryCache, disk: disk)
         sized = configuration.transformer.map {
-            SizedFlights(configuration, $0, loop: transfers.loop, flights: flights, store: store)
+            ResizeCoordinator(configuration, $0, loop: transfers.loop, coordinator: flights, store: store)
         }
     }
 
@@ -38,7 +38,7 @@ public final class ImageNetworkManager: Sendable {
     public var makesSizes: Bool { configuration.transformer?.isAvailable == true }
 
     /// The maker of sized pictures, where there is one and the request is for it.
-    private func sizing(_ request: ImageRequest) -> (SizedFlights, PictureSizing)? {
+    private func sizing(_ request: ImageRequest) -> (ResizeCoordinator, ResizeMode)? {
         guard let sized, let sizing = request.sizing, makesSizes else { return nil }
         return (sized, sizing)
     }
@@ -46,33 +46,33 @@ public final class ImageNetworkManager: Sendable {
     /// The fresh picture in memory, in a format that is taken, at once and without copying. From any thread.
     ///
     /// Who answers from it without asking again may do so until its `freshness` is over, or until the next `purge(_:)`.
-    public func cached(_ source: String, _ sizing: PictureSizing? = nil, _ kinds: AcceptedKinds = .anything) -> CachedImage? {
+    public func cached(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
         guard let image = peek(source, sizing, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
         return image
     }
 
     /// The same for who does not answer a request with it: it is not counted as a hit.
-    public func peek(_ source: String, _ sizing: PictureSizing? = nil, _ kinds: AcceptedKinds = .anything) -> CachedImage? {
+    public func peek(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
         let found: CachedImage?
         if let sizing, makesSizes {
-            found = memory.image(SizedWish(source, sizing, kinds.made(configuration.formats)))
+            found = memoryCache.image(ResizeKey(source, sizing, kinds.made(configuration.formats)))
         } else {
-            found = memory.image(source, kinds.wanted)
+            found = memoryCache.image(source, kinds.accepted)
         }
         return fresh(found, kinds)
     }
 
     /// The same as ``cached(_:_:_:)`` for who looks it up again and again.
-    public func cached(_ lookup: PictureLookup, _ kinds: AcceptedKinds) -> CachedImage? {
+    public func cached(_ lookup: ImageLookup, _ kinds: AcceptedFormats) -> CachedImage? {
         guard let sizing = lookup.sizing, makesSizes else { return cached(lookup.source, nil, kinds) }
-        let found = lookup.image(in: memory, kinds) { SizedWish(lookup.source, sizing, kinds.made(configuration.formats)).key }
+        let found = lookup.image(in: memoryCache, kinds) { ResizeKey(lookup.source, sizing, kinds.made(configuration.formats)).key }
         guard let image = fresh(found, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
         return image
     }
 
-    private func fresh(_ found: CachedImage?, _ kinds: AcceptedKinds) -> CachedImage? {
+    private func fresh(_ found: CachedImage?, _ kinds: AcceptedFormats) -> CachedImage? {
         guard let found, kinds.permits(found.kind), found.freshness.isFresh(at: configuration.clock()) else { return nil }
         return found
     }
@@ -85,10 +85,10 @@ public final class ImageNetworkManager: Sendable {
 
     /// The answer to a request, as soon as its head is known; a body that is still on its way comes as a stream.
     /// Cancelling the task takes the request back; so does letting go of the stream.
-    public func image(_ request: ImageRequest) async -> ImageAnswer {
-        if request.isLoop { return ImageAnswer(ImageFailure(.loop), CacheStatus(.bypass)) }
+    public func image(_ request: ImageRequest) async -> ImageResponse {
+        if request.isLoop { return ImageResponse(ImageError(.loop), CacheStatus(.bypass)) }
         if let image = cached(request.source, request.sizing, request.kinds) {
-            return ImageAnswer(image, CacheStatus(.hit), now: configuration.clock())
+            return ImageResponse(image, CacheStatus(.hit), now: configuration.clock())
         }
         if let (sized, sizing) = sizing(request) { return await image(request, sizing, by: sized) }
         let answer = await original(request)
@@ -98,27 +98,27 @@ public final class ImageNetworkManager: Sendable {
         return await image(request, .original, by: sized)
     }
 
-    private func image(_ request: ImageRequest, _ sizing: PictureSizing, by sized: SizedFlights) async -> ImageAnswer {
-        let ticket = ImageTicket.next()
+    private func image(_ request: ImageRequest, _ sizing: ResizeMode, by sized: ResizeCoordinator) async -> ImageResponse {
+        let ticket = ImageCancellation.next()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                onLoop(sized) { $0.enter(request, sizing, ticket) { continuation.resume(returning: $0) } }
+                onLoop(sized) { $0.subscribe(request, sizing, ticket) { continuation.resume(returning: $0) } }
             }
         } onCancel: {
-            ticket.leave()
-            onLoop(sized) { $0.leave(ticket.number) }
+            ticket.cancel()
+            onLoop(sized) { $0.unsubscribe(ticket.number) }
         }
     }
 
-    private func original(_ request: ImageRequest) async -> ImageAnswer {
-        let ticket = ImageTicket.next()
+    private func original(_ request: ImageRequest) async -> ImageResponse {
+        let ticket = ImageCancellation.next()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                onLoop { $0.enter(request, ticket) { continuation.resume(returning: $0) } }
+                onLoop { $0.subscribe(request, ticket) { continuation.resume(returning: $0) } }
             }
         } onCancel: {
-            ticket.leave()
-            onLoop { $0.leave(ticket.number) }
+            ticket.cancel()
+            onLoop { $0.unsubscribe(ticket.number) }
         }
     }
 
@@ -158,7 +158,7 @@ public final class ImageNetworkManager: Sendable {
 
     /// Calls back when what was asked to be stored so far is on disk.
     public func flush() async {
-        await flights.flush()
+        await coordinator.flush()
     }
 
     /// Takes back all requests and gives up all downloads. The transfers are shut down by whoever made them.
@@ -167,16 +167,16 @@ public final class ImageNetworkManager: Sendable {
         await asked { $0.shutDown() }
     }
 
-    private func onLoop(_ body: @escaping @Sendable (isolated Flights) -> Void) {
-        transfers.loop.execute { [flights] in flights.assumeIsolated(body) }
+    private func onLoop(_ body: @escaping @Sendable (isolated ImageFetchCoordinator) -> Void) {
+        transfers.loop.execute { [coordinator] in coordinator.assumeIsolated(body) }
     }
 
-    private func onLoop(_ sized: SizedFlights, _ body: @escaping @Sendable (isolated SizedFlights) -> Void) {
+    private func onLoop(_ sized: ResizeCoordinator, _ body: @escaping @Sendable (isolated ResizeCoordinator) -> Void) {
         transfers.loop.execute { sized.assumeIsolated(body) }
     }
 
     private func asked<Answer: Sendable>(
-        _ sized: SizedFlights?, _ body: @escaping @Sendable (isolated SizedFlights) -> Answer
+        _ sized: ResizeCoordinator?, _ body: @escaping @Sendable (isolated ResizeCoordinator) -> Answer
     ) async -> Answer? {
         guard let sized else { return nil }
         return await withCheckedContinuation { continuation in
@@ -184,7 +184,7 @@ public final class ImageNetworkManager: Sendable {
         }
     }
 
-    private func asked<Answer: Sendable>(_ body: @escaping @Sendable (isolated Flights) -> Answer) async -> Answer {
+    private func asked<Answer: Sendable>(_ body: @escaping @Sendable (isolated ImageFetchCoordinator) -> Answer) async -> Answer {
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume(returning: body($0)) }
         }
@@ -192,41 +192,41 @@ public final class ImageNetworkManager: Sendable {
 }
 
 /// A picture that is looked up again and again: what it lies under is put together, and looked for, once for all who take the same formats.
-public final class PictureLookup: Sendable {
+public final class ImageLookup: Sendable {
     /// Ways to say what one takes that are remembered.
     private static let mostKinds = 4
 
     public let source: String
     /// Nil for the original.
-    let sizing: PictureSizing?
+    let sizing: ResizeMode?
     /// Where it lies, for each of those ways.
-    private let ways = Mutex<[Way]>([])
+    private let paths = Mutex<[Way]>([])
 
     private struct Way {
-        let kinds: AcceptedKinds
+        let kinds: AcceptedFormats
         let key: String
-        var place = 0
+        var index = 0
     }
 
-    public init(_ source: String, _ sizing: PictureSizing?) {
+    public init(_ source: String, _ sizing: ResizeMode?) {
         (self.source, self.sizing) = (source, sizing)
     }
 
-    fileprivate func image(in memory: MemoryCache, _ kinds: AcceptedKinds, _ key: () -> String) -> CachedImage? {
-        ways.withLock { ways in
+    fileprivate func image(in memory: MemoryCache, _ kinds: AcceptedFormats, _ key: () -> String) -> CachedImage? {
+        paths.withLock { ways in
             var way = ways.firstIndex { $0.kinds == kinds }
             if way == nil {
                 if ways.count >= Self.mostKinds { ways = [] }
                 ways.append(Way(kinds: kinds, key: key()))
                 way = ways.endIndex - 1
             }
-            return way.flatMap { memory.image(ways[$0].key, at: &ways[$0].place) }
+            return way.flatMap { memory.image(ways[$0].key, at: &ways[$0].index) }
         }
     }
 }
 
 /// One waiter, from the moment its request came in. It can leave before the loop has heard of it.
-final class ImageTicket: Sendable {
+final class ImageCancellation: Sendable {
     private static let last = Atomic<UInt64>(0)
 
     let number: UInt64
@@ -237,11 +237,11 @@ final class ImageTicket: Sendable {
     }
 
     /// One that nobody else has in this process.
-    static func next() -> ImageTicket { ImageTicket(last.add(1, ordering: .relaxed).newValue) }
+    static func next() -> ImageCancellation { ImageCancellation(last.add(1, ordering: .relaxed).newValue) }
 
     var hasLeft: Bool { left.load(ordering: .acquiring) }
 
-    func leave() {
+    func cancel() {
         left.store(true, ordering: .releasing)
     }
 }
@@ -259,7 +259,7 @@ public struct ImageConfiguration: Sendable {
     public var downloads = 64
     public var downloadsPerHost = 6
     public var queue = 256
-    public var patience: Duration = .seconds(2)
+    public var queueTimeout: Duration = .seconds(2)
     /// How long a download that nobody waits for any more is kept for somebody who scrolls back.
     public var grace: Duration = .milliseconds(100)
     public var limits = FetchLimits()
@@ -267,18 +267,18 @@ public struct ImageConfiguration: Sendable {
     /// Bounds for certain hosts instead; the first that fits counts.
     public var hostFreshness: [HostFreshness] = []
     /// Pictures that are not asked for at their URLs; the first that fits counts.
-    public var places: [PicturePlace] = []
+    public var sources: [ImageSource] = []
     /// What makes pictures of the size that they are shown at; nil where all are served as their origins have them.
-    public var transformer: (any PictureTransformer)?
+    public var transformer: (any ImageTransformer)?
     /// The bytes of pictures that come with the program, which no origin is asked for.
     public var bundled: @Sendable (_ source: String) -> [UInt8]? = { _ in nil }
     /// What is shown in the place of pictures that cannot be had, by the names of parts; without bytes, initials.
     public var fallbacks: [String: [UInt8]] = [:]
     /// Those of the newer formats that sized pictures are made in, the preferred one first.
-    public var formats: [MediaKind] = [.avif, .webp]
-    public var qualities = PictureQualities()
+    public var formats: [ImageFormat] = [.avif, .webp]
+    public var qualities = EncodingQualities()
     /// Where it is kept what pictures look like that were decoded; nil for nowhere.
-    public var facts: PictureFactsTable?
+    public var facts: ImageMetadataTable?
     public var logger = Logger(label: "intertwine.images")
     public var userAgent = "Intertwine"
     /// Seconds since 1970. Tests set it.

@@ -15,21 +15,21 @@ public struct ImageRequest: Sendable {
     /// Whether only a stored picture will do, and the origin is not to be asked (RFC 9111 section 5.2.1.7).
     public var isOnlyIfCached: Bool
     /// The formats that the client takes.
-    public var kinds: AcceptedKinds
+    public var kinds: AcceptedFormats
     /// The size that is wanted; nil for the original.
-    public var sizing: PictureSizing?
+    public var sizing: ResizeMode?
     /// Whether a body on its way is no answer: it is for who makes another picture of it. Such a request is counted by whoever made it.
-    var needsWhole = false
+    var requiresCompleteBody = false
     /// Whether who asks decodes it, and so finds out what it looks like.
     var isDecoded = false
     /// Whether it will do while it is being fetched anew, where its origin permits that.
-    var takesStale = true
+    var allowsStale = true
 
     /// - Parameters:
     ///   - cacheControl: the `Cache-Control` field that the request came with.
     ///   - accept: and its `Accept` field.
     public init(
-        _ source: String, sizing: PictureSizing? = nil, id: UUID? = nil, priority: ImagePriority = .visible, viewer: String? = nil,
+        _ source: String, sizing: ResizeMode? = nil, id: UUID? = nil, priority: ImagePriority = .visible, viewer: String? = nil,
         via: String? = nil, cacheControl: String? = nil, accept: String? = nil
     ) {
         self.source = source
@@ -38,12 +38,12 @@ public struct ImageRequest: Sendable {
         self.priority = priority
         self.viewer = viewer
         self.via = via
-        kinds = AcceptedKinds(accept)
+        kinds = AcceptedFormats(accept)
         isOnlyIfCached = cacheControl.map { CacheControl($0).has("only-if-cached") } ?? false
     }
 
     /// Names what is asked for.
-    var key: String { CachedImage.key(source, kinds.wanted) }
+    var key: String { CachedImage.key(source, kinds.accepted) }
 
     /// Whether the request has passed a proxy of this kind before. Answered with a picture, it could go round for ever.
     var isLoop: Bool {

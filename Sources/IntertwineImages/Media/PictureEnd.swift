@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Whether a picture has its end: one that lost its tail is shown by clients as if nothing were missing, or not at all.
-extension MediaKind {
+extension ImageFormat {
     private enum End {
-        case whole
+        case complete
         /// The structure goes on where the bytes end.
         case cut(Repair?)
         /// It cannot be followed so far: a picture in little more than its first bytes, and decoders know more.
@@ -26,9 +26,9 @@ extension MediaKind {
 
     /// - Parameter isDelimited: whether the body came with a length. If not, it may have lost its tail on the way to us, and has to show
     ///   its end; if so, it may have lost it before it got to the origin, and must not show that it did.
-    package func isWhole(_ bytes: [UInt8], isDelimited: Bool) -> Bool {
+    package func isComplete(_ bytes: [UInt8], isDelimited: Bool) -> Bool {
         switch bytes.withUnsafeBytes({ end($0) }) {
-        case .whole: true
+        case .complete: true
         case .cut: false
         case .unreadable: isDelimited || hasTail(bytes)
         }
@@ -39,7 +39,7 @@ extension MediaKind {
     /// - Returns: nil if the image is cut elsewhere.
     func completed(_ bytes: [UInt8]) -> [UInt8]? {
         switch bytes.withUnsafeBytes({ end($0) }) {
-        case .whole, .unreadable: bytes
+        case .complete, .unreadable: bytes
         case .cut(let repair): repair.map { bytes.prefix($0.kept) + $0.end }
         }
     }
@@ -59,7 +59,7 @@ extension MediaKind {
         case .jpeg: Self.jpegEnd(bytes)
         case .png: Self.pngEnd(bytes)
         case .gif: Self.gifEnd(bytes)
-        case .webp: bytes.count >= 12 && Self.little(bytes, 4) + 8 <= bytes.count ? .whole : .cut(nil)
+        case .webp: bytes.count >= 12 && Self.little(bytes, 4) + 8 <= bytes.count ? .complete : .cut(nil)
         case .avif: Self.avifEnd(bytes)
         }
     }
@@ -84,7 +84,7 @@ extension MediaKind {
             switch marker {
             case 0xff: place += 1
             case 0x00, 0x01, 0xd0...0xd8: place += 2
-            case 0xd9: return hasFrame ? .whole : .unreadable
+            case 0xd9: return hasFrame ? .complete : .unreadable
             default:
                 guard place + 3 < bytes.count else { return hasFrame ? .cut(nil) : .unreadable }
                 let isFrame = (0xc0...0xcf).contains(marker) && marker != 0xc4 && marker != 0xc8 && marker != 0xcc
@@ -105,7 +105,7 @@ extension MediaKind {
         while place + 12 <= bytes.count {
             let name = bytes[(place + 4)..<(place + 8)]
             guard name.allSatisfy({ (65...90).contains($0 & 0xdf) }) else { return .unreadable }
-            if name.elementsEqual("IEND".utf8) { return .whole }
+            if name.elementsEqual("IEND".utf8) { return .complete }
             isData = name.elementsEqual("IDAT".utf8)
             hasData = hasData || isData
             last = place
@@ -123,7 +123,7 @@ extension MediaKind {
             // What a block's head takes; more would be copied for nothing.
             switch blocks.read(Array(bytes[place..<min(place + 16, bytes.count)])[...]) {
             case .pass(let length): place += length
-            case .end: return blocks.frames > 0 ? .whole : .unreadable
+            case .end: return blocks.frames > 0 ? .complete : .unreadable
             case .nonsense: return .unreadable
             // Shorter than a screen, it is a GIF in name only.
             case .more:
@@ -142,7 +142,7 @@ extension MediaKind {
         var hasData = false
         while place + 8 <= bytes.count {
             var size = big(bytes, place)
-            if size == 0 { return .whole }
+            if size == 0 { return .complete }
             let isData = bytes[(place + 4)..<(place + 8)].elementsEqual("mdat".utf8)
             if size == 1 {
                 guard place + 16 <= bytes.count, big(bytes, place + 8) == 0 else { return .cut(nil) }
@@ -152,7 +152,7 @@ extension MediaKind {
             place += size
             hasData = hasData || (isData && place <= bytes.count)
         }
-        return hasData ? .whole : place > bytes.count || bytes.count > 16 ? .cut(nil) : .unreadable
+        return hasData ? .complete : place > bytes.count || bytes.count > 16 ? .cut(nil) : .unreadable
     }
 
     private static func big(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Int {

@@ -1,14 +1,14 @@
 /// Goes through the boxes of an AVIF (ISO 14496-12): to the sizes of its pictures, the `ispe` properties (ISO 23008-12 section 6.5.3), and
 /// to the samples of a sequence of them (`stsz`).
 struct AVIFBoxes: Sendable {
-    private(set) var size: FrameReader.Finding = .unclear
+    private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 1
 
     /// How much of a box that describes pictures is looked through.
     private static let longest = 32 * 1_024
 
     /// - Parameter bytes: from the start of a box on.
-    mutating func read(_ bytes: ArraySlice<UInt8>) -> FrameReader.Step {
+    mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         guard bytes.count >= 8 else { return .more }
         let length = Self.number(bytes, 0)
         let isMovie = bytes.dropFirst(4).prefix(4).elementsEqual("moov".utf8)
@@ -16,7 +16,7 @@ struct AVIFBoxes: Sendable {
             // The last box has no size of its own, and the largest ones have it elsewhere.
             let part = length < 8 ? Self.longest : min(length, Self.longest)
             let isAllThere = bytes.count >= part
-            if isMovie { readMovie(bytes.prefix(part)) } else { readPictures(bytes.prefix(part), isAllThere: isAllThere) }
+            if isMovie { readMovie(bytes.prefix(part)) } else { readImages(bytes.prefix(part), isComplete: isAllThere) }
             return isAllThere ? (length < 8 ? .done : .pass(length)) : .more
         }
         if length >= 8 { return .pass(length) }
@@ -27,22 +27,22 @@ struct AVIFBoxes: Sendable {
         return long >= 16 ? .pass(long) : unreadable()
     }
 
-    private mutating func unreadable() -> FrameReader.Step {
+    private mutating func unreadable() -> ImageHeaderParser.Step {
         if size == .unclear { size = .unreadable }
         return .done
     }
 
     /// Of the whole picture and the tiles that it may be made of, the one with the most pixels.
-    private mutating func readPictures(_ bytes: ArraySlice<UInt8>, isAllThere: Bool) {
-        var largest: FrameSize?
+    private mutating func readImages(_ bytes: ArraySlice<UInt8>, isComplete: Bool) {
+        var largest: ImageDimensions?
         Self.each("ispe", in: bytes, room: 16) { rest in
-            let size = FrameSize(width: Self.number(rest, 8), height: Self.number(rest, 12))
-            if largest?.fault == .tooManyPixels { return }
-            if size.fault == .tooManyPixels { largest = size }
-            if size.fault == nil, size.width * size.height > largest.map({ $0.width * $0.height }) ?? 0 { largest = size }
+            let size = ImageDimensions(width: Self.number(rest, 8), height: Self.number(rest, 12))
+            if largest?.error == .tooManyPixels { return }
+            if size.error == .tooManyPixels { largest = size }
+            if size.error == nil, size.width * size.height > largest.map({ $0.width * $0.height }) ?? 0 { largest = size }
         }
-        if let largest, largest.fault == .tooManyPixels || isAllThere { return size = .size(largest) }
-        if isAllThere { size = .unreadable }
+        if let largest, largest.error == .tooManyPixels || isComplete { return size = .size(largest) }
+        if isComplete { size = .unreadable }
     }
 
     /// The tracks' frames: how many, and how large where no picture said so.
@@ -51,8 +51,10 @@ struct AVIFBoxes: Sendable {
         Self.each("stsz", in: bytes, room: 16) { samples = max(samples, Self.number($0, 12)) }
         frames = samples
         guard size == .unclear else { return }
-        var found: FrameSize?
-        Self.each("av01", in: bytes, room: 32) { found = FrameSize(width: Self.number($0, 28) >> 16, height: Self.number($0, 28) & 0xffff) }
+        var found: ImageDimensions?
+        Self.each("av01", in: bytes, room: 32) {
+            found = ImageDimensions(width: Self.number($0, 28) >> 16, height: Self.number($0, 28) & 0xffff)
+        }
         if let found { size = .size(found) }
     }
 
@@ -75,9 +77,9 @@ struct AVIFBoxes: Sendable {
 /// Goes through a GIF (GIF89a sections 17 to 27) from block to block: how large it is once drawn, how many frames it has, where it ends.
 struct GIFBlocks: Sendable {
     /// The first frame's, where that is larger than the screen: viewers make the screen as large as that, whatever was said.
-    private(set) var size: FrameReader.Finding = .unclear
+    private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 0
-    private var screen: FrameSize?
+    private var screen: ImageDimensions?
     /// Within data that comes in pieces of up to 255 bytes, the empty one last.
     private(set) var isInData = false
 
@@ -97,9 +99,9 @@ struct GIFBlocks: Sendable {
         func number(_ place: Int) -> Int { Int(byte(place)) | Int(byte(place + 1)) << 8 }
         guard let screen else {
             guard bytes.count >= 13 else { return .more }
-            let found = FrameSize(width: number(6), height: number(8))
+            let found = ImageDimensions(width: number(6), height: number(8))
             screen = found
-            if found.fault == .tooManyPixels { size = .size(found) }
+            if found.error == .tooManyPixels { size = .size(found) }
             return .pass(13 + Self.table(byte(10)))
         }
         guard let first = bytes.first else { return .more }
@@ -114,20 +116,20 @@ struct GIFBlocks: Sendable {
             return .pass(2)
         case 0x2c:
             guard bytes.count >= 10 else { return .more }
-            if frames == 0 { settle(max(screen.width, number(5)), max(screen.height, number(7))) }
+            if frames == 0 { setDimensions(max(screen.width, number(5)), max(screen.height, number(7))) }
             frames += 1
             isInData = true
             // The descriptor, its colours, and the size of the codes that follow.
             return .pass(10 + Self.table(byte(9)) + 1)
         default:
-            settle(screen.width, screen.height)
+            setDimensions(screen.width, screen.height)
             return first == 0x3b ? .end : .nonsense
         }
     }
 
-    private mutating func settle(_ width: Int, _ height: Int) {
+    private mutating func setDimensions(_ width: Int, _ height: Int) {
         guard size == .unclear else { return }
-        size = width > 0 && height > 0 ? .size(FrameSize(width: width, height: height)) : .unreadable
+        size = width > 0 && height > 0 ? .size(ImageDimensions(width: width, height: height)) : .unreadable
     }
 
     /// Bytes of the colours that flags announce.
@@ -142,7 +144,7 @@ enum JPEGSegment: Hashable {
     case unclear
     /// The picture's data or its end come before any frame.
     case unreadable
-    case frame(FrameSize)
+    case frame(ImageDimensions)
     /// Something else, of so many bytes with its marker.
     case other(length: Int)
 
@@ -174,7 +176,7 @@ enum JPEGSegment: Hashable {
             }
             // C2, C6, CA, CE.
             let isProgressive = byte(1) & 0x03 == 0x02
-            self = .frame(FrameSize(width: number(7), height: number(5), isProgressive: isProgressive))
+            self = .frame(ImageDimensions(width: number(7), height: number(5), isProgressive: isProgressive))
         case 0xc4, 0xc8, 0xcc, 0xdb...0xfe:
             guard bytes.count >= 4 else {
                 self = .unclear
@@ -188,11 +190,11 @@ enum JPEGSegment: Hashable {
 
 /// Goes through the chunks of a PNG (section 5.3) up to its data: its size, and the frames of an animated one (`acTL`, which comes before).
 struct PNGChunks: Sendable {
-    private(set) var size: FrameReader.Finding = .unclear
+    private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 1
 
     /// - Parameter bytes: from the start of the file, or of a chunk.
-    mutating func read(_ bytes: ArraySlice<UInt8>) -> FrameReader.Step {
+    mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         func number(_ place: Int) -> Int { bytes.dropFirst(place).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
         func holds(_ text: String, at place: Int) -> Bool { bytes.dropFirst(place).prefix(4).elementsEqual(text.utf8) }
         guard size != .unclear else {
@@ -202,7 +204,7 @@ struct PNGChunks: Sendable {
                 size = .unreadable
                 return .done
             }
-            size = .size(FrameSize(width: number(16), height: number(20)))
+            size = .size(ImageDimensions(width: number(16), height: number(20)))
             return .pass(33)
         }
         guard bytes.count >= 12 else { return .more }
@@ -216,11 +218,11 @@ struct PNGChunks: Sendable {
 
 /// Goes through a WebP (RFC 9649 section 2): the first chunk tells the size in one of three ways; an animation's frames follow it.
 struct WebPChunks: Sendable {
-    private(set) var size: FrameReader.Finding = .unclear
+    private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 0
 
     /// - Parameter bytes: from the start of the file, or of a later chunk.
-    mutating func read(_ bytes: ArraySlice<UInt8>) -> FrameReader.Step {
+    mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         func number(_ place: Int, _ count: Int) -> Int {
             bytes.dropFirst(place).prefix(count).reversed().reduce(0) { $0 << 8 | Int($1) }
         }
@@ -236,23 +238,23 @@ struct WebPChunks: Sendable {
         guard bytes.count >= 30 else { return .more }
         switch format {
         case "VP8X":
-            size = .size(FrameSize(width: number(24, 3) + 1, height: number(27, 3) + 1))
+            size = .size(ImageDimensions(width: number(24, 3) + 1, height: number(27, 3) + 1))
             let isAnimated = number(20, 1) & 0x02 != 0
             let length = number(16, 4)
             return isAnimated ? .pass(20 + length + length % 2) : .done
         case "VP8L":
             guard number(20, 1) == 0x2f else { return unreadable() }
             let packed = number(21, 4)
-            size = .size(FrameSize(width: packed & 0x3fff + 1, height: packed >> 14 & 0x3fff + 1))
+            size = .size(ImageDimensions(width: packed & 0x3fff + 1, height: packed >> 14 & 0x3fff + 1))
         default:
             // RFC 6386 section 9.1: the start code, then fourteen bits each; the rest is scaling.
             guard bytes.dropFirst(23).prefix(3).elementsEqual([0x9d, 0x01, 0x2a]) else { return unreadable() }
-            size = .size(FrameSize(width: number(26, 2) & 0x3fff, height: number(28, 2) & 0x3fff))
+            size = .size(ImageDimensions(width: number(26, 2) & 0x3fff, height: number(28, 2) & 0x3fff))
         }
         return .done
     }
 
-    private mutating func unreadable() -> FrameReader.Step {
+    private mutating func unreadable() -> ImageHeaderParser.Step {
         size = .unreadable
         return .done
     }

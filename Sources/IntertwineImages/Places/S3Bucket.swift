@@ -29,15 +29,15 @@ public struct S3Bucket: Sendable {
     }
 
     /// - Parameter key: as it is, in no encoding.
-    func url(of key: String) throws(FetchFailure) -> FetchURL {
+    func url(of key: String) throws(FetchError) -> FetchURL {
         let segments = key.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encode(String($0)) }
         return try FetchURL(endpoint.text + segments.joined(separator: "/"))
     }
 
     /// The fields that prove to the bucket who asks. None where nobody in particular does.
     /// - Parameter now: seconds since 1970.
-    func fields(for url: FetchURL, now: Int64) -> FetchHeaders {
-        var fields = FetchHeaders()
+    func fields(for url: FetchURL, now: Int64) -> FetchHeaderFields {
+        var fields = FetchHeaderFields()
         guard let credentials else { return fields }
         let moment = Timestamp.text(milliseconds: now * 1_000).filter { $0 != "-" && $0 != ":" }
         fields.append("x-amz-content-sha256", Self.hashOfNothing)

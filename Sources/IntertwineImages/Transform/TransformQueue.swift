@@ -12,7 +12,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         /// How many may wait, and pixels of those together.
         var waiting = 256
         var waitingPixels = 400_000_000
-        var patience: Duration = .seconds(10)
+        var maxQueueTime: Duration = .seconds(10)
 
         init() {}
     }
@@ -23,7 +23,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         var priority: ImagePriority
         var owners: TransformOwners
         var rank: UInt64
-        let until: LoopInstant
+        let until: MonotonicInstant
     }
 
     private struct Run {
@@ -48,7 +48,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
 
     /// - Returns: whether it may wait, and who was less urgent and lost its place to it.
     mutating func enter(
-        _ id: ID, pixels: Int, priority: ImagePriority, owners: TransformOwners = TransformOwners(), now: LoopInstant
+        _ id: ID, pixels: Int, priority: ImagePriority, owners: TransformOwners = TransformOwners(), now: MonotonicInstant
     ) -> (isTaken: Bool, displaced: [ID]) {
         // It, too, waits for a moment where a worker is free; then it is no burden.
         let isIdle = waiting.isEmpty && running.count < limits.running
@@ -65,7 +65,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         waiting.append(
             Entry(
                 id: id, pixels: max(1, pixels), priority: priority, owners: owners, rank: lastRank,
-                until: now.advanced(by: limits.patience)))
+                until: now.advanced(by: limits.maxQueueTime)))
         return (true, displaced)
     }
 
@@ -106,7 +106,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
 
     /// What waits gets at least that priority, and goes before what waits with it already; its patience stays. What runs does not count
     /// among what nobody looks at any more.
-    mutating func hurry(_ id: ID, to priority: ImagePriority) {
+    mutating func prioritize(_ id: ID, to priority: ImagePriority) {
         if priority > .prefetch { running[id]?.isPrefetch = false }
         guard let place = waiting.firstIndex(where: { $0.id == id }), priority > .prefetch, priority >= waiting[place].priority else {
             return
@@ -116,7 +116,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Ends what runs, forgets what waits.
-    mutating func leave(_ id: ID) {
+    mutating func remove(_ id: ID) {
         if running.removeValue(forKey: id) == nil { waiting.removeAll { $0.id == id } }
     }
 
@@ -153,13 +153,13 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Those whose patience is over; they are forgotten here.
-    mutating func expire(now: LoopInstant) -> [ID] {
+    mutating func expire(now: MonotonicInstant) -> [ID] {
         let gone = waiting.filter { $0.until <= now }.map(\.id)
         waiting.removeAll { $0.until <= now }
         return gone
     }
 
-    var nextExpiry: LoopInstant? { waiting.lazy.map(\.until).min() }
+    var nextExpiry: MonotonicInstant? { waiting.lazy.map(\.until).min() }
 
     /// Seconds until what waits now should be done.
     var retryAfter: Int {

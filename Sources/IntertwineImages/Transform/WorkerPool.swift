@@ -7,24 +7,24 @@ internal import Synchronization
 ///
 /// Whatever a worker does wrong costs the one picture that it is working on, and the worker: it is killed and another one started.
 actor WorkerPool {
-    typealias Reply = @Sendable (Result<PictureResult, ImageFailure>) -> Void
+    typealias Reply = @Sendable (Result<TransformResult, ImageError>) -> Void
 
     /// How long a worker may take to be ready.
     private static let longestStart = Duration.seconds(20)
     /// How long it may go on with what nobody wants any more, before it is killed: encoders cannot be stopped. It is to be over within 50 ms, of
     /// which hearing of it and dying take some, and more where the processors are busy.
-    private static let longestFarewell = Duration.milliseconds(10)
+    private static let killTimeout = Duration.milliseconds(10)
     /// Jobs until a worker is replaced as a matter of course.
-    private static let longestLife = 10_000
+    private static let maxJobsPerWorker = 10_000
 
     private struct Job {
-        let job: PictureJob
-        let picture: [UInt8]
+        let job: TransformJob
+        let image: [UInt8]
         let reply: Reply
     }
 
     private nonisolated let loop: EventLoop
-    private let configuration: PictureWorkers.Configuration
+    private let configuration: ImageWorkers.Configuration
     private let path: String
     private let starter: WorkerStarter
     private let isReady: Flag
@@ -32,9 +32,9 @@ actor WorkerPool {
     private var jobs: [UInt32: Job] = [:]
     private var workers: [Int: WorkerProcess] = [:]
     /// Being started right now.
-    private var expected = 0
+    private var startingCount = 0
     /// How many there should be: one that shows that they can be, and all from the moment that there is more to do.
-    private var wanted = 1
+    private var targetCount = 1
     private var restarts: RestartPolicy
     private var restartTimers: [Int: OneShotTimer] = [:]
     private var queueTimer: OneShotTimer?
@@ -47,7 +47,7 @@ actor WorkerPool {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    init(_ configuration: PictureWorkers.Configuration, path: String, loop: EventLoop, starter: WorkerStarter, isReady: Flag) {
+    init(_ configuration: ImageWorkers.Configuration, path: String, loop: EventLoop, starter: WorkerStarter, isReady: Flag) {
         self.configuration = configuration
         self.path = path
         self.loop = loop
@@ -56,61 +56,62 @@ actor WorkerPool {
         var limits = TransformQueue<UInt32>.Limits()
         limits.running = max(1, configuration.count)
         limits.waiting = configuration.queue
-        limits.patience = configuration.patience
+        limits.maxQueueTime = configuration.queueTimeout
         queue = TransformQueue(limits: limits)
         restarts = RestartPolicy(tolerated: max(4, 2 * configuration.count))
     }
 
     // MARK: Who comes
 
-    func enter(
-        _ wish: PictureJob, _ picture: [UInt8], pixels: Int, _ urgency: PictureUrgency, _ ticket: TransformTicket, _ reply: @escaping Reply
+    func submit(
+        _ wish: TransformJob, _ picture: [UInt8], pixels: Int, _ urgency: TransformPriority, _ ticket: TransformCancellation,
+        _ reply: @escaping Reply
     ) {
-        guard !ticket.hasLeft else { return reply(.failure(ImageFailure(.cancelled))) }
-        guard !isShutDown else { return reply(.failure(ImageFailure(.cancelled))) }
-        guard isReady.isSet else { return reply(.failure(ImageFailure(.workerFailed))) }
+        guard !ticket.hasLeft else { return reply(.failure(ImageError(.cancelled))) }
+        guard !isShutDown else { return reply(.failure(ImageError(.cancelled))) }
+        guard isReady.isSet else { return reply(.failure(ImageError(.workerFailed))) }
         let number = nextNumber()
         var job = wish
         job.id = number
         let (isTaken, displaced) = queue.enter(
             number, pixels: pixels, priority: urgency.priority, owners: urgency.owners, now: .now())
-        guard isTaken else { return reply(.failure(ImageFailure(.overloaded, retryAfter: queue.retryAfter))) }
+        guard isTaken else { return reply(.failure(ImageError(.overloaded, retryAfter: queue.retryAfter))) }
         ticket.number = number
-        jobs[number] = Job(job: job, picture: picture, reply: reply)
-        for other in displaced { finish(other, .failure(ImageFailure(.overloaded, retryAfter: queue.retryAfter))) }
+        jobs[number] = Job(job: job, image: picture, reply: reply)
+        for other in displaced { finish(other, .failure(ImageError(.overloaded, retryAfter: queue.retryAfter))) }
         assign()
         if queue.waitingCount > 0 {
-            wanted = max(1, configuration.count)
+            targetCount = max(1, configuration.count)
             start()
         }
         watchQueue()
     }
 
     /// It is wanted sooner than was said, before others of its kind, or by more viewers.
-    func hurry(_ ticket: TransformTicket, _ priority: ImagePriority, _ owners: TransformOwners) {
+    func prioritize(_ ticket: TransformCancellation, _ priority: ImagePriority, _ owners: TransformOwners) {
         guard let number = ticket.number else { return }
-        queue.hurry(number, to: priority)
+        queue.prioritize(number, to: priority)
         queue.setOwners(owners, of: number)
         assign()
     }
 
     /// Nobody waits for it any more.
-    func leave(_ ticket: TransformTicket) {
+    func cancel(_ ticket: TransformCancellation) {
         guard let number = ticket.number, jobs[number] != nil else { return }
         let worker = workers.first { $0.value.state == .busy(number) }?.key
         // Who runs keeps its place until the worker is free, or gone.
-        finish(number, .failure(ImageFailure(.cancelled)), keepsPlace: worker != nil)
+        finish(number, .failure(ImageError(.cancelled)), keepsPermit: worker != nil)
         guard let worker else { return }
         workers[worker]?.state = .calledOff(number)
-        workers[worker]?.add(PictureJob.cancellation(of: number))
-        setTimer(worker, Self.longestFarewell)
+        workers[worker]?.add(TransformJob.cancellation(of: number))
+        setTimer(worker, Self.killTimeout)
         flush(worker)
     }
 
     func shutDown() {
         isShutDown = true
         isReady.set(false)
-        for number in Array(jobs.keys) { finish(number, .failure(ImageFailure(.cancelled))) }
+        for number in Array(jobs.keys) { finish(number, .failure(ImageError(.cancelled))) }
         for worker in Array(workers.keys) { drop(worker) }
         for timer in restartTimers.values { timer.disarm() }
         restartTimers = [:]
@@ -123,11 +124,11 @@ actor WorkerPool {
         return lastJob
     }
 
-    private func finish(_ number: UInt32, _ result: Result<PictureResult, ImageFailure>, keepsPlace: Bool = false) {
-        if !keepsPlace { queue.leave(number) }
+    private func finish(_ number: UInt32, _ result: Result<TransformResult, ImageError>, keepsPermit: Bool = false) {
+        if !keepsPermit { queue.remove(number) }
         guard let job = jobs.removeValue(forKey: number) else { return }
         // Both were copied for the job.
-        MallocTrimmer.shared.recordFreed(job.picture.count + ((try? result.get().bytes.count) ?? 0))
+        MallocTrimmer.shared.recordFreed(job.image.count + ((try? result.get().bytes.count) ?? 0))
         job.reply(result)
     }
 
@@ -135,8 +136,8 @@ actor WorkerPool {
     private func assign() {
         while let (worker, _) = workers.first(where: { $0.value.state == .idle }), let number = queue.next(), let job = jobs[number] {
             workers[worker]?.state = .busy(number)
-            workers[worker]?.add(job.job.head(before: job.picture.count))
-            workers[worker]?.add(job.picture)
+            workers[worker]?.add(job.job.head(before: job.image.count))
+            workers[worker]?.add(job.image)
             setTimer(worker, configuration.timeLimit)
             flush(worker)
         }
@@ -152,7 +153,7 @@ actor WorkerPool {
 
     private func sendAway() {
         for number in queue.expire(now: .now()) {
-            finish(number, .failure(ImageFailure(.queueTimeout, retryAfter: queue.retryAfter)))
+            finish(number, .failure(ImageError(.queueTimeout, retryAfter: queue.retryAfter)))
         }
         watchQueue()
     }
@@ -161,11 +162,11 @@ actor WorkerPool {
 
     /// Starts as many as there should be.
     func start() {
-        while !isShutDown, workers.count + expected + restartTimers.count < wanted { startOne() }
+        while !isShutDown, workers.count + startingCount + restartTimers.count < targetCount { startOne() }
     }
 
     private func startOne() {
-        expected += 1
+        startingCount += 1
         starter.start(path) { [weak self, starter, loop] result in
             let pool = self
             loop.execute {
@@ -179,10 +180,10 @@ actor WorkerPool {
     }
 
     private func hasStarted(_ result: Result<WorkerStarter.Started, WorkerStarter.StartError>) {
-        expected -= 1
+        startingCount -= 1
         switch result {
         case .failure(let error):
-            complain("cannot be started (error \(error.number))")
+            reportError("cannot be started (error \(error.number))")
             replace()
         case .success(let started):
             guard !isShutDown else { return starter.discard(started) }
@@ -202,27 +203,27 @@ actor WorkerPool {
         guard !events.isDisjoint(with: [.readable, .failed, .hungUp, .peerClosed]) else { return }
         guard let answers = workers[worker]?.read() else { return fail(worker) }
         for answer in answers {
-            guard hear(answer, from: worker) else { return fail(worker) }
+            guard handleMessage(answer, from: worker) else { return fail(worker) }
         }
         assign()
     }
 
     /// False for what makes no sense at this moment.
-    private func hear(_ answer: PictureAnswer, from worker: Int) -> Bool {
+    private func handleMessage(_ answer: WorkerMessage, from worker: Int) -> Bool {
         switch (workers[worker]?.state, answer) {
         case (.starting, .hello(let report)):
             workers[worker]?.state = .idle
             workers[worker]?.timer?.disarm()
-            greet(report)
+            workerReady(report)
         case (.busy(let number), .done(let id, let result)) where id == number:
-            guard let job = jobs[number]?.job, PictureWorkers.fits(result, job) else { return false }
+            guard let job = jobs[number]?.job, ImageWorkers.fits(result, job) else { return false }
             finish(number, .success(result))
             becomeIdle(worker)
         case (.busy(let number), .failed(let id, let refusal)) where id == number:
-            finish(number, .failure(ImageFailure(refusal)))
+            finish(number, .failure(ImageError(refusal)))
             becomeIdle(worker)
         case (.calledOff(let number), .done(let id, _)) where id == number, (.calledOff(let number), .failed(let id, _)) where id == number:
-            queue.leave(number)
+            queue.remove(number)
             becomeIdle(worker)
         default: return false
         }
@@ -233,12 +234,12 @@ actor WorkerPool {
         workers[worker]?.timer?.disarm()
         workers[worker]?.state = .idle
         workers[worker]?.jobs += 1
-        guard let jobs = workers[worker]?.jobs, jobs >= Self.longestLife else { return }
+        guard let jobs = workers[worker]?.jobs, jobs >= Self.maxJobsPerWorker else { return }
         drop(worker)
         start()
     }
 
-    private func greet(_ report: WorkerReport) {
+    private func workerReady(_ report: WorkerReport) {
         isReady.set(true)
         if isComplaining { configuration.logger.info("pictures are resized again") }
         isComplaining = false
@@ -276,16 +277,16 @@ actor WorkerPool {
         drop(worker)
         switch state {
         case .starting:
-            complain("does not start")
+            reportError("does not start")
             replace()
         case .idle: replace()
         case .busy(let number):
-            configuration.logger.warning("a picture's worker was lost", metadata: ["bytes": "\(jobs[number]?.picture.count ?? 0)"])
-            finish(number, .failure(ImageFailure(.workerFailed)))
+            configuration.logger.warning("a picture's worker was lost", metadata: ["bytes": "\(jobs[number]?.image.count ?? 0)"])
+            finish(number, .failure(ImageError(.workerFailed)))
             replace()
         // It was killed because it was told to stop.
         case .calledOff(let number):
-            queue.leave(number)
+            queue.remove(number)
             start()
         }
         assign()
@@ -317,7 +318,7 @@ actor WorkerPool {
 
     /// No worker has come up. Where none ever did, pictures stay as they are until one does. Later that would be a lie: what was resized before
     /// would be given out whole, notes of the camera included, and be kept by caches as what it is not. Then work waits, as long as it may.
-    private func complain(_ what: String) {
+    private func reportError(_ what: String) {
         let isAnyoneThere = workers.values.contains { $0.state != .starting }
         guard !isAnyoneThere else { return }
         if !isComplaining {
@@ -327,7 +328,7 @@ actor WorkerPool {
         isComplaining = true
         guard !hasGreeted else { return }
         isReady.set(false)
-        for number in Array(jobs.keys) { finish(number, .failure(ImageFailure(.workerFailed))) }
+        for number in Array(jobs.keys) { finish(number, .failure(ImageError(.workerFailed))) }
     }
 }
 
@@ -347,7 +348,7 @@ final class Flag: Sendable {
 }
 
 /// One who waits for a worker, from the moment that it was asked. It can leave before the loop has heard of it.
-final class TransformTicket: Sendable {
+final class TransformCancellation: Sendable {
     private let left = Atomic<Bool>(false)
     /// The job's. Set and read on the loop; 0 before.
     private let job = Atomic<UInt32>(0)
@@ -362,7 +363,7 @@ final class TransformTicket: Sendable {
         set { job.store(newValue ?? 0, ordering: .relaxed) }
     }
 
-    func leave() {
+    func cancel() {
         left.store(true, ordering: .releasing)
     }
 }

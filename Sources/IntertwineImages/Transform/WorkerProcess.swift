@@ -23,7 +23,7 @@ struct WorkerProcess {
     var state = State.starting
     /// How many jobs it has done.
     var jobs = 0
-    private var incoming = AnswerReader()
+    private var incoming = WorkerMessageReader()
     private var outgoing: [[UInt8]] = []
     private var sent = 0
 
@@ -56,11 +56,11 @@ struct WorkerProcess {
 
     /// Reads as far as there is an answer: one at a time is all that it owes, and who says more and more is not listened to without an end. Nil
     /// where the worker is gone, or speaks nonsense.
-    mutating func read() -> [PictureAnswer]? {
+    mutating func read() -> [WorkerMessage]? {
         while true {
             let (count, answers) = withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 16) { buffer in
                 let count = recv(socket, buffer.baseAddress, buffer.count, 0)
-                return (count, count > 0 ? incoming.take(buffer.prefix(count)) : [])
+                return (count, count > 0 ? incoming.consume(buffer.prefix(count)) : [])
             }
             if count < 0 && errno == EAGAIN { return [] }
             if count < 0 && errno == EINTR { continue }
@@ -75,14 +75,14 @@ struct RestartPolicy {
     /// Deaths within a while that are taken as they come.
     private let tolerated: Int
     private var strikes = 0.0
-    private var last: LoopInstant?
+    private var last: MonotonicInstant?
 
     init(tolerated: Int) {
         self.tolerated = tolerated
     }
 
     /// How long to wait before the next one is started. Every five seconds one death is forgotten.
-    mutating func died(now: LoopInstant) -> Duration {
+    mutating func died(now: MonotonicInstant) -> Duration {
         if let last {
             let gone = now.since(last).components
             strikes = max(0, strikes - (Double(gone.seconds) + Double(gone.attoseconds) / 1e18) / 5)

@@ -7,7 +7,7 @@ internal import Synchronization
 /// `/images/{signature}/{source}/{variant}`.
 ///
 /// The source is the picture's URL in base64url. The signature is base64url too: a version, the key's name, the hour in which
-/// the path expires, and 128 bits of HMAC-SHA256 over all of that, the source, and the ``PictureVariant`` without its scale: one signature
+/// the path expires, and 128 bits of HMAC-SHA256 over all of that, the source, and the ``ProcessingOptions`` without its scale: one signature
 /// is good for all scales that the variant is offered at, and for no other size. Expiry moves in steps of the rotation, so a picture has
 /// one path for that long, and whoever caches by path profits; the path before is valid beside the new one for the whole horizon. Each
 /// picture's steps begin at an hour of its own: never do all caches have to fetch everything at once. The path is no part of our own
@@ -48,16 +48,16 @@ public struct ImageURLSigner: Sendable {
     /// counts itself as a reader.
     private final class Ring: Sendable {
         /// All that were ever taken: whoever reads one may do so for as long as it likes. A rotation leaves some hundred bytes.
-        private let taken: Mutex<[KeyList]>
+        private let keyLists: Mutex<[KeyList]>
         private let current: Atomic<Unmanaged<KeyList>>
 
         init(_ keys: KeyList) {
-            taken = Mutex([keys])
+            keyLists = Mutex([keys])
             current = Atomic(Unmanaged.passUnretained(keys))
         }
 
-        func take(_ keys: KeyList) {
-            taken.withLock { taken in
+        func use(_ keys: KeyList) {
+            keyLists.withLock { taken in
                 taken.append(keys)
                 current.store(Unmanaged.passUnretained(keys), ordering: .releasing)
             }
@@ -87,14 +87,14 @@ public struct ImageURLSigner: Sendable {
     ///
     /// - Parameter keys: as at the beginning; where they cannot be, nothing is changed.
     /// - Returns: whether they can.
-    public func take(keys: [[UInt8]]) -> Bool {
+    public func use(keys: [[UInt8]]) -> Bool {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return false }
-        ring.take(KeyList(keys.map(Key.init)))
+        ring.use(KeyList(keys.map(Key.init)))
         return true
     }
 
     /// A path, and how long its picture has no other.
-    public struct Minted: Sendable, Hashable {
+    public struct SignedPath: Sendable, Hashable {
         public var path: String
         /// Seconds since 1970 from which on another path is minted; this one stays valid.
         public var changes: Int64
@@ -104,25 +104,25 @@ public struct ImageURLSigner: Sendable {
     /// - Parameters:
     ///   - variant: nil for the original.
     ///   - now: seconds since 1970.
-    public func mint(_ source: FetchURL, _ variant: PictureVariant? = nil, now: Int64) -> Minted {
+    public func mint(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
         mint(source.text, variant, change: change(of: source.text, after: Int64(Self.hour(now))))
     }
 
     /// The path of a picture whose source is known to be in libcurl's canonical form, as every one is that `FetchURL.isPlain` says so of.
-    public func path(forPlain source: String, _ variant: PictureVariant? = nil, now: Int64) -> String {
+    public func path(forUnencoded source: String, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         mint(source, variant, change: change(of: source, after: Int64(Self.hour(now)))).path
     }
 
-    private func mint(_ source: String, _ variant: PictureVariant?, change: Int64) -> Minted {
+    private func mint(_ source: String, _ variant: ProcessingOptions?, change: Int64) -> SignedPath {
         let expiry = UInt32(clamping: change + horizonHours)
         var source = source
         let path = source.withUTF8 { source in
             ring.withKeys { Self.path(UnsafeRawBufferPointer(source), variant, expiry: expiry, key: $0.signing) }
         }
-        return Minted(path: path, changes: change * 3_600)
+        return SignedPath(path: path, changes: change * 3_600)
     }
 
-    private static func path(_ source: UnsafeRawBufferPointer, _ variant: PictureVariant?, expiry: UInt32, key: Key) -> String {
+    private static func path(_ source: UnsafeRawBufferPointer, _ variant: ProcessingOptions?, expiry: UInt32, key: Key) -> String {
         let variant = variant?.bytes ?? []
         let length = Base64URL.length(of: source.count) + (variant.isEmpty ? 0 : 1 + variant.count)
         // The signature's head and the text that stands behind it in the path, as they are signed.
@@ -163,7 +163,7 @@ public struct ImageURLSigner: Sendable {
     }
 
     /// The path alone.
-    public func path(for source: FetchURL, _ variant: PictureVariant? = nil, now: Int64) -> String {
+    public func path(for source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         mint(source, variant, now: now).path
     }
 
@@ -181,7 +181,7 @@ public struct ImageURLSigner: Sendable {
     public struct Verified: Sendable, Hashable {
         public var source: String
         /// Nil for the original.
-        public var sizing: PictureSizing?
+        public var sizing: ResizeMode?
         /// Seconds since 1970 from which on the path is valid no more.
         public var expires: Int64
     }
@@ -190,16 +190,16 @@ public struct ImageURLSigner: Sendable {
     /// - Parameters:
     ///   - path: as in the request line, without query.
     ///   - now: seconds since 1970.
-    public func verify(_ path: String, now: Int64) throws(ImageURLFault) -> Verified {
+    public func verify(_ path: String, now: Int64) throws(ImageURLError) -> Verified {
         guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
         let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
             throw .malformed
         }
-        var sizing: PictureSizing?
+        var sizing: ResizeMode?
         var signed = Array(parts[1])
         if parts.count == 3 {
-            sizing = PictureSizing(String(decoding: parts[2].prefix(PictureVariant.longest + 1), as: UTF8.self))
+            sizing = ResizeMode(String(decoding: parts[2].prefix(ProcessingOptions.longest + 1), as: UTF8.self))
             guard let sizing else { throw .malformed }
             signed += [UInt8(ascii: "/")] + sizing.variant.text.utf8
         }
@@ -242,7 +242,7 @@ public struct ImageURLSigner: Sendable {
 }
 
 /// Why a path is no picture's.
-public enum ImageURLFault: Error, Sendable, Hashable {
+public enum ImageURLError: Error, Sendable, Hashable {
     /// Not of the form of a picture's path at all: 404.
     case malformed
     /// Not minted here, or altered since: 403.

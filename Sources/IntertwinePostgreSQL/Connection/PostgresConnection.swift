@@ -16,7 +16,7 @@ package struct PostgresCommand: Sendable {
 }
 
 /// Statements that were sent together.
-package struct PostgresQuestion {
+package struct PipelinedQuery {
     fileprivate let awaited: [PostgresConnection.Awaited]
 }
 
@@ -51,9 +51,9 @@ package final class PostgresConnection: @unchecked Sendable {
     private let address: PostgresAddress
     private let warnings = Warnings()
     /// How long the server may take for an answer, which it cuts short a little earlier: more is the network's doing. Nil for ever.
-    private var patience: Duration?
+    private var responseTimeout: Duration?
     /// How far the server had followed its primary when that was last asked for, should it be a standby.
-    var followed: LogPlace?
+    var followed: LSN?
     /// By text, what is prepared.
     private var statements: [String: Prepared] = [:]
     private var lastName = 0
@@ -65,7 +65,7 @@ package final class PostgresConnection: @unchecked Sendable {
         (handle, timeline) = try PostgresSession.open(address, settings)
         self.address = address
         let timeout = settings.statementTimeout ?? address.statementTimeout
-        patience = timeout > .zero ? timeout + .seconds(1) : nil
+        responseTimeout = timeout > .zero ? timeout + .seconds(1) : nil
         PQsetNoticeReceiver(
             handle,
             { warnings, notice in
@@ -125,17 +125,17 @@ package final class PostgresConnection: @unchecked Sendable {
     /// - Returns: the answer of each.
     @discardableResult
     package func run(_ commands: [PostgresCommand]) throws(PostgresError) -> [PostgresRows] {
-        try answers(to: ask(commands))
+        try results(of: ask(commands))
     }
 
     /// Sends statements whose answers are waited for later, by ``answers(to:)``: before that the connection is asked nothing else.
-    package func ask(_ commands: [PostgresCommand]) throws(PostgresError) -> PostgresQuestion {
-        try settle()
-        return PostgresQuestion(awaited: try send(commands))
+    package func ask(_ commands: [PostgresCommand]) throws(PostgresError) -> PipelinedQuery {
+        try drainPipeline()
+        return PipelinedQuery(awaited: try send(commands))
     }
 
     /// Waits for what was asked, once.
-    package func answers(to question: PostgresQuestion) throws(PostgresError) -> [PostgresRows] { try receive(question.awaited) }
+    package func results(of question: PipelinedQuery) throws(PostgresError) -> [PostgresRows] { try receive(question.awaited) }
 
     /// Sends statements and does not wait: what becomes of them is seen by whoever uses the connection next, and told to nobody.
     package func post(_ commands: [PostgresCommand]) throws(PostgresError) {
@@ -144,7 +144,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
     /// Runs a script of several statements, without parameters; the answer is of no interest.
     package func execute(_ script: String) throws(PostgresError) {
-        try leavePipeline()
+        try exitPipeline()
         guard PQsendQuery(handle, script) == 1 else { throw failure(nil) }
         var fault: PostgresError?
         while let result = try next() {
@@ -161,7 +161,7 @@ package final class PostgresConnection: @unchecked Sendable {
     ///
     /// - Parameter statement: `COPY … FROM STDIN (FORMAT binary)`
     package func copy(_ statement: String) throws(PostgresError) -> PostgresCopy {
-        try leavePipeline()
+        try exitPipeline()
         guard let result = PQexec(handle, statement) else { throw failure(nil) }
         defer { PQclear(result) }
         guard PQresultStatus(result) == PGRES_COPY_IN else { throw failure(result) }
@@ -178,9 +178,9 @@ package final class PostgresConnection: @unchecked Sendable {
     package func transaction<Value>(
         isolation: String = "READ COMMITTED", isLong: Bool = false, _ body: () throws -> Value
     ) throws -> Value {
-        let usual = patience
-        if isLong { patience = nil }
-        defer { patience = usual }
+        let usual = responseTimeout
+        if isLong { responseTimeout = nil }
+        defer { responseTimeout = usual }
         var attempt = 1
         while true {
             do {
@@ -206,22 +206,22 @@ package final class PostgresConnection: @unchecked Sendable {
     ///
     /// - Returns: for each notification, the ``backend`` that made it; none when the time is over.
     package func notifications(within milliseconds: Int32) throws(PostgresError) -> [Int32] {
-        let known = takeNotifications()
+        let known = drainNotifications()
         guard known.isEmpty, hasInput(within: milliseconds) else { return known }
         guard PQconsumeInput(handle) == 1 else { throw failure(nil) }
-        return takeNotifications()
+        return drainNotifications()
     }
 
     /// Asks the server for a sign of life.
-    package func answers(within milliseconds: Int32) throws(PostgresError) -> Bool {
-        try settle()
+    package func awaitResult(within milliseconds: Int32) throws(PostgresError) -> Bool {
+        try drainPipeline()
         try post([PostgresCommand("SELECT 1")])
         guard hasResult(within: .milliseconds(Int(milliseconds))) else { return false }
-        try settle()
+        try drainPipeline()
         return true
     }
 
-    private func takeNotifications() -> [Int32] {
+    private func drainNotifications() -> [Int32] {
         var backends: [Int32] = []
         while let notification = PQnotifies(handle) {
             backends.append(notification.pointee.be_pid)
@@ -320,7 +320,7 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     private func next() throws(PostgresError) -> OpaquePointer? {
-        if let patience, !hasResult(within: patience) { throw end("the server does not answer") }
+        if let responseTimeout, !hasResult(within: responseTimeout) { throw end("the server does not answer") }
         return PQgetResult(handle)
     }
 
@@ -353,7 +353,7 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     /// Waits for what was posted. That it failed is of no interest, but for the session.
-    private func settle() throws(PostgresError) {
+    private func drainPipeline() throws(PostgresError) {
         while !posted.isEmpty {
             let awaited = posted.removeFirst()
             do throws(PostgresError) {
@@ -364,8 +364,8 @@ package final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    private func leavePipeline() throws(PostgresError) {
-        try settle()
+    private func exitPipeline() throws(PostgresError) {
+        try drainPipeline()
         guard PQpipelineStatus(handle) == PQ_PIPELINE_OFF || PQexitPipelineMode(handle) == 1 else { throw failure(nil) }
     }
 

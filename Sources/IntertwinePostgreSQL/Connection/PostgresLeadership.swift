@@ -8,11 +8,11 @@ internal import IntertwineStorage
 /// from then on.
 ///
 /// `@unchecked Sendable`: the session is touched on the serial queue alone.
-final class PostgresLeadership: Leadership, @unchecked Sendable {
+final class PostgresLeadership: LeaderElection, @unchecked Sendable {
     /// The first of the two numbers of these locks: "INTD".
     private static let lockClass: Int64 = 0x494E_5444
     /// Milliseconds that a server may take to say that the session goes on.
-    private static let patience: Int32 = 1_000
+    private static let timeoutMilliseconds: Int32 = 1_000
 
     private let address: PostgresAddress
     private let duty: Int64
@@ -28,12 +28,12 @@ final class PostgresLeadership: Leadership, @unchecked Sendable {
 
     func isLeading() async -> Bool {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: look()) }
+            queue.async { [self] in continuation.resume(returning: check()) }
         }
     }
 
     /// False where the server cannot be asked: then another process may be asked by those who can.
-    private func look() -> Bool {
+    private func check() -> Bool {
         do {
             let session = try connected()
             if !holdsLock {
@@ -49,7 +49,7 @@ final class PostgresLeadership: Leadership, @unchecked Sendable {
     }
 
     private func connected() throws -> GuardedSession {
-        if let session, try session.use({ try $0.answers(within: Self.patience) }) { return session }
+        if let session, try session.use({ try $0.awaitResult(within: Self.timeoutMilliseconds) }) { return session }
         (session, holdsLock) = (nil, false)
         let new = try GuardedSession(PostgresConnection(address, PostgresSettings(applicationName: "intertwine leader")))
         session = new

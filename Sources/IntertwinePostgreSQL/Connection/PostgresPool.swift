@@ -20,7 +20,7 @@ package final class PostgresPool: Sendable {
 
     package let address: PostgresAddress
     private let settings: PostgresSettings
-    private let threads: ReadThreads
+    private let threads: ReaderPool
     private let state = Mutex(State())
 
     /// Connects to nothing yet.
@@ -29,7 +29,7 @@ package final class PostgresPool: Sendable {
     ) {
         self.address = address
         self.settings = settings
-        threads = ReadThreads(limits)
+        threads = ReaderPool(limits)
     }
 
     /// How it goes.
@@ -60,7 +60,7 @@ package final class PostgresPool: Sendable {
     ///
     /// - Throws: ``PostgresError``, or what `body` throws.
     package func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
-        let connection = try take()
+        let connection = try acquire()
         defer {
             // What a failure leaves in the middle of something ends with its connection.
             if connection.isReusable { state.withLock { $0.idle.append(connection) } } else { forget(connection) }
@@ -75,7 +75,7 @@ package final class PostgresPool: Sendable {
         state.withLock { _ = $0.backends.remove(connection.backend) }
     }
 
-    private func take() throws(PostgresError) -> PostgresConnection {
+    private func acquire() throws(PostgresError) -> PostgresConnection {
         while let connection = state.withLock({ $0.idle.popLast() }) {
             if connection.isAlive { return connection }
             forget(connection)

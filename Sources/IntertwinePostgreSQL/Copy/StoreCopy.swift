@@ -8,14 +8,14 @@ internal import IntertwineStorage
 /// before it goes on: in the end all rows of both are counted and compared by their digests, and tables that differ are copied anew.
 package struct StoreCopy {
     /// Where items and ledger are.
-    package enum Place {
+    package enum DatabaseURL {
         case files(items: String, ledger: String)
         case database(PostgresAddress)
 
-        fileprivate func open() throws(StoreError) -> any CopySide {
+        fileprivate func open() throws(StoreError) -> any CopyEndpoint {
             switch self {
-            case .files(let items, let ledger): try FileCopySide(items: items, ledger: ledger)
-            case .database(let address): try PostgresCopySide(address)
+            case .files(let items, let ledger): try FileCopyEndpoint(items: items, ledger: ledger)
+            case .database(let address): try PostgresCopyEndpoint(address)
             }
         }
 
@@ -24,11 +24,11 @@ package struct StoreCopy {
 
     private static let batch = 2_000
 
-    private let source: any CopySide
-    private let destination: any CopySide
+    private let source: any CopyEndpoint
+    private let destination: any CopyEndpoint
 
     /// - Throws: `StoreError.unusable` where one of them cannot be opened.
-    package init(from source: Place, to destination: Place) throws(StoreError) {
+    package init(from source: DatabaseURL, to destination: DatabaseURL) throws(StoreError) {
         guard source.isFiles != destination.isFiles else {
             throw .unusable("a copy goes from a file to a PostgreSQL database, or back")
         }
@@ -137,7 +137,7 @@ package struct StoreCopy {
         }
     }
 
-    private func sum(of table: CopiedTable, in side: any CopySide) throws -> Sum {
+    private func sum(of table: CopiedTable, in side: any CopyEndpoint) throws -> Sum {
         var sum = Sum()
         var last: [TableValue]?
         while true {

@@ -15,10 +15,10 @@ final class ChangeListener: Sendable {
     }
 
     /// Milliseconds between signs of life of the server, and how long one may take.
-    private static let (interval, patience): (Int32, Int32) = (200, 500)
+    private static let (interval, timeout): (Int32, Int32) = (200, 500)
 
     private let state = State()
-    private let local: LocalChanges
+    private let local: OwnWrites
     private let queue = DispatchQueue(label: "intertwine.changes")
 
     /// Listens from the start on.
@@ -26,7 +26,7 @@ final class ChangeListener: Sendable {
     /// - Parameters:
     ///   - pool: whose own changes are told by ``noting(_:_:)``.
     ///   - local: what else changes items in this process.
-    init(_ pool: PostgresPool, _ local: LocalChanges) throws(PostgresError) {
+    init(_ pool: PostgresPool, _ local: OwnWrites) throws(PostgresError) {
         self.local = local
         let connection = try Self.connect(pool, local)
         state.isListening.store(true, ordering: .releasing)
@@ -45,13 +45,13 @@ final class ChangeListener: Sendable {
     }
 
     /// What items are read of a standby behind; nil where a change may have been missed.
-    var newest: LogPlace? { state.isListening.load(ordering: .acquiring) ? local.seen?.newest : nil }
+    var newest: LSN? { state.isListening.load(ordering: .acquiring) ? local.seen?.newest : nil }
 
     /// Does `body`, which changes items in a transaction of the pool's, and says so before anybody is told of its end.
-    func noting<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) throws -> Value {
+    func suppressingOwn<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) throws -> Value {
         do {
             let value = try body()
-            local.seen?.note(connection)
+            local.seen?.record(connection)
             state.changes.add(1, ordering: .releasing)
             return value
         } catch {
@@ -61,15 +61,15 @@ final class ChangeListener: Sendable {
         }
     }
 
-    private static func connect(_ pool: PostgresPool, _ local: LocalChanges) throws(PostgresError) -> PostgresConnection {
+    private static func connect(_ pool: PostgresPool, _ local: OwnWrites) throws(PostgresError) -> PostgresConnection {
         let connection = try PostgresConnection(pool.address, PostgresSettings(applicationName: "intertwine listener"))
         try PostgresUse.share(connection)
         try connection.execute("LISTEN \(ItemMigrations.channel)")
-        local.seen?.note(connection)
+        local.seen?.record(connection)
         return connection
     }
 
-    private static func run(_ first: PostgresConnection, _ pool: PostgresPool, _ local: LocalChanges, _ state: State) {
+    private static func run(_ first: PostgresConnection, _ pool: PostgresPool, _ local: OwnWrites, _ state: State) {
         try? listen(first, pool, local, state)
         var pause: UInt32 = 50
         while true {
@@ -88,15 +88,15 @@ final class ChangeListener: Sendable {
     }
 
     private static func listen(
-        _ connection: PostgresConnection, _ pool: PostgresPool, _ local: LocalChanges, _ state: State
+        _ connection: PostgresConnection, _ pool: PostgresPool, _ local: OwnWrites, _ state: State
     ) throws(PostgresError) {
         while !state.isOver.load(ordering: .relaxed) {
             let backends = try connection.notifications(within: interval)
             if backends.isEmpty {
-                guard try connection.answers(within: patience) else { return }
+                guard try connection.awaitResult(within: timeout) else { return }
                 continue
             }
-            local.seen?.note(connection)
+            local.seen?.record(connection)
             if !backends.filter({ !pool.isOwn($0) && !local.isOwn($0) }).isEmpty {
                 state.changes.add(1, ordering: .releasing)
             }

@@ -13,18 +13,18 @@ struct ItemWriter {
 
     /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends
     /// the item's takedown.
-    func put(_ item: ValidItem) throws -> ItemChange {
+    func put(_ item: ValidatedItem) throws -> ItemChange {
         _ = try takedowns.remove([ItemKey(item)])
-        let lane = try lane(of: item)
+        let lane = try stream(of: item)
         if try update(item, in: lane) { return .replaced }
         // Its kind may belong to another lane now, in which it has no place yet.
         let isKnown = try remove(ItemKey(item))
-        try insert(item, in: lane, at: LanePositions(StoredLane(connection: connection, lane: lane)).atEnd())
+        try insert(item, in: lane, at: OrderMaintenance(StoredStream(connection: connection, stream: lane)).atEnd())
         return isKnown ? .replaced : .added
     }
 
     /// Replaces an item in its place; false where it does not stand in the lane.
-    func update(_ item: ValidItem, in lane: Lane) throws -> Bool {
+    func update(_ item: ValidatedItem, in lane: StreamID) throws -> Bool {
         try connection.query(
             "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(lane.rawValue), .text(item.kind),
             .text(item.id), .text(item.variant), .utf8(item.body)
@@ -32,7 +32,7 @@ struct ItemWriter {
     }
 
     /// At a position that is free; an advertisement that nobody has listed is listed behind all content.
-    func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
+    func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
         try connection.query(
             "INSERT INTO item (lane, position, kind, id, variant, body) VALUES ($1, $2, $3, $4, $5, $6)", .integer(lane.rawValue),
             .integer(position), .text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body))
@@ -40,8 +40,8 @@ struct ItemWriter {
     }
 
     /// Lists an advertisement that nobody has listed behind all content.
-    func list(_ item: ValidItem) throws {
-        guard item.lane == .advertisements else { return }
+    func list(_ item: ValidatedItem) throws {
+        guard item.stream == .advertisements else { return }
         try connection.query(
             """
             INSERT INTO ad_listing (lane, position, kind, id, session)
@@ -56,10 +56,10 @@ struct ItemWriter {
     }
 
     /// Where an item goes as the database has it, whoever puts it. Advertisements stand in no section.
-    func lane(of item: ValidItem) throws -> Lane {
-        guard item.lane == .content else { return item.lane }
+    func stream(of item: ValidatedItem) throws -> StreamID {
+        guard item.stream == .content else { return item.stream }
         let rows = try connection.query("SELECT section FROM section_kind WHERE kind = $1", .text(item.kind))
-        return rows.isEmpty ? .content : Lane(rawValue: rows.integer(0, 0))
+        return rows.isEmpty ? .content : StreamID(rawValue: rows.integer(0, 0))
     }
 }
 
@@ -72,11 +72,11 @@ struct TakedownTable {
     }
 
     /// URLs among the texts of an item's fields, as a list of JSON: the texts as they stand there, escaped as they are. (What a body holds need
-    /// not fit the server's own JSON, which has no NUL.) And the creatives of a campaign, whose texts do, behind ``TakenDownItem/creative``.
+    /// not fit the server's own JSON, which has no NUL.) And the creatives of a campaign, whose texts do, behind ``BlockedItem/creative``.
     private static let urls = #"""
         (SELECT coalesce('[' || string_agg(url, ',') || ']', '[]') FROM (
             (SELECT (regexp_matches(item.body, '"https?:(?:[^"\\]|\\.)*"', 'g'))[1] AS url LIMIT 64)
-            UNION ALL SELECT to_json('\#(TakenDownItem.creative)' || creative)::text FROM (
+            UNION ALL SELECT to_json('\#(BlockedItem.creative)' || creative)::text FROM (
                 SELECT json_array_elements_text(
                     CASE json_typeof(list) WHEN 'array' THEN list ELSE json_build_array(list) END) AS creative
                 FROM (SELECT (item.body::json)->'creatives' AS list WHERE item.kind = '\#(Campaign.kind)') AS lists
@@ -96,7 +96,7 @@ struct TakedownTable {
     }
 
     /// Takes down all items of a lane.
-    func addAll(in lane: Lane, at moment: Int64, reason: String?) throws {
+    func addAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
         try connection.query(
             """
             INSERT INTO takedown (kind, id, at, reason, urls) SELECT kind, id, $2, $3, \(Self.urls) FROM item WHERE lane = $1
@@ -128,9 +128,9 @@ struct TakedownTable {
         return (0..<rows.count).flatMap { PostgresFeedStore.urls(ofTakedown: rows.text($0, 0)) }
     }
 
-    static func mark(_ snapshot: PostgresSnapshot) throws -> TakedownMark {
+    static func version(_ snapshot: PostgresSnapshot) throws -> TakedownVersion {
         let rows = try snapshot.rows("SELECT count(*), coalesce(max(at), 0) FROM takedown")
-        return TakedownMark(count: rows.integer(0, 0), last: rows.integer(0, 1))
+        return TakedownVersion(count: rows.integer(0, 0), last: rows.integer(0, 1))
     }
 
     static func takedown(of key: ItemKey, _ snapshot: PostgresSnapshot) throws -> Takedown? {

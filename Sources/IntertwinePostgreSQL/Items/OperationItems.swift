@@ -13,20 +13,20 @@ struct OperationItems: StoredItems {
         takedowns = TakedownTable(connection)
     }
 
-    func rows(of lane: Lane) -> StoredLane { StoredLane(connection: connection, lane: lane) }
+    func rows(of lane: StreamID) -> StoredStream { StoredStream(connection: connection, stream: lane) }
 
-    func location(of key: ItemKey) throws -> (lane: Lane, position: Int64)? {
+    func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64)? {
         let rows = try connection.query("SELECT lane, position FROM item WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id))
-        return rows.isEmpty ? nil : (Lane(rawValue: rows.integer(0, 0)), rows.integer(0, 1))
+        return rows.isEmpty ? nil : (StreamID(rawValue: rows.integer(0, 0)), rows.integer(0, 1))
     }
 
-    func lane(of item: ValidItem) throws -> Lane { try writer.lane(of: item) }
+    func stream(of item: ValidatedItem) throws -> StreamID { try writer.stream(of: item) }
 
-    func lane(ofSection name: String) throws -> Lane? {
-        try SectionTable(PostgresSnapshot(inside: connection)).layout.lanes[name]
+    func stream(ofSection name: String) throws -> StreamID? {
+        try SectionTable(PostgresSnapshot(inside: connection)).layout.streams[name]
     }
 
-    func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
+    func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
         _ = try takedowns.remove([ItemKey(item)])
         try writer.insert(item, in: lane, at: position)
     }
@@ -36,7 +36,7 @@ struct OperationItems: StoredItems {
             "UPDATE item SET position = $1 WHERE kind = $2 AND id = $3", .integer(position), .text(key.kind), .text(key.id))
     }
 
-    func update(_ item: ValidItem) throws -> Bool {
+    func update(_ item: ValidatedItem) throws -> Bool {
         try connection.query(
             "UPDATE item SET variant = $1, body = $2 WHERE kind = $3 AND id = $4", .text(item.variant), .utf8(item.body), .text(item.kind),
             .text(item.id)
@@ -45,7 +45,7 @@ struct OperationItems: StoredItems {
 
     func delete(_ key: ItemKey) throws -> Bool { try writer.remove(key) }
 
-    func deleteAll(in lane: Lane, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
+    func deleteAll(in lane: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let rows = try connection.query(
             "SELECT kind, id FROM item WHERE lane = $1 ORDER BY position LIMIT $2", .integer(lane.rawValue), .integer(Int64(limit)))
         let first = (0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) }
@@ -54,7 +54,7 @@ struct OperationItems: StoredItems {
 
     func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
-    func takeDownAll(in lane: Lane, at moment: Int64, reason: String?) throws {
+    func takeDownAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
         try takedowns.addAll(in: lane, at: moment, reason: reason)
     }
 }

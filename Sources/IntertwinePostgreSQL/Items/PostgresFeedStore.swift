@@ -12,23 +12,23 @@ package final class PostgresFeedStore: ItemStore {
     private let standby: PostgresStandby?
     private let changes: ChangeListener
     /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
-    private let orders = Mutex<[Lane: SectionOrder]>([:])
+    private let orders = Mutex<[StreamID: SectionSort]>([:])
 
     /// Connects, and makes or migrates the tables.
     ///
     /// - Throws: `StoreError.unusable` with one line that says what to do.
     package convenience init(_ address: PostgresAddress, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
-        try self.init(address, reading: limits, local: LocalChanges())
+        try self.init(address, reading: limits, local: OwnWrites())
     }
 
     /// - Parameter standby: of which is read where it has all that `local` has seen.
     init(
-        _ address: PostgresAddress, standby: PostgresStandby? = nil, reading limits: ReadLimits, local: LocalChanges
+        _ address: PostgresAddress, standby: PostgresStandby? = nil, reading limits: ReadLimits, local: OwnWrites
     ) throws(StoreError) {
         self.standby = standby
         let pool = PostgresPool(address, reading: limits, settings: PostgresSettings(plansOnce: true, readsOneState: true))
         self.pool = pool
-        changes = try PostgresStart.check(pool) { connection in
+        changes = try ServerChecks.check(pool) { connection in
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
             return try ChangeListener(pool, local)
         }
@@ -40,7 +40,7 @@ package final class PostgresFeedStore: ItemStore {
     package var readStatistics: ReadStatistics { pool.statistics }
 
     /// A server that comes and goes is no other one: those who read are told.
-    package func look() -> FileNews? { PostgresTimelines.shared.takeNews().map(FileNews.gone) }
+    package func checkForReplacement() -> FileChange? { PostgresTimelines.shared.takeNews().map(FileChange.gone) }
 
     package func completeFile() {}
 
@@ -76,7 +76,7 @@ package final class PostgresFeedStore: ItemStore {
     private func write<Value: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> Value) async throws -> Value {
         let changes = changes
         return try await pool.run(for: .request) { connection in
-            try changes.noting(connection) {
+            try changes.suppressingOwn(connection) {
                 try connection.transaction {
                     try connection.run([
                         // A replica that stands still must not hold all others up for longer.
@@ -93,7 +93,7 @@ package final class PostgresFeedStore: ItemStore {
     // MARK: Items
 
     package func put(
-        _ item: ValidItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
+        _ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange {
         try await write { connection in
             try refuse(PostgresSnapshot(inside: connection).item(kind: item.kind, id: item.id))
@@ -110,7 +110,7 @@ package final class PostgresFeedStore: ItemStore {
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void
     ) async throws -> StoreOperationSummary {
         guard operations.count <= SQLiteStore.operationLimit else {
-            throw StoreOperationFault(index: SQLiteStore.operationLimit, reason: .tooMany)
+            throw StoreOperationError(index: SQLiteStore.operationLimit, reason: .tooMany)
         }
         guard !operations.isEmpty else { return StoreOperationSummary() }
         let orders = orders.withLock { $0 }
@@ -152,8 +152,8 @@ package final class PostgresFeedStore: ItemStore {
         try await reading(for: .background) { try TakedownTable.urls($0, limit: Self.takenDownLimit) }
     }
 
-    package func takedownMark() async throws -> TakedownMark {
-        try await reading(for: .background) { try TakedownTable.mark($0) }
+    package func takedownVersion() async throws -> TakedownVersion {
+        try await reading(for: .background) { try TakedownTable.version($0) }
     }
 
     package func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown] {
@@ -162,16 +162,16 @@ package final class PostgresFeedStore: ItemStore {
 
     // MARK: Sections
 
-    package func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
-        try blocking { try PostgresSnapshot.read($0) { try SectionTable($0).layout.arranged(by: sections).lanes } }
+    package func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
+        try blocking { try PostgresSnapshot.read($0) { try SectionTable($0).layout.arranged(by: sections).streams } }
     }
 
-    package func arrange(_ sections: [SectionPlan], willWrite: () -> Void) throws(StoreError) -> [String: Lane] {
-        let lanes: [String: Lane] = try blocking { connection in
+    package func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void) throws(StoreError) -> [String: StreamID] {
+        let lanes: [String: StreamID] = try blocking { connection in
             let found = try PostgresSnapshot.read(connection) { try SectionTable($0) }
-            guard !found.isLaid(sections) else { return found.layout.lanes }
+            guard !found.isLaid(sections) else { return found.layout.streams }
             willWrite()
-            return try changes.noting(connection) {
+            return try changes.suppressingOwn(connection) {
                 // Moving items and making an index may take long.
                 try connection.transaction(isLong: true) {
                     try connection.run([
@@ -180,7 +180,7 @@ package final class PostgresFeedStore: ItemStore {
                     ])
                     var table = try SectionTable(PostgresSnapshot(inside: connection))
                     try table.lay(sections, in: connection)
-                    return table.layout.lanes
+                    return table.layout.streams
                 }
             }
         }

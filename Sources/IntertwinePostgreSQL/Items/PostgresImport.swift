@@ -5,9 +5,9 @@ import IntertwineStorage
 /// the store at the end, in one transaction. No other writer waits before that end.
 final class PostgresImport: ImportDestination {
     private let address: PostgresAddress
-    private let changes: LocalChanges
+    private let changes: OwnWrites
     private let connection: PostgresConnection
-    private let sections: [SectionPlan]
+    private let sections: [SectionConfiguration]
     private let isRehearsal: Bool
     private var copy: PostgresCopy?
     private var count: Int64 = 0
@@ -19,16 +19,16 @@ final class PostgresImport: ImportDestination {
     ///   - isRehearsal: whether everything is counted, and nothing written.
     /// - Throws: `StoreError.unusable` with one line that says what to do.
     init(
-        _ address: PostgresAddress, _ changes: LocalChanges, sections: [SectionPlan], isRehearsal: Bool
+        _ address: PostgresAddress, _ changes: OwnWrites, sections: [SectionConfiguration], isRehearsal: Bool
     ) throws(StoreError) {
         (self.address, self.changes) = (address, changes)
         self.sections = sections
         self.isRehearsal = isRehearsal
         // The end of a long import is one long statement.
         let settings = PostgresSettings(applicationName: "intertwine import", statementTimeout: .zero)
-        let connection = try PostgresStart.explaining(address) { try PostgresConnection(address, settings) }
+        let connection = try ServerChecks.explaining(address) { try PostgresConnection(address, settings) }
         self.connection = connection
-        copy = try PostgresStart.explaining(address) {
+        copy = try ServerChecks.explaining(address) {
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
             // The server ends a long statement that is nobody's any more, where its platform can.
             _ = try? connection.execute("SET client_connection_check_interval = '2s'")
@@ -56,16 +56,16 @@ final class PostgresImport: ImportDestination {
         rollback()
     }
 
-    func write(_ batch: [ValidItem]) throws -> ImportCounts {
+    func write(_ batch: [ValidatedItem]) throws -> ImportCounts {
         try speaking {
             guard let copy else { throw StoreError.unavailable("the import is over") }
             for item in batch {
                 count += 1
                 try copy.row([
-                    .integer(count), .integer(neighbour), .integer(item.lane.rawValue), .text(item.kind), .text(item.id),
+                    .integer(count), .integer(neighbour), .integer(item.stream.rawValue), .text(item.kind), .text(item.id),
                     .text(item.variant), .utf8(item.body),
                 ])
-                if item.lane != .advertisements { neighbour = count }
+                if item.stream != .advertisements { neighbour = count }
             }
         }
         return ImportCounts(added: batch.count)
@@ -145,7 +145,7 @@ final class PostgresImport: ImportDestination {
             var table = try SectionTable(PostgresSnapshot(inside: connection))
             if !table.isLaid(sections) { try table.lay(sections, in: connection) }
         }
-        let withheld = try takeOutWithheld()
+        let withheld = try removeBlocked()
         let total = Int(count) - withheld.count
         let added = try append()
         if added < total { try replace() }
@@ -155,7 +155,7 @@ final class PostgresImport: ImportDestination {
 
     /// Counts alone, beside whoever writes.
     private func rehearse() throws -> ImportCounts {
-        let withheld = try takeOutWithheld()
+        let withheld = try removeBlocked()
         let added = Int(
             try connection.query(
                 """
@@ -167,17 +167,17 @@ final class PostgresImport: ImportDestination {
     }
 
     /// What was taken down stays away, and nothing is listed behind it.
-    private func takeOutWithheld() throws -> Withheld {
-        var withheld = Withheld()
+    private func removeBlocked() throws -> BlockedItems {
+        var withheld = BlockedItems()
         let some = try connection.query(
             """
             SELECT s.kind, s.id FROM staged AS s JOIN takedown AS t ON t.kind = s.kind AND t.id = s.id
-            ORDER BY s.number LIMIT \(Withheld.namedLimit)
+            ORDER BY s.number LIMIT \(BlockedItems.namedLimit)
             """)
         guard !some.isEmpty else { return withheld }
-        for row in 0..<some.count { withheld.note(ItemKey(kind: some.text(row, 0), id: some.text(row, 1))) }
+        for row in 0..<some.count { withheld.record(ItemKey(kind: some.text(row, 0), id: some.text(row, 1))) }
         let all = try connection.query("DELETE FROM staged USING takedown AS t WHERE t.kind = staged.kind AND t.id = staged.id").affected
-        withheld.note(more: all - some.count)
+        withheld.record(more: all - some.count)
         try connection.execute(
             """
             CREATE INDEX staged_number ON staged (number) WHERE lane <> 1;

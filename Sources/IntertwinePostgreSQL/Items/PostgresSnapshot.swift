@@ -24,9 +24,9 @@ final class PostgresSnapshot: FeedSnapshot {
     private let connection: PostgresConnection
     private var stage: Stage
     private let trustsAnnouncements: Bool
-    private var announced: (reads: [LaneRead], isAll: Bool) = ([], false)
+    private var announced: (reads: [ReadRequest], isAll: Bool) = ([], false)
     /// The answers to what was announced.
-    private var brought: [(read: LaneRead, rows: PostgresRows)] = []
+    private var brought: [(read: ReadRequest, rows: PostgresRows)] = []
 
     private init(_ connection: PostgresConnection, _ stage: Stage, trustsAnnouncements: Bool = true) {
         self.connection = connection
@@ -58,8 +58,8 @@ final class PostgresSnapshot: FeedSnapshot {
         return try body(self)
     }
 
-    func announce(_ reads: [LaneRead], isAll: Bool) {
-        if stage == .new { announced = (reads, isAll && trustsAnnouncements) }
+    func prefetch(_ reads: [ReadRequest], isComplete: Bool) {
+        if stage == .new { announced = (reads, isComplete && trustsAnnouncements) }
     }
 
     func rows(_ text: String, _ values: PostgresValue...) throws -> PostgresRows { try rows(PostgresCommand(text, values)) }
@@ -82,42 +82,42 @@ final class PostgresSnapshot: FeedSnapshot {
         return rows
     }
 
-    private static func command(_ read: LaneRead) -> PostgresCommand {
+    private static func command(_ read: ReadRequest) -> PostgresCommand {
         let (comparison, order) = read.direction.words
         return PostgresCommand(
             "SELECT \(columns) FROM item WHERE lane = $1 AND position \(comparison) $2 ORDER BY position\(order) LIMIT $3",
             [
-                .integer(read.lane.rawValue), .integer(read.position ?? read.direction.outermost), .integer(Int64(max(read.limit, 0))),
+                .integer(read.stream.rawValue), .integer(read.position ?? read.direction.outermost), .integer(Int64(max(read.limit, 0))),
             ])
     }
 
     // MARK: FeedSnapshot
 
     func visit(
-        _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        let read = LaneRead(lane: lane, direction: direction, position: position, limit: max(limit, 0))
+        let read = ReadRequest(stream: lane, direction: direction, position: position, limit: max(limit, 0))
         let known = brought.first { other, rows in
-            (other.lane, other.direction, other.position) == (lane, direction, position)
+            (other.stream, other.direction, other.position) == (lane, direction, position)
                 && (limit <= other.limit || rows.count < other.limit)
         }
         try visit(known?.rows ?? rows(Self.command(read)), limit: read.limit, body)
     }
 
     func visit(
-        _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
-        let found = try rows(form, in: Lane.advertisements.rawValue, direction, of: position, limit: limit)
+        let found = try rows(form, in: StreamID.advertisements.rawValue, direction, of: position, limit: limit)
         guard found.isEmpty else { return try visit(found, body) }
         let lane = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .text(form.kind))
-        guard !lane.isEmpty, lane.integer(0, 0) != Lane.advertisements.rawValue else { return }
+        guard !lane.isEmpty, lane.integer(0, 0) != StreamID.advertisements.rawValue else { return }
         try visit(rows(form, in: lane.integer(0, 0), direction, of: position, limit: limit), body)
     }
 
     /// With the lane as a literal: it is what lets PostgreSQL use the index of forms.
     private func rows(
-        _ form: ItemForm, in lane: Int64, _ direction: PageDirection, of position: Int64?, limit: Int
+        _ form: ItemType, in lane: Int64, _ direction: PageDirection, of position: Int64?, limit: Int
     ) throws -> PostgresRows {
         let (comparison, order) = direction.words
         return try rows(
@@ -128,9 +128,10 @@ final class PostgresSnapshot: FeedSnapshot {
     }
 
     func visit(
-        _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ body: (ItemRow) throws -> Void
     ) throws {
-        let key = SectionKey(lane: lane, field: field)
+        let key = SectionKey(stream: lane, field: field)
         let (comparison, order) = direction.words
         let selection = "SELECT \(Self.columns), \(key.expression) FROM item WHERE lane = \(lane.rawValue)"
         let arrangement = "ORDER BY \(key.expression)\(order), position\(order) LIMIT $1"
@@ -146,16 +147,16 @@ final class PostgresSnapshot: FeedSnapshot {
         try visit(found, keyedBy: key, body)
     }
 
-    func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+    func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
         try items { try visit(lane, direction, of: position, limit: limit, $0) }
     }
 
-    func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+    func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
         try items { try visit(form, direction, of: position, limit: limit, $0) }
     }
 
     func items(
-        in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
+        in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
     ) throws -> [FeedItem] {
         try items { try visit(lane, by: field, direction, of: place, limit: limit, $0) }
     }
@@ -165,54 +166,54 @@ final class PostgresSnapshot: FeedSnapshot {
         return try items { try visit(rows, $0) }.first
     }
 
-    func count(in lane: Lane) throws -> Int {
+    func count(in lane: StreamID) throws -> Int {
         Int(try rows("SELECT count(*) FROM item WHERE lane = $1", .integer(lane.rawValue)).integer(0, 0))
     }
 
-    func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace? {
+    func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition? {
         guard index >= 0 else { return nil }
         guard let field else {
             let rows = try rows(
                 "SELECT position FROM item WHERE lane = $1 ORDER BY position LIMIT 1 OFFSET $2", .integer(lane.rawValue),
                 .integer(Int64(index)))
-            return rows.isEmpty ? nil : ItemPlace(position: rows.integer(0, 0))
+            return rows.isEmpty ? nil : SortPosition(position: rows.integer(0, 0))
         }
-        let key = SectionKey(lane: lane, field: field)
+        let key = SectionKey(stream: lane, field: field)
         let rows = try rows(
             """
             SELECT position, \(key.expression) FROM item WHERE lane = \(lane.rawValue)
             ORDER BY \(key.expression), position LIMIT 1 OFFSET $1
             """, .integer(Int64(index)))
-        return rows.isEmpty ? nil : ItemPlace(key: key.key(rows, 0, 1), position: rows.integer(0, 0))
+        return rows.isEmpty ? nil : SortPosition(key: key.key(rows, 0, 1), position: rows.integer(0, 0))
     }
 
-    func counts() throws -> [ItemForm: Int] {
+    func counts() throws -> [ItemType: Int] {
         let rows = try rows("SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
-        var counts: [ItemForm: Int] = [:]
+        var counts: [ItemType: Int] = [:]
         for row in 0..<rows.count {
-            counts[ItemForm(kind: rows.text(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
+            counts[ItemType(kind: rows.text(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
         }
         return counts
     }
 
-    func takenDown(kind: String, limit: Int) throws -> [TakenDownItem] {
+    func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
         let rows = try rows(
             "SELECT id, urls FROM takedown WHERE kind = $1 ORDER BY id LIMIT $2", .text(kind), .integer(Int64(max(limit, 0))))
         return (0..<rows.count).map { row in
-            TakenDownItem(id: rows.text(row, 0), leads: rows.optionalText(row, 1).map(PostgresFeedStore.leads(ofTakedown:)) ?? [])
+            BlockedItem(id: rows.text(row, 0), leads: rows.optionalText(row, 1).map(PostgresFeedStore.leads(ofTakedown:)) ?? [])
         }
     }
 
-    func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] {
+    func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
         let rows = try rows(
             """
             SELECT a.kind, a.id, a.variant, a.position, a.body, l.position FROM ad_listing AS l
             JOIN item AS a ON a.kind = l.kind AND a.id = l.id
-            WHERE l.lane = $1 AND l.position >= $2 AND l.position < $3 AND a.lane = \(Lane.advertisements.rawValue)
+            WHERE l.lane = $1 AND l.position >= $2 AND l.position < $3 AND a.lane = \(StreamID.advertisements.rawValue)
             ORDER BY l.position, l.number LIMIT $4
             """, .integer(lane.rawValue), .integer(positions.lowerBound), .integer(positions.upperBound), .integer(Int64(max(limit, 0))))
         let ads = try items { try visit(rows, $0) }
-        return ads.enumerated().map { AdListing(position: rows.integer($0.offset, 5), item: $0.element) }
+        return ads.enumerated().map { PinnedAd(position: rows.integer($0.offset, 5), item: $0.element) }
     }
 
     // MARK: Rows

@@ -11,27 +11,27 @@ final class PostgresSourceSnapshot: SourceCollection {
     private let source: String
     private let kind: any ItemKind
     private let address: PostgresAddress
-    private let changes: LocalChanges
+    private let changes: OwnWrites
     private let session: GuardedSession
     private(set) var count = 0
     /// Places in the list, those of repeated ids included.
     private var places: Int64 = 0
 
-    /// - Throws: `SnapshotRefusal.busy` while the same source is being synchronised elsewhere, on whichever machine; `StoreError`.
-    init(of source: String, kind: any ItemKind, into address: PostgresAddress, _ changes: LocalChanges) throws {
+    /// - Throws: `SnapshotRejection.busy` while the same source is being synchronised elsewhere, on whichever machine; `StoreError`.
+    init(of source: String, kind: any ItemKind, into address: PostgresAddress, _ changes: OwnWrites) throws {
         self.changes = changes
         self.source = source
         self.kind = kind
         self.address = address
         let settings = PostgresSettings(applicationName: "intertwine source", statementTimeout: .zero)
-        let connection = try PostgresStart.explaining(address) {
+        let connection = try ServerChecks.explaining(address) {
             let connection = try PostgresConnection(address, settings)
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
             return connection
         }
         // Goes with the session, however that ends.
         let isFree = try connection.query("SELECT pg_try_advisory_lock(hashtextextended($1, 5461))", .text(source)).flag(0, 0)
-        guard isFree else { throw SnapshotRefusal.busy(source) }
+        guard isFree else { throw SnapshotRejection.busy(source) }
         try connection.execute(
             """
             CREATE TEMPORARY TABLE staged (
@@ -43,10 +43,10 @@ final class PostgresSourceSnapshot: SourceCollection {
             );
             """)
         // Whoever stands still in the middle of it must not keep others from the source.
-        session = try PostgresStart.explaining(address) { try GuardedSession(connection) }
+        session = try ServerChecks.explaining(address) { try GuardedSession(connection) }
     }
 
-    func add(_ items: [ValidItem]) throws -> [Int] {
+    func add(_ items: [ValidatedItem]) throws -> [Int] {
         let rows = try speaking { connection in
             try connection.query(
                 """
@@ -65,7 +65,7 @@ final class PostgresSourceSnapshot: SourceCollection {
 
     func apply(removing share: Double, step: (Int) throws -> Void) throws -> SourceChanges {
         defer { discard() }
-        guard count > 0 || share >= 1 else { throw SnapshotRefusal.empty }
+        guard count > 0 || share >= 1 else { throw SnapshotRejection.empty }
         return try speaking { connection in
             try connection.execute("ANALYZE staged; BEGIN; SET LOCAL lock_timeout = '60s'")
             do {

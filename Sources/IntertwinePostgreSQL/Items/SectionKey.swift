@@ -4,7 +4,7 @@ import IntertwineFeed
 struct SectionKey: Hashable {
     static let prefix = "section_order_"
 
-    let lane: Lane
+    let stream: StreamID
     let field: SortField
 
     /// Says all that the index is made of, so that a change of any of it is another index. Long names are cut off by PostgreSQL, so the
@@ -12,7 +12,7 @@ struct SectionKey: Hashable {
     var name: String {
         let digest = field.name.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         let hex = String(digest, radix: 16)
-        return "\(Self.prefix)\(lane.rawValue)_\(field.comparison.rawValue)_\(hex)_\(field.name.prefix(16))"
+        return "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(hex)_\(field.name.prefix(16))"
     }
 
     /// Never NULL, always of one type. An item that was stored under another declaration and lacks the field stands where an empty value
@@ -26,7 +26,7 @@ struct SectionKey: Hashable {
     }
 
     var creation: String {
-        "CREATE INDEX \"\(name)\" ON item (\(expression), position) WHERE lane = \(lane.rawValue)"
+        "CREATE INDEX \"\(name)\" ON item (\(expression), position) WHERE lane = \(stream.rawValue)"
     }
 
     /// As a parameter of a statement.

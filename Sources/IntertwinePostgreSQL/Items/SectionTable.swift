@@ -7,12 +7,12 @@ struct SectionTable {
     private var indices: Set<String>
 
     init(_ snapshot: PostgresSnapshot) throws {
-        func lanes(_ text: String) throws -> [String: Lane] {
+        func lanes(_ text: String) throws -> [String: StreamID] {
             let rows = try snapshot.rows(text)
-            return Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.text($0, 0), Lane(rawValue: rows.integer($0, 1))) })
+            return Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.text($0, 0), StreamID(rawValue: rows.integer($0, 1))) })
         }
         layout = SectionLayout(
-            lanes: try lanes("SELECT name, number FROM section"), kinds: try lanes("SELECT kind, section FROM section_kind"))
+            streams: try lanes("SELECT name, number FROM section"), kinds: try lanes("SELECT kind, section FROM section_kind"))
         let indices = try snapshot.rows(
             """
             SELECT indexname::text FROM pg_indexes
@@ -23,7 +23,7 @@ struct SectionTable {
     }
 
     /// Lays the items out, with the indices that go with it, inside a transaction that has the writers' lock.
-    mutating func lay(_ sections: [SectionPlan], in connection: PostgresConnection) throws {
+    mutating func lay(_ sections: [SectionConfiguration], in connection: PostgresConnection) throws {
         let new = layout.arranged(by: sections)
         for (name, lane) in new.names(besides: layout) {
             try connection.query("INSERT INTO section (number, name) VALUES ($1, $2)", .integer(lane.rawValue), .text(name))
@@ -46,23 +46,23 @@ struct SectionTable {
     }
 
     /// Whether ``lay(_:in:)`` would change anything.
-    func isLaid(_ sections: [SectionPlan]) -> Bool {
+    func isLaid(_ sections: [SectionConfiguration]) -> Bool {
         layout.arranged(by: sections) == layout && Set(keys(sections).map(\.name)) == indices
     }
 
-    private func keys(_ sections: [SectionPlan]) -> Set<SectionKey> {
-        Set(layout.fields(of: sections).map { SectionKey(lane: $0.lane, field: $0.field) })
+    private func keys(_ sections: [SectionConfiguration]) -> Set<SectionKey> {
+        Set(layout.fields(of: sections).map { SectionKey(stream: $0.lane, field: $0.field) })
     }
 
     /// Behind what stands there, in their order: each position moves by the same step.
-    private static func move(_ kind: String, from old: Lane, to new: Lane, in connection: PostgresConnection) throws {
+    private static func move(_ kind: String, from old: StreamID, to new: StreamID, in connection: PostgresConnection) throws {
         let ends = try connection.query(
             """
             SELECT (SELECT max(position) FROM item WHERE lane = $2), (SELECT min(position) FROM item WHERE lane = $1),
                 (SELECT max(position) FROM item WHERE lane = $1)
             """, .integer(old.rawValue), .integer(new.rawValue))
         let step = try SectionLayout.step(
-            of: kind, (ends.optionalInteger(0, 1), ends.optionalInteger(0, 2)), behind: ends.optionalInteger(0, 0))
+            of: kind, (ends.optionalInteger(0, 1), ends.optionalInteger(0, 2)), after: ends.optionalInteger(0, 0))
         try connection.run([
             PostgresCommand(
                 """

@@ -6,7 +6,7 @@ struct SourceMerge {
     private let connection: PostgresConnection
     private let source: PostgresValue
     private let kind: any ItemKind
-    private let lane: Lane
+    private let stream: StreamID
     private var changes = SourceChanges()
     /// Whether what is withheld had to be remembered.
     private var hasNoted = false
@@ -18,7 +18,7 @@ struct SourceMerge {
         self.kind = kind
         try connection.query("INSERT INTO source (name) VALUES ($1) ON CONFLICT (name) DO NOTHING", .text(name))
         source = .integer(try connection.query("SELECT number FROM source WHERE name = $1", .text(name)).integer(0, 0))
-        lane = try ItemWriter(connection).lane(of: ValidItem(kind: kind.name, lane: kind.lane, id: "", variant: "", body: []))
+        stream = try ItemWriter(connection).stream(of: ValidatedItem(kind: kind.name, stream: kind.stream, id: "", variant: "", body: []))
     }
 
     mutating func run(removing share: Double, batch: Int64, step: (Int) throws -> Void) throws -> SourceChanges {
@@ -27,7 +27,7 @@ struct SourceMerge {
         try removeGone()
         if kind.name == Campaign.kind {
             let count = Int(try connection.query("SELECT count(*) FROM item WHERE kind = $1", .text(kind.name)).integer(0, 0))
-            guard count <= CampaignBook.limit else { throw SnapshotRefusal.tooManyCampaigns(count, limit: CampaignBook.limit) }
+            guard count <= CampaignIndex.limit else { throw SnapshotRejection.tooManyCampaigns(count, limit: CampaignIndex.limit) }
         }
         return changes
     }
@@ -62,7 +62,7 @@ struct SourceMerge {
         }
         guard leaving > 0 else { return }
         let all = Int(try connection.query("SELECT count(*) FROM source_item WHERE source = $1", source).integer(0, 0))
-        guard Double(leaving) <= Double(all) * share else { throw SnapshotRefusal.tooManyGone(leaving, of: all, share: share) }
+        guard Double(leaving) <= Double(all) * share else { throw SnapshotRejection.tooManyGone(leaving, of: all, share: share) }
     }
 
     private mutating func removeGone() throws {
@@ -120,7 +120,7 @@ struct SourceMerge {
             }
             if rows.flag(row, 10) {
                 // Remembered like the others: once it is released, its absence tells that the source has to be asked again.
-                changes.withheld.note(ItemKey(kind: kind.name, id: rows.text(row, 1)))
+                changes.withheld.record(ItemKey(kind: kind.name, id: rows.text(row, 1)))
                 if isKnown { continue }
                 hasNoted = true
             } else if isThere {
@@ -142,8 +142,8 @@ struct SourceMerge {
             .integers(remembered.map { rows.flag($0, 6) ? 1 : 0 }))
     }
 
-    private func item(_ rows: PostgresRows, _ row: Int) -> ValidItem {
-        ValidItem(kind: kind.name, lane: kind.lane, id: rows.text(row, 1), variant: rows.text(row, 2), body: rows.bytes(row, 3))
+    private func item(_ rows: PostgresRows, _ row: Int) -> ValidatedItem {
+        ValidatedItem(kind: kind.name, stream: kind.stream, id: rows.text(row, 1), variant: rows.text(row, 2), body: rows.bytes(row, 3))
     }
 
     /// Whether the item is there as one of the other sources brought it last.
@@ -153,9 +153,9 @@ struct SourceMerge {
         return rows.text(row, 11).split(separator: ",").contains { Int64($0) == digest }
     }
 
-    private func replace(_ item: ValidItem) throws {
+    private func replace(_ item: ValidatedItem) throws {
         let writer = ItemWriter(connection)
-        if try !writer.update(item, in: lane) {
+        if try !writer.update(item, in: stream) {
             // Its kind belongs to another lane now, in which it has no place yet.
             _ = try writer.remove(ItemKey(item))
             try append([item])
@@ -163,16 +163,16 @@ struct SourceMerge {
     }
 
     /// Behind what stands in the lane, in their order; advertisements that nobody has listed, behind all content.
-    private func append(_ items: [ValidItem]) throws {
+    private func append(_ items: [ValidatedItem]) throws {
         guard !items.isEmpty else { return }
         try connection.query(
             """
             INSERT INTO item (lane, position, kind, id, variant, body)
             SELECT $1, (SELECT coalesce(max(position), 0) FROM item WHERE lane = $1) + \(ItemSchema.step) * n, $2, id, variant, body
             FROM unnest($3, $4, $5) WITH ORDINALITY AS u (id, variant, body, n)
-            """, .integer(lane.rawValue), .text(kind.name), .texts(items.map(\.id)), .texts(items.map(\.variant)),
+            """, .integer(stream.rawValue), .text(kind.name), .texts(items.map(\.id)), .texts(items.map(\.variant)),
             .texts(items.map { String(decoding: $0.body, as: UTF8.self) }))
-        guard lane == .advertisements else { return }
+        guard stream == .advertisements else { return }
         for item in items { try ItemWriter(connection).list(item) }
     }
 }

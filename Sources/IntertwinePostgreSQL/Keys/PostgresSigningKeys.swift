@@ -31,9 +31,9 @@ package final class PostgresSigningKeys: Sendable {
     /// - Throws: `StoreError.unusable` with one line that says what to do.
     package init(_ address: PostgresAddress) throws(StoreError) {
         let settings = PostgresSettings(applicationName: "intertwine keys")
-        let pool = PostgresPool(address, reading: ReadLimits(threads: 1, waiting: 16, patience: .seconds(5)), settings: settings)
+        let pool = PostgresPool(address, reading: ReadLimits(threads: 1, waiting: 16, queueTimeout: .seconds(5)), settings: settings)
         self.pool = pool
-        try PostgresStart.check(pool) { connection in
+        try ServerChecks.check(pool) { connection in
             try PostgresSchema.bringUpToDate(connection, part: Self.part, migrations: Self.migrations)
             try Self.change(connection) {
                 guard try connection.query("SELECT 1 FROM signing_key LIMIT 1").isEmpty else { return }
@@ -46,8 +46,8 @@ package final class PostgresSigningKeys: Sendable {
     /// Puts a key that comes from elsewhere there; nothing where it is there.
     ///
     /// - Throws: `StoreError.unusable` where there is another one.
-    package static func keep(_ key: SigningKey, at address: PostgresAddress) throws(StoreError) {
-        try PostgresStart.check(PostgresPool(address)) { connection in
+    package static func store(_ key: SigningKey, at address: PostgresAddress) throws(StoreError) {
+        try ServerChecks.check(PostgresPool(address)) { connection in
             // Keys go first, and a copy that goes on brings them once more.
             try PostgresSchema.bringUpToDate(connection, part: part, migrations: migrations, isCopying: true)
             try change(connection) {
@@ -84,7 +84,7 @@ package final class PostgresSigningKeys: Sendable {
     package func rotate(after age: Int64) async throws {
         let address = pool.address
         try await pool.run(for: .background) { connection in
-            try PostgresStart.explaining(address) { try Self.rotate(after: age, connection) }
+            try ServerChecks.explaining(address) { try Self.rotate(after: age, connection) }
         }
     }
 

@@ -10,29 +10,29 @@ internal import IntertwineStorage
 /// What a group found missing or took for new, and another replica has written, is a key that is there twice: the group is then rolled back
 /// and done anew.
 struct LedgerGroup {
-    private struct KeptKey: Hashable {
-        var scope: ExactText
-        var key: ExactText
+    private struct StoredKey: Hashable {
+        var scope: ByteString
+        var key: ByteString
     }
 
-    private struct KeptAnswer {
-        var fingerprint: ExactText
-        var answer: [UInt8]
+    private struct StoredResponseRow {
+        var fingerprint: ByteString
+        var response: [UInt8]
         var expires: Int64
         var owner: String?
-        var isKept = true
+        var isStored = true
         var isChanged = false
     }
 
-    private struct KeptSelection {
+    private struct StoredCommandRecord {
         var expires: Int64
         var undoneAt: Int64?
         var isChanged = false
     }
 
     private struct Exposure: Hashable {
-        var viewer: ExactText
-        var campaign: ExactText
+        var viewer: ByteString
+        var campaign: ByteString
         var at: Int64
     }
 
@@ -45,17 +45,17 @@ struct LedgerGroup {
     /// The server's time when the units are decided.
     private var now: Int64 = .min
     /// For each unit, those of its events.
-    private let keys: [[AllowanceKeys]]
+    private let keys: [[RateCounterKeys]]
     /// Where its short windows are locked.
-    private let places: AllowancePlaces
-    /// What is asked for: idempotency keys, selections, and what ``AllowanceBook`` asks.
+    private let lockStripes: AdvisoryLockStripes
+    /// What is asked for: idempotency keys, selections, and what ``RateCounterDecisions`` asks.
     private let wanted: (answers: [(scope: String, key: String)], selections: [String])
-    private var allowances: AllowanceBook
+    private var allowances: RateCounterDecisions
     /// Where it looks for short windows, and puts them.
-    var mode: SharedAllowances.Mode { allowances.mode }
-    private var answers: [KeptKey: KeptAnswer] = [:]
-    private var selections: [ExactText: KeptSelection] = [:]
-    private var inserted: [SelectionRecord] = []
+    var mode: SharedRateCounters.Mode { allowances.mode }
+    private var responses: [StoredKey: StoredResponseRow] = [:]
+    private var selections: [ByteString: StoredCommandRecord] = [:]
+    private var inserted: [CommandRecord] = []
     private var changes: [PostgresCommand] = []
     private var events: [(event: LedgerEvent, verdict: Verdict)] = []
     private var exposures: [Exposure: Seen] = [:]
@@ -71,16 +71,16 @@ struct LedgerGroup {
     /// - Parameters:
     ///   - recent: where given, keys that it does not know are not looked up in the table.
     ///   - mode: where short windows are.
-    init(_ entries: [LedgerEntry], recent: RecentKeys?, _ mode: SharedAllowances.Mode) {
+    init(_ entries: [LedgerEntry], recent: SeenKeyFilter?, _ mode: SharedRateCounters.Mode) {
         self.entries = entries
-        keys = entries.map { $0.events.map { $0.verdict == .counted ? AllowanceKeys($0) : .none } }
-        var (asked, guesses, places) = (Set<AllowanceKey>(), false, AllowancePlaces())
+        keys = entries.map { $0.events.map { $0.verdict == .counted ? RateCounterKeys($0) : .none } }
+        var (asked, guesses, places) = (Set<RateCounterKey>(), false, AdvisoryLockStripes())
         for (entry, keys) in zip(entries, keys) {
             for (event, keys) in zip(entry.events, keys) {
                 keys.forEach(event) { key, window, isLeft in
-                    let isShort = SharedAllowances.isShort(window)
+                    let isShort = SharedRateCounters.isShort(window)
                     if isShort { places.insert(key) }
-                    guard !isShort || mode.looksIntoTable else { return }
+                    guard !isShort || mode.readsTable else { return }
                     // The table itself holds to a guess, where it is written.
                     let isWritten = isLeft && (!isShort || mode.writesTable)
                     if isWritten, let recent, recent.isNew(key) { guesses = true } else { asked.insert(key) }
@@ -88,8 +88,8 @@ struct LedgerGroup {
             }
         }
         self.guesses = guesses
-        self.places = places
-        allowances = AllowanceBook(asked: asked, mode)
+        self.lockStripes = places
+        allowances = RateCounterDecisions(asked: asked, mode)
         wanted = (
             entries.compactMap { $0.idempotency?.key }.flatMap { key in
                 [key.scope, key.formerScope].compactMap(\.self).map { (scope: $0, key: key.key) }
@@ -98,7 +98,7 @@ struct LedgerGroup {
         let events = entries.lazy.flatMap(\.events)
         longestWindow =
             events.map { event in
-                max(event.deduplication?.window ?? 0, event.requirement?.window ?? 0, event.rates.map(\.window).max() ?? 0)
+                max(event.deduplication?.window ?? 0, event.requiredPriorEvent?.window ?? 0, event.rates.map(\.window).max() ?? 0)
             }.max() ?? 0
         days = Set(events.map { LedgerTime.day(of: $0.at) })
     }
@@ -106,7 +106,7 @@ struct LedgerGroup {
     // MARK: What it asks
 
     /// Whether it decides by short windows.
-    var readsLog: Bool { !places.isEmpty }
+    var readsLog: Bool { !lockStripes.isEmpty }
 
     /// The advisory ones, in the order of ``PostgresLedgerSchema``.
     var locks: [PostgresCommand] {
@@ -117,7 +117,7 @@ struct LedgerGroup {
                     "SELECT pg_advisory_xact_lock_shared($1::int, $2::int)",
                     [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.appending)]))
         }
-        let allowances = places.locks
+        let allowances = lockStripes.locks
         if let allowances { locks.append(allowances.all) }
         let viewers = Set(entries.lazy.flatMap(\.changes).map { PostgresLedgerSchema.Lock.of($0.viewer) }).sorted()
         if !viewers.isEmpty {
@@ -157,32 +157,32 @@ struct LedgerGroup {
     }
 
     /// - Parameter rows: the answers to all of the questions, and to whatever was asked before them.
-    mutating func take(_ rows: [PostgresRows]) {
+    mutating func apply(_ rows: [PostgresRows]) {
         var rest = rows
-        if !wanted.selections.isEmpty, let selected = rest.popLast() { takeSelections(selected) }
-        if !wanted.answers.isEmpty, let answered = rest.popLast() { takeAnswers(answered) }
-        if !allowances.asked.isEmpty, let kept = rest.popLast() { takeAllowances(kept) }
+        if !wanted.selections.isEmpty, let selected = rest.popLast() { applySelections(selected) }
+        if !wanted.answers.isEmpty, let answered = rest.popLast() { applyResponses(answered) }
+        if !allowances.asked.isEmpty, let kept = rest.popLast() { applyCounters(kept) }
     }
 
-    private mutating func takeAllowances(_ kept: PostgresRows) {
+    private mutating func applyCounters(_ kept: PostgresRows) {
         for row in 0..<kept.count {
-            guard let key = AllowanceKey(kept.view(row, 0)) else { continue }
-            allowances.keep(key, until: kept.integer(row, 1), used: kept.integer(row, 2))
+            guard let key = RateCounterKey(kept.view(row, 0)) else { continue }
+            allowances.store(key, until: kept.integer(row, 1), used: kept.integer(row, 2))
         }
     }
 
-    private mutating func takeAnswers(_ answered: PostgresRows) {
+    private mutating func applyResponses(_ answered: PostgresRows) {
         for row in 0..<answered.count {
-            let key = KeptKey(scope: ExactText(answered.text(row, 0)), key: ExactText(answered.text(row, 1)))
-            answers[key] = KeptAnswer(
-                fingerprint: ExactText(answered.text(row, 2)), answer: answered.bytes(row, 3), expires: answered.integer(row, 4),
+            let key = StoredKey(scope: ByteString(answered.text(row, 0)), key: ByteString(answered.text(row, 1)))
+            responses[key] = StoredResponseRow(
+                fingerprint: ByteString(answered.text(row, 2)), response: answered.bytes(row, 3), expires: answered.integer(row, 4),
                 owner: answered.optionalText(row, 5))
         }
     }
 
-    private mutating func takeSelections(_ selected: PostgresRows) {
+    private mutating func applySelections(_ selected: PostgresRows) {
         for row in 0..<selected.count {
-            selections[ExactText(selected.text(row, 0))] = KeptSelection(
+            selections[ByteString(selected.text(row, 0))] = StoredCommandRecord(
                 expires: selected.integer(row, 1), undoneAt: selected.optionalInteger(row, 2))
         }
     }
@@ -195,7 +195,7 @@ struct LedgerGroup {
     ///   - now: the server's time.
     ///   - isLate: whether a unit's timeout is over.
     mutating func decide(
-        at now: Int64, _ shared: inout SharedAllowances, _ rollups: inout PartialRollups, _ uncounted: inout UncountedRows,
+        at now: Int64, _ shared: inout SharedRateCounters, _ rollups: inout RollupDeltas, _ uncounted: inout PendingRollup,
         isLate: (Int) -> Bool
     ) -> [Result<LedgerReceipt, any Error>] {
         self.now = now
@@ -206,41 +206,41 @@ struct LedgerGroup {
     }
 
     private mutating func decide(
-        _ entry: LedgerEntry, _ keys: [AllowanceKeys], _ shared: inout SharedAllowances, _ rollups: inout PartialRollups,
-        _ uncounted: inout UncountedRows
+        _ entry: LedgerEntry, _ keys: [RateCounterKeys], _ shared: inout SharedRateCounters, _ rollups: inout RollupDeltas,
+        _ uncounted: inout PendingRollup
     ) -> Result<LedgerReceipt, any Error> {
         if let key = entry.idempotency?.key, let receipt = receipt(of: key, delay: entry.delay(until: now)) { return .success(receipt) }
-        if let selection = entry.selection, selections[ExactText(selection.id)] != nil {
+        if let selection = entry.selection, selections[ByteString(selection.id)] != nil {
             return .failure(StoreError.unavailable("a selection of the id is there"))
         }
         if let id = entry.undoes {
-            guard var selection = selections[ExactText(id)] else { return .success(.expired) }
+            guard var selection = selections[ByteString(id)] else { return .success(.expired) }
             guard selection.undoneAt == nil else { return .success(.alreadyUndone) }
             guard selection.expires > now else { return .success(.expired) }
             (selection.undoneAt, selection.isChanged) = (now, true)
-            selections[ExactText(id)] = selection
+            selections[ByteString(id)] = selection
         }
         if let selection = entry.selection {
             inserted.append(selection)
-            selections[ExactText(selection.id)] = KeptSelection(expires: selection.expires)
+            selections[ByteString(selection.id)] = StoredCommandRecord(expires: selection.expires)
         }
         for change in entry.changes { changes += change.commands(until: entry.selection?.expires ?? now, now: now) }
         var verdicts: [Verdict] = []
         for (event, keys) in zip(entry.events, keys) {
             let verdict = event.verdict == .counted ? allowances.verdict(on: event, keys, committedAt: now, &shared) : event.verdict
             if verdict != .counted, event.verdict == .counted, allowances.isGuess(event, keys, committedAt: now, shared) { isUnsure = true }
-            rollups.count(event, as: verdict, mayDefer: UncountedRows.mayDefer(event, as: verdict))
+            rollups.count(event, as: verdict, mayDefer: PendingRollup.mayDefer(event, as: verdict))
             verdicts.append(verdict)
-            guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
+            guard verdict == .counted || uncounted.accepts(event, as: verdict) else { continue }
             events.append((event, verdict))
             if verdict == .counted { remember(event) }
         }
         for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count), mayDefer: true) }
         if let (key, answer) = entry.idempotency, let kept = answer(verdicts) {
-            let place = KeptKey(scope: ExactText(key.scope), key: ExactText(key.key))
-            answers[place] = KeptAnswer(
-                fingerprint: ExactText(key.fingerprint), answer: kept, expires: key.expires, owner: key.owner,
-                isKept: answers[place]?.isKept ?? false, isChanged: true)
+            let place = StoredKey(scope: ByteString(key.scope), key: ByteString(key.key))
+            responses[place] = StoredResponseRow(
+                fingerprint: ByteString(key.fingerprint), response: kept, expires: key.expires, owner: key.owner,
+                isStored: responses[place]?.isStored ?? false, isChanged: true)
         }
         return .success(.committed(verdicts))
     }
@@ -248,23 +248,23 @@ struct LedgerGroup {
     /// - Parameter delay: milliseconds since the request.
     private func receipt(of key: IdempotencyKey, delay: Int64) -> LedgerReceipt? {
         for scope in [key.scope, key.formerScope].compactMap(\.self) {
-            guard let kept = answers[KeptKey(scope: ExactText(scope), key: ExactText(key.key))], kept.expires > now,
+            guard let kept = responses[StoredKey(scope: ByteString(scope), key: ByteString(key.key))], kept.expires > now,
                 // One that is kept for longer than this one would be was kept by a clock that was ahead.
                 kept.expires <= LedgerTime.latestEnd(at: key.expires, window: delay)
             else { continue }
-            return kept.fingerprint == ExactText(key.fingerprint) ? .replayed(kept.answer) : .keyReused
+            return kept.fingerprint == ByteString(key.fingerprint) ? .replayed(kept.response) : .keyReused
         }
         return nil
     }
 
     /// Notes that a viewer saw a campaign, for as long as its caps ask for that.
     private mutating func remember(_ event: LedgerEvent) {
-        guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.remembered > 0,
+        guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.frequencyCapTTL > 0,
             let viewer = event.viewer
         else { return }
         let until = LedgerTime.latestEnd(
-            at: event.at, window: Int64(showing.remembered).multipliedReportingOverflow(by: 1_000).partialValue)
-        let exposure = Exposure(viewer: ExactText(viewer), campaign: ExactText(campaign), at: event.at)
+            at: event.at, window: Int64(showing.frequencyCapTTL).multipliedReportingOverflow(by: 1_000).partialValue)
+        let exposure = Exposure(viewer: ByteString(viewer), campaign: ByteString(campaign), at: event.at)
         let seen = exposures[exposure] ?? Seen(count: 0, until: until)
         exposures[exposure] = Seen(count: seen.count + 1, until: max(seen.until, until))
     }
@@ -272,20 +272,20 @@ struct LedgerGroup {
     // MARK: What it writes
 
     /// Keys of allowances that have a row once the group is committed.
-    var keptKeys: some Sequence<AllowanceKey> { allowances.kept }
+    var storedKeys: some Sequence<RateCounterKey> { allowances.storedKeys }
 
     /// All but the rollups and the log; nothing where the group has nothing else to tell.
     var commands: [PostgresCommand] {
-        allowances.commands + answerCommands + selectionCommands + changes + exposureCommands + eventCommands
+        allowances.commands + responseCommands + selectionCommands + changes + exposureCommands + eventCommands
     }
 
-    private var answerCommands: [PostgresCommand] {
-        let changed = answers.filter(\.value.isChanged).sorted {
+    private var responseCommands: [PostgresCommand] {
+        let changed = responses.filter(\.value.isChanged).sorted {
             ($0.key.scope.text, $0.key.key.text) < ($1.key.scope.text, $1.key.key.text)
         }
         return [
             (
-                changed.filter(\.value.isKept),
+                changed.filter(\.value.isStored),
                 """
                 UPDATE idempotency AS kept
                 SET fingerprint = new.fingerprint, answer = new.answer, expires = new.expires, owner = new.owner
@@ -294,7 +294,7 @@ struct LedgerGroup {
                 """
             ),
             (
-                changed.filter { !$0.value.isKept },
+                changed.filter { !$0.value.isStored },
                 """
                 INSERT INTO idempotency (scope, key, fingerprint, answer, expires, owner)
                 SELECT * FROM unnest($1, $2, $3, $4, $5, $6)
@@ -306,7 +306,7 @@ struct LedgerGroup {
                 sql,
                 [
                     .texts(rows.map(\.key.scope.text)), .texts(rows.map(\.key.key.text)), .texts(rows.map(\.value.fingerprint.text)),
-                    .blobs(rows.map(\.value.answer)), .integers(rows.map(\.value.expires)), .texts(rows.map(\.value.owner)),
+                    .blobs(rows.map(\.value.response)), .integers(rows.map(\.value.expires)), .texts(rows.map(\.value.owner)),
                 ])
         }
     }
@@ -383,16 +383,16 @@ struct LedgerGroup {
     }
 }
 
-extension AllowanceKeys {
+extension RateCounterKeys {
     /// Of an event that does not count anyway.
-    static let none = AllowanceKeys(LedgerEvent(at: 0, kind: .impression, cell: ""))
+    static let none = RateCounterKeys(LedgerEvent(at: 0, kind: .impression, cell: ""))
 }
 
-extension ViewerChange {
+extension ListMutation {
     /// Of what lock it needs.
     fileprivate var viewer: String {
         switch self {
-        case .add(_, let viewer, _, _, _), .remove(_, let viewer, _, _, _), .takeBack(_, let viewer, _, _): viewer
+        case .add(_, let viewer, _, _, _), .remove(_, let viewer, _, _, _), .revert(_, let viewer, _, _): viewer
         }
     }
 }

@@ -14,11 +14,11 @@ final class LedgerReplica {
     /// Of no other replica that is there: counts go to rows of its own. Two of one slot would wait for each other, and count right.
     private var slot: Int64 = 0
     private var number: Int64 = 0
-    private var rollups = PartialRollups()
-    private var uncounted = UncountedRows()
-    private var days = EventDays()
-    private var recent = RecentKeys()
-    private var shared: SharedAllowances
+    private var rollups = RollupDeltas()
+    private var uncounted = PendingRollup()
+    private var days = EventPartitions()
+    private var recent = SeenKeyFilter()
+    private var shared: SharedRateCounters
     private let recentSlots: Int
     private let clock: ServerClock
     /// Whether the log has to be read from its beginning: a server that took another's place may lack what was read of that.
@@ -29,9 +29,9 @@ final class LedgerReplica {
     private(set) var longestWindow: Int64 = 0
 
     /// - Parameter recentSlots: what memory may hold of short allowances, a power of two.
-    init(recentSlots: Int = AllowanceTable.recentSlots, clock: ServerClock = ServerClock()) {
+    init(recentSlots: Int = RateCounterTable.recentSlots, clock: ServerClock = ServerClock()) {
         (self.recentSlots, self.clock) = (recentSlots, clock)
-        shared = SharedAllowances(slots: recentSlots)
+        shared = SharedRateCounters(slots: recentSlots)
     }
 
     /// Whether counts wait to be written.
@@ -40,12 +40,12 @@ final class LedgerReplica {
     /// Makes a new connection the replica's.
     ///
     /// - Parameter patience: how long a statement waits for a lock, in milliseconds.
-    func begin(_ connection: PostgresConnection, patience: Int64) throws {
+    func begin(_ connection: PostgresConnection, timeout: Int64) throws {
         // Everything is found by its key: a table that has grown since it was looked at must not be read as a whole. A group that was cut off
         // between its two round trips has others wait for its locks.
         try connection.execute(
             """
-            SET lock_timeout = \(max(1, patience)); SET idle_in_transaction_session_timeout = '1s'; SET enable_seqscan = off; SET jit = off
+            SET lock_timeout = \(max(1, timeout)); SET idle_in_transaction_session_timeout = '1s'; SET enable_seqscan = off; SET jit = off
             """)
         isLogUnread = true
         probe = DiskProbe()
@@ -102,8 +102,8 @@ final class LedgerReplica {
         // This process may have stood still since it last heard the time.
         let moment = now ?? clock.now
         if isLogUnread {
-            shared = SharedAllowances(slots: recentSlots)
-            shared.take(try connection.run([shared.question(besides: nil)])[0])
+            shared = SharedRateCounters(slots: recentSlots)
+            shared.apply(try connection.run([shared.question(besides: nil)])[0])
             isLogUnread = false
         }
         shared.tidy(at: moment)
@@ -143,7 +143,7 @@ final class LedgerReplica {
         }
         finish()
         recent.hasEnded(group.guesses ? .right : .none)
-        for key in group.keptKeys { recent.note(key) }
+        for key in group.storedKeys { recent.insert(key) }
         self.uncounted = uncounted
         return receipts
     }
@@ -155,7 +155,7 @@ final class LedgerReplica {
     ///   - now: as of ``commit(_:now:flushes:_:isLate:)``.
     private func decide(
         _ group: inout LedgerGroup, _ moment: Int64, now: Int64?, _ connection: PostgresConnection, _ isLate: (Int) -> Bool
-    ) throws -> ([Result<LedgerReceipt, any Error>], UncountedRows) {
+    ) throws -> ([Result<LedgerReceipt, any Error>], PendingRollup) {
         // The row is locked first, and so for as long as the transaction may still be committed: see `hasCommitted`.
         let start = SQLiteLedger.systemTime()
         let locks = [PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), mark(number)] + group.locks
@@ -169,13 +169,13 @@ final class LedgerReplica {
             throw error
         }
         if group.readsLog {
-            shared.take(answers[locks.count])
+            shared.apply(answers[locks.count])
             // Others have put short windows elsewhere since the questions were made.
             guard shared.mode(at: moment) == group.mode else {
                 throw PostgresError(code: "40001", message: "the group has to be done anew")
             }
         }
-        group.take(answers)
+        group.apply(answers)
         var uncounted = uncounted
         return (group.decide(at: now ?? time, &shared, &rollups, &uncounted, isLate: isLate), uncounted)
     }

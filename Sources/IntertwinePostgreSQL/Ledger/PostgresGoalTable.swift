@@ -7,7 +7,7 @@ internal import IntertwineStorage
 /// rows go on until it has exchanged again.
 enum PostgresGoalTable {
     /// The last three answer.
-    static func readings(_ exchange: GoalExchange) -> [PostgresCommand] {
+    static func readings(_ exchange: BudgetSyncRequest) -> [PostgresCommand] {
         let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
         return [
             PostgresCommand("SET LOCAL synchronous_commit = off"),
@@ -26,12 +26,12 @@ enum PostgresGoalTable {
                 """, [.text(exchange.process)]),
             PostgresCommand(
                 "DELETE FROM seen_place WHERE giver = $1 AND until > $2 RETURNING slot, address, campaign, count",
-                [.integer(Int64(GoalPlace.number(of: exchange.process))), .integer(exchange.now)]),
+                [.integer(Int64(ReservationID.number(of: exchange.process))), .integer(exchange.now)]),
         ]
     }
 
     /// What campaigns have delivered, in the order of the questions.
-    static func question(_ questions: [DeliveryQuestion]) -> PostgresCommand {
+    static func question(_ questions: [DeliveryQuery]) -> PostgresCommand {
         PostgresCommand(
             """
             SELECT coalesce(sum(count) FILTER (WHERE span = -1), 0)::bigint,
@@ -47,33 +47,33 @@ enum PostgresGoalTable {
             ])
     }
 
-    static func delivered(_ answer: PostgresRows) -> [Delivered] {
-        (0..<answer.count).map { Delivered(total: answer.integer($0, 0), today: answer.integer($0, 1)) }
+    static func delivered(_ answer: PostgresRows) -> [DeliveryCount] {
+        (0..<answer.count).map { DeliveryCount(total: answer.integer($0, 0), today: answer.integer($0, 1)) }
     }
 
-    static func situation(_ answers: ArraySlice<PostgresRows>, of exchange: GoalExchange) -> GoalSituation {
-        guard answers.count == 3, let delivered = answers.first, let seen = answers.last else { return GoalSituation(delivered: []) }
+    static func situation(_ answers: ArraySlice<PostgresRows>, of exchange: BudgetSyncRequest) -> BudgetSyncState {
+        guard answers.count == 3, let delivered = answers.first, let seen = answers.last else { return BudgetSyncState(delivered: []) }
         let others = answers[answers.startIndex + 1]
-        var situation = GoalSituation(delivered: Self.delivered(delivered))
+        var situation = BudgetSyncState(delivered: Self.delivered(delivered))
         for row in 0..<others.count {
             let campaign = others.text(row, 0)
             if campaign.isEmpty {
                 (situation.processes, situation.before) = (Int(others.integer(row, 3)), Int(others.integer(row, 4)))
             } else {
-                situation.others[campaign] = GoalHolding(given: Int(others.integer(row, 1)), allowed: Int(others.integer(row, 2)))
+                situation.others[campaign] = SharedBudgetLease(served: Int(others.integer(row, 1)), allowed: Int(others.integer(row, 2)))
             }
         }
-        let giver = GoalPlace.number(of: exchange.process)
+        let giver = ReservationID.number(of: exchange.process)
         situation.seen = (0..<seen.count).map { row in
-            let place = GoalPlace(
+            let place = ReservationID(
                 process: giver, slot: UInt16(clamping: seen.integer(row, 0)), address: UInt16(clamping: seen.integer(row, 1)))
-            return SeenPlaces(campaign: seen.text(row, 2), place: place, count: Int(seen.integer(row, 3)))
+            return RemoteImpressions(campaign: seen.text(row, 2), reservation: place, count: Int(seen.integer(row, 3)))
         }
         return situation
     }
 
     /// What others gave and this process has seen.
-    private static func tellings(_ exchange: GoalExchange) -> [PostgresCommand] {
+    private static func tellings(_ exchange: BudgetSyncRequest) -> [PostgresCommand] {
         let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
         let sweep = PostgresCommand("DELETE FROM seen_place WHERE until <= $1 OR until > $2", [.integer(exchange.now), .integer(end)])
         guard !exchange.seen.isEmpty else { return [sweep] }
@@ -86,18 +86,19 @@ enum PostgresGoalTable {
                 ON CONFLICT (giver, slot, address, campaign) DO UPDATE SET count = old.count + excluded.count, until = excluded.until
                 """,
                 [
-                    .integers(exchange.seen.map { Int64($0.place.process) }), .integers(exchange.seen.map { Int64($0.place.slot) }),
-                    .integers(exchange.seen.map { Int64($0.place.address) }), .texts(exchange.seen.map(\.campaign)),
+                    .integers(exchange.seen.map { Int64($0.reservation.process) }),
+                    .integers(exchange.seen.map { Int64($0.reservation.slot) }),
+                    .integers(exchange.seen.map { Int64($0.reservation.address) }), .texts(exchange.seen.map(\.campaign)),
                     .integers(exchange.seen.map { Int64($0.count) }), .integer(exchange.now + exchange.lifetime + exchange.presence),
                 ]),
         ]
     }
 
     /// Of what is held what has changed, and what would soon be over. The row without a campaign says that the process is there.
-    static func writings(_ holdings: GoalHoldings, of exchange: GoalExchange) -> [PostgresCommand] {
+    static func writings(_ holdings: SharedBudgetLeases, of exchange: BudgetSyncRequest) -> [PostgresCommand] {
         let (now, lifetime, presence) = (exchange.now, exchange.lifetime, exchange.presence)
         let own =
-            (holdings.isThere ? [("", GoalHolding())] : [])
+            (holdings.isThere ? [("", SharedBudgetLease())] : [])
             + holdings.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         return tellings(exchange) + [
             PostgresCommand(
@@ -111,7 +112,7 @@ enum PostgresGoalTable {
                     WHERE old.campaign = '' OR old.count <> excluded.count OR old.allowed <> excluded.allowed OR old.until < $6
                 """,
                 [
-                    .text(exchange.process), .texts(own.map(\.0)), .integers(own.map { Int64($0.1.given) }),
+                    .text(exchange.process), .texts(own.map(\.0)), .integers(own.map { Int64($0.1.served) }),
                     .integers(own.map { Int64($0.1.allowed) }),
                     .integers(own.map { now + presence + ($0.0.isEmpty ? 0 : lifetime) }), .integer(now + lifetime),
                 ]),

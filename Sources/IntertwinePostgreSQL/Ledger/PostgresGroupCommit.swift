@@ -17,7 +17,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         /// Units in one transaction, which bounds how long the first of them waits for the last.
         var group: Int
         /// How long a unit waits in all for a server that is away, or for what somebody else has locked there.
-        var patience: Duration
+        var maxQueueTime: Duration
     }
 
     private final class Unit: Sendable {
@@ -50,7 +50,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
     private var connection: PostgresConnection?
     /// A group of which it is not known whether it was committed. It is found out before anything else is written.
     private var lost: LedgerReplica.LostCommit?
-    private var sweeper = PostgresSweeper()
+    private var sweeper = PostgresExpiryPurger()
     /// When counts that have no rows were last written, and whether somebody will.
     private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
     /// When the server's disk was last found to have room; nil where something failed since.
@@ -137,7 +137,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         if let connection, connection.isAlive { return connection }
         connection = nil
         let new = try PostgresConnection(address, PostgresSettings(applicationName: "intertwine ledger", plansOnce: true))
-        try replica.begin(new, patience: limits.patience.milliseconds)
+        try replica.begin(new, timeout: limits.maxQueueTime.milliseconds)
         connection = new
         return new
     }
@@ -184,13 +184,13 @@ final class PostgresGroupCommit: @unchecked Sendable {
         }
     }
 
-    private func isLate(_ unit: Unit, at now: ContinuousClock.Instant) -> Bool { unit.arrival.duration(to: now) >= limits.patience }
+    private func isLate(_ unit: Unit, at now: ContinuousClock.Instant) -> Bool { unit.arrival.duration(to: now) >= limits.maxQueueTime }
 
     private func commit(_ group: [Unit]) {
         guard let first = group.first else { return }
         let flushes = isFlushDue
         do {
-            let receipts = try write(group, flushes: flushes, until: first.arrival + limits.patience)
+            let receipts = try write(group, flushes: flushes, until: first.arrival + limits.maxQueueTime)
             if replica.hasWaitingCounts { planFlush() }
             if flushes { flush.last = .now }
             let failures = receipts.count { if case .failure = $0 { true } else { false } }
@@ -201,7 +201,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
                 state.statistics.largestGroup = max(state.statistics.largestGroup, group.count)
             }
             for (unit, receipt) in zip(group, receipts) { unit.completion(receipt) }
-        } catch let error as PostgresError where error.isDataFault && group.count > 1 {
+        } catch let error as PostgresError where error.isDataError && group.count > 1 {
             // One unit cannot be written: its neighbours can, each in a transaction of its own.
             for unit in group { commit([unit]) }
         } catch let error as PostgresError where error.isPassing {
@@ -239,7 +239,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
             } catch let error as PostgresError {
                 // What a lost group has counted is kept until it is known what became of it.
                 if lost == nil { abandon() } else { connection = nil }
-                let isHopeful = error.isEndOfSession || lost != nil || error.isInTheWay && attempt < Self.attempts
+                let isHopeful = error.isEndOfSession || lost != nil || error.isConflict && attempt < Self.attempts
                 guard isHopeful, ContinuousClock.now < deadline else {
                     if isSent { throw error.storeError }
                     throw error
@@ -274,7 +274,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     /// A network that swallows everything holds the queue up for longer than a unit may wait.
     private func planWatch() {
-        watch.asyncAfter(deadline: .now() + .milliseconds(Int(max(10, limits.patience.milliseconds / 4)))) { [weak self] in
+        watch.asyncAfter(deadline: .now() + .milliseconds(Int(max(10, limits.maxQueueTime.milliseconds / 4)))) { [weak self] in
             self?.failLate()
         }
     }
@@ -283,8 +283,8 @@ final class PostgresGroupCommit: @unchecked Sendable {
     private func failLate() {
         let now = ContinuousClock.now
         let (late, goesOn) = state.withLock { state in
-            let isStuck = state.groupBegan.map { $0.duration(to: now) >= limits.patience } ?? false
-            let late = Array(state.waiting.prefix { isStuck && $0.arrival.duration(to: now) >= limits.patience })
+            let isStuck = state.groupBegan.map { $0.duration(to: now) >= limits.maxQueueTime } ?? false
+            let late = Array(state.waiting.prefix { isStuck && $0.arrival.duration(to: now) >= limits.maxQueueTime })
             state.waiting.removeFirst(late.count)
             state.isWatched = state.isRunning
             return (late, state.isWatched)
@@ -299,7 +299,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     private func writeCounts() throws {
         guard replica.hasWaitingCounts else { return }
-        _ = try write([], flushes: true, until: .now + limits.patience)
+        _ = try write([], flushes: true, until: .now + limits.maxQueueTime)
         flush.last = .now
     }
 
@@ -335,10 +335,10 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
 extension PostgresError {
     /// A value that the database cannot take.
-    fileprivate var isDataFault: Bool { code.hasPrefix("22") }
+    fileprivate var isDataError: Bool { code.hasPrefix("22") }
 
     /// Another replica was in the way: with the same new key, a circle of locks, or by dropping a day.
-    fileprivate var isInTheWay: Bool { isRepeatable || ["23505", "23514", "42P01"].contains(code) }
+    fileprivate var isConflict: Bool { isRepeatable || ["23505", "23514", "42P01"].contains(code) }
 
     /// What may be over before a unit's time is: a server that is away, and locks.
     fileprivate var isPassing: Bool { isEndOfSession || ["55P03", "57014"].contains(code) }

@@ -5,7 +5,7 @@ internal import IntertwineStorage
 /// What operators ask of the ledger.
 extension PostgresLedger {
     /// What other replicas have counted of repetitions may come a second later.
-    package func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
+    package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
         if question.by == .choice { return try await pool.run(for: .background) { try Self.choices(question, $0) } }
         // Some are of totals that clicks write themselves.
         let isOfTotals = question.and != nil || !question.by.hasOwnTotals
@@ -18,26 +18,26 @@ extension PostgresLedger {
         }
     }
 
-    private static func rollups(_ question: LedgerReport.Question, _ connection: PostgresConnection) throws -> LedgerReport {
+    private static func rollups(_ question: LedgerReport.Query, _ connection: PostgresConnection) throws -> LedgerReport {
         var values: [PostgresValue] = [.integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound))]
         if question.by == .ad {
             values += [.texts(question.prefixes.map { $0 + ":" }), .texts(question.prefixes.map { $0 + ";" })]
         }
         let found = try connection.run([PostgresCommand(query(question.by), values)])[0]
         // Texts that Swift takes for equal are two groups to the database.
-        var group: ExactText?
+        var group: ByteString?
         var rows: [LedgerReport.Row] = []
         for row in 0..<found.count {
             let text = question.by == .day ? "\(found.integer(row, 0))" : found.text(row, 0)
-            if ExactText(text) != group {
-                group = ExactText(text)
+            if ByteString(text) != group {
+                group = ByteString(text)
                 let key: LedgerReport.Key =
                     switch question.by {
                     case .day: .day(Int(found.integer(row, 0)))
                     case .ad: .ad(text)
                     default: .verdict(Verdict(rawValue: text) ?? .unknown)
                     }
-                guard rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooLong() }
+                guard rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooManyRowsError() }
                 rows.append(LedgerReport.Row(key: key, counts: [:]))
             }
             rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: found.text(row, 1))] = Int(found.integer(row, 2))
@@ -46,7 +46,7 @@ extension PostgresLedger {
     }
 
     /// By choices, which are counted with their events.
-    private static func choices(_ question: LedgerReport.Question, _ connection: PostgresConnection) throws -> LedgerReport {
+    private static func choices(_ question: LedgerReport.Query, _ connection: PostgresConnection) throws -> LedgerReport {
         let day = question.and == .day ? "day" : "NULL::bigint"
         let found = try connection.query(
             """
@@ -106,7 +106,7 @@ extension PostgresLedger {
                 """, .integer(marker), .integer(end), .integer(Int64(max(limit, 0))))
             return (0..<rows.count).map { row in
                 let showing = rows.optionalText(row, 12).flatMap(CellLayout.init).map { layout in
-                    Showing(
+                    ImpressionContext(
                         campaign: rows.optionalText(row, 8), feed: rows.text(row, 9), section: rows.optionalText(row, 10),
                         position: Int(clamping: rows.integer(row, 11)), layout: layout)
                 }
@@ -114,7 +114,7 @@ extension PostgresLedger {
                     at: rows.integer(row, 1), kind: LedgerEvent.Kind(rawValue: rows.text(row, 2)), cell: rows.text(row, 3),
                     viewer: rows.optionalText(row, 4), address: rows.optionalText(row, 5), userAgent: rows.optionalText(row, 6),
                     verdict: Verdict(rawValue: rows.text(row, 7)) ?? .unknown, showing: showing)
-                event.creative = rows.optionalText(row, 13).map { Creative(form: $0, advertiser: rows.optionalText(row, 14)) }
+                event.creative = rows.optionalText(row, 13).map { CreativeInfo(form: $0, advertiser: rows.optionalText(row, 14)) }
                 event.input = rows.optionalText(row, 15).map { EventInput(json: $0) }
                 return RecordedEvent(marker: rows.integer(row, 0), event: event)
             }
@@ -152,7 +152,7 @@ extension PostgresLedger {
         }
     }
 
-    package func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
+    package func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock {
         let clock = self.clock.corrected(clock)
         return try await pool.run(for: .background) { connection in
             try connection.transaction {
@@ -164,14 +164,14 @@ extension PostgresLedger {
                 let (kept, last) = (rows[1], rows[2])
                 var time =
                     kept.isEmpty
-                    ? PassedTime(reached: last.isEmpty ? clock : last.integer(0, 0), clock: clock)
-                    : PassedTime(reached: kept.integer(0, 0), clock: kept.integer(0, 1), doubted: kept.optionalInteger(0, 2))
+                    ? RetentionClock(now: last.isEmpty ? clock : last.integer(0, 0), clock: clock)
+                    : RetentionClock(now: kept.integer(0, 0), clock: kept.integer(0, 1), unconfirmed: kept.optionalInteger(0, 2))
                 time.advance(to: clock, after: elapsed)
                 try connection.query(
                     """
                     INSERT INTO passed_time (one, reached, clock, doubted) VALUES (1, $1, $2, $3)
                     ON CONFLICT (one) DO UPDATE SET reached = excluded.reached, clock = excluded.clock, doubted = excluded.doubted
-                    """, .integer(time.reached), .integer(time.clock), .integer(time.doubted))
+                    """, .integer(time.now), .integer(time.clock), .integer(time.unconfirmed))
                 return time
             }
         }
@@ -183,13 +183,13 @@ extension PostgresLedger {
         try await gatherTotals(withViewers: true)
         try await pool.run(for: .background) { try PostgresReportTables.remove(before: moment, $0) }
         let over = try await pool.run(for: .background) { connection in
-            try EventDays.all(connection).filter { EventDays.isOver($0, before: moment) }
+            try EventPartitions.all(connection).filter { EventPartitions.isOver($0, before: moment) }
         }
         var total = 0
         for day in over {
             var attempt = 1
             while true {
-                let removed = try await pool.run(for: .background) { try EventDays.drop(day, $0) }
+                let removed = try await pool.run(for: .background) { try EventPartitions.drop(day, $0) }
                 total += removed ?? 0
                 guard removed == nil else { break }
                 guard attempt < 50 else { throw StoreError.unavailable("events of day \(day) are in use by another session") }
@@ -216,7 +216,7 @@ extension PostgresLedger {
                 ])
             }
             var erased = ErasedViewer()
-            (erased.listed, erased.selections) = (rows[1].affected, rows[2].affected)
+            (erased.listEntries, erased.selections) = (rows[1].affected, rows[2].affected)
             (erased.exposures, erased.idempotencyKeys) = (rows[3].affected, rows[4].affected)
             return erased
         }

@@ -3,30 +3,30 @@ internal import IntertwineStorage
 
 /// What campaigns have delivered, and to whom: the same for all replicas.
 extension PostgresLedger {
-    package func exposures(of viewer: String, since moment: Int64) throws -> [CampaignExposure] {
+    package func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] {
         try reading { connection in
             let rows = try connection.query(
                 "SELECT campaign, at, count FROM exposure WHERE viewer = $1 AND at > $2 ORDER BY campaign, at LIMIT 100000",
                 .text(viewer), .integer(clock.corrected(moment)))
             return (0..<rows.count).map {
-                CampaignExposure(campaign: rows.text($0, 0), at: rows.integer($0, 1), count: Int(rows.integer($0, 2)))
+                FrequencyCount(campaign: rows.text($0, 0), at: rows.integer($0, 1), count: Int(rows.integer($0, 2)))
             }
         }
     }
 
-    package func given(to viewer: String, besides process: String, now: Int64) throws -> [CampaignExposure] {
+    package func served(to viewer: String, besides process: String, now: Int64) throws -> [FrequencyCount] {
         try reading { try Self.given(to: viewer, besides: process, now: clock.corrected(now), $0) }
     }
 
     private static func given(
         to viewer: String, besides process: String, now: Int64, _ connection: PostgresConnection
-    ) throws -> [CampaignExposure] {
+    ) throws -> [FrequencyCount] {
         let rows = try connection.query(
             """
             SELECT campaign, at, count FROM claim WHERE viewer = $1 AND process <> $2 AND until > $3 ORDER BY campaign, at LIMIT 10000
             """, .text(viewer), .text(process), .integer(now))
         return (0..<rows.count).map {
-            CampaignExposure(campaign: rows.text($0, 0), at: rows.integer($0, 1), count: Int(rows.integer($0, 2)))
+            FrequencyCount(campaign: rows.text($0, 0), at: rows.integer($0, 1), count: Int(rows.integer($0, 2)))
         }
     }
 
@@ -40,10 +40,10 @@ extension PostgresLedger {
     }
 
     /// What is given to one viewer is noted by one replica at a time.
-    package func claim(_ claim: CampaignClaim) throws -> Bool {
+    package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
         var claim = claim
         (claim.now, claim.until) = (clock.corrected(claim.now), clock.corrected(claim.until))
-        let places = claim.places.sorted { $0.key < $1.key }
+        let places = claim.counts.sorted { $0.key < $1.key }
         return try reading { connection in
             try connection.transaction {
                 try connection.run([
@@ -53,7 +53,7 @@ extension PostgresLedger {
                         [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.of(claim.viewer))]),
                 ])
                 let known = try Self.given(to: claim.viewer, besides: claim.process, now: claim.now, connection)
-                guard claim.places.isEmpty || known.reduce(0, { $0 + $1.count }) == claim.known else { return false }
+                guard claim.counts.isEmpty || known.reduce(0, { $0 + $1.count }) == claim.known else { return false }
                 try connection.run([
                     PostgresCommand(
                         """
@@ -89,18 +89,18 @@ extension PostgresLedger {
         }
     }
 
-    package func delivered(_ questions: [DeliveryQuestion]) throws -> [Delivered] {
+    package func delivered(_ questions: [DeliveryQuery]) throws -> [DeliveryCount] {
         try reading { PostgresGoalTable.delivered(try $0.run([PostgresGoalTable.question(questions)])[0]) }
     }
 
-    package func knownCreatives() throws -> Set<CampaignCreative> {
+    package func knownCreatives() throws -> Set<CreativeID> {
         try reading { connection in
             let rows = try connection.query("SELECT kind, id FROM known_creative")
-            return Set((0..<rows.count).map { CampaignCreative(kind: rows.text($0, 0), id: rows.text($0, 1)) })
+            return Set((0..<rows.count).map { CreativeID(kind: rows.text($0, 0), id: rows.text($0, 1)) })
         }
     }
 
-    package func remember(_ creatives: [CampaignCreative]) throws {
+    package func remember(_ creatives: [CreativeID]) throws {
         let creatives = creatives.sorted { ($0.kind, $0.id) < ($1.kind, $1.id) }
         try reading { connection in
             try connection.transaction {
@@ -122,7 +122,7 @@ extension PostgresLedger {
         }
     }
 
-    package func exchange(_ exchange: GoalExchange, _ hold: @escaping @Sendable (GoalSituation) -> GoalHoldings) throws {
+    package func exchange(_ exchange: BudgetSyncRequest, _ hold: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
         var exchange = exchange
         exchange.now = clock.corrected(exchange.now)
         try commits.blocking { connection in

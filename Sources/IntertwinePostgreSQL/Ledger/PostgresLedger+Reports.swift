@@ -15,7 +15,7 @@ extension PostgresLedger {
         if withViewers { try await gatherViewers() }
     }
 
-    private func marker(of tally: PostgresReportTables.Tally) async throws -> Int64 {
+    private func marker(of tally: PostgresReportTables.RollupCheckpoint) async throws -> Int64 {
         try await pool.run(for: .background) { try PostgresReportTables.marker(of: tally, $0) }
     }
 
@@ -23,7 +23,7 @@ extension PostgresLedger {
     func gatherCounts() async throws {
         var marker = try await marker(of: .totals)
         let end = try await settledEnd()
-        while case let events = try await events(after: marker, through: end, limit: Self.batch), let last = events.last?.marker {
+        while case let events = try await events(after: marker, through: end, limit: Self.batch), let last = events.last?.sequence {
             var totals = ReportTotals()
             for event in events where event.event.verdict == .counted { totals.add(event.event) }
             let (before, gathered) = (marker, totals)
@@ -52,7 +52,7 @@ extension PostgresLedger {
             let start = marker
             while count < Self.sketched.events, viewers.sketches.count < Self.sketched.subjects {
                 let events = try await events(after: marker, through: settled, limit: Self.batch)
-                guard let last = events.last?.marker else {
+                guard let last = events.last?.sequence else {
                     isOver = true
                     break
                 }

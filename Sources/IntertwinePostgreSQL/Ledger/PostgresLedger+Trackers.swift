@@ -5,9 +5,9 @@ extension PostgresLedger {
     /// Events that are looked at in one transaction.
     private static let trackedBatch = 1_000
     /// Calls that were given up and are still told of; older ones go.
-    private static let keptFailures: Int64 = 10_000
+    private static let maxStoredFailures: Int64 = 10_000
 
-    package func noteTrackerCalls(
+    package func enqueueTrackerCalls(
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
         var ousted = 0
@@ -17,7 +17,7 @@ extension PostgresLedger {
             let marker = try await pool.run(for: .background) { try PostgresReportTables.marker(of: .trackers, $0) }
             guard marker < end else { return ousted }
             let events = try await events(after: marker, through: end, limit: Self.trackedBatch, isTrackedAlone: true)
-            let last = events.count < Self.trackedBatch ? end : events.last?.marker ?? end
+            let last = events.count < Self.trackedBatch ? end : events.last?.sequence ?? end
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
             let (isTaken, room) = try await pool.run(for: .background) { connection in
                 try connection.transaction { () -> (Bool, Int) in
@@ -59,7 +59,7 @@ extension PostgresLedger {
         """
         DELETE FROM tracker_call WHERE id IN (
             SELECT id FROM tracker_call WHERE given_up IS NOT NULL ORDER BY given_up DESC OFFSET $1)
-        """, [.integer(keptFailures)])
+        """, [.integer(maxStoredFailures)])
 
     private static func insert(_ calls: [TrackerCall], _ connection: PostgresConnection) throws {
         try connection.query(
@@ -70,7 +70,7 @@ extension PostgresLedger {
             .texts(calls.map(\.url)), .integers(calls.map(\.at)), .integers(calls.map(\.due)))
     }
 
-    package func takeTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
+    package func leaseTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
         guard limit > 0 else { return [] }
         let now = clock.corrected(now)
         return try await pool.run(for: .background) { connection in
@@ -87,18 +87,18 @@ extension PostgresLedger {
         }
     }
 
-    package func settleTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
+    package func completeTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
         guard !outcomes.isEmpty else { return }
         let clock = clock
         // In the order of their ids, as whoever else settles has them.
         let commands = outcomes.sorted { $0.key < $1.key }.map { id, outcome in
             switch outcome {
-            case .answered: PostgresCommand("DELETE FROM tracker_call WHERE id = $1", [.integer(id)])
+            case .succeeded: PostgresCommand("DELETE FROM tracker_call WHERE id = $1", [.integer(id)])
             case .failed(let failure, let again):
                 PostgresCommand(
                     "UPDATE tracker_call SET due = $2, failure = $3 WHERE id = $1",
                     [.integer(id), .integer(clock.corrected(again)), .text(failure)])
-            case .givenUp(let failure):
+            case .abandoned(let failure):
                 PostgresCommand(
                     "UPDATE tracker_call SET given_up = $2, failure = $3 WHERE id = $1",
                     [.integer(id), .integer(clock.corrected(now)), .text(failure)])
@@ -108,7 +108,7 @@ extension PostgresLedger {
                     [.integer(id), .integer(clock.corrected(again))])
             }
         }
-        let isShorter = !outcomes.values.contains { if case .givenUp = $0 { true } else { false } }
+        let isShorter = !outcomes.values.contains { if case .abandoned = $0 { true } else { false } }
         try await pool.run(for: .background) { connection in
             try connection.transaction { _ = try connection.run(commands + (isShorter ? [] : [Self.removal])) }
         }
@@ -121,15 +121,15 @@ extension PostgresLedger {
                 SELECT count(*) FILTER (WHERE given_up IS NULL), count(given_up), min(at) FILTER (WHERE given_up IS NULL) FROM tracker_call
                 """)
             var summary = TrackerSummary()
-            (summary.waiting, summary.givenUp) = (Int(rows.integer(0, 0)), Int(rows.integer(0, 1)))
+            (summary.waiting, summary.abandoned) = (Int(rows.integer(0, 0)), Int(rows.integer(0, 1)))
             summary.oldest = rows.optionalInteger(0, 2)
             return summary
         }
     }
 
-    package func trackerCalls(givenUp: Bool, limit: Int) async throws -> [TrackerCall] {
+    package func trackerCalls(abandoned: Bool, limit: Int) async throws -> [TrackerCall] {
         try await pool.run(for: .background) { connection in
-            let order = givenUp ? "given_up IS NOT NULL ORDER BY given_up DESC" : "given_up IS NULL ORDER BY due, id"
+            let order = abandoned ? "given_up IS NOT NULL ORDER BY given_up DESC" : "given_up IS NULL ORDER BY due, id"
             return try Self.calls(
                 connection.query("SELECT \(Self.columns) FROM tracker_call WHERE \(order) LIMIT $1", .integer(Int64(limit))))
         }
@@ -145,7 +145,7 @@ extension PostgresLedger {
             call.id = rows.integer(row, 0)
             call.attempts = Int(rows.integer(row, 7))
             call.failure = rows.optionalText(row, 8)
-            call.givenUp = rows.optionalInteger(row, 9)
+            call.abandonedAt = rows.optionalInteger(row, 9)
             return call
         }
     }

@@ -2,13 +2,13 @@ package import IntertwineFeed
 
 /// Viewers' lists.
 extension PostgresLedger {
-    package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
+    package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
         try await cells(
             "SELECT cell, mark FROM listing WHERE viewer = $1 AND list = $2 AND leads AND mark < $3 ORDER BY mark DESC LIMIT $4", list,
             viewer, mark ?? .max, limit)
     }
 
-    package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] {
+    package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
         try await cells(
             "SELECT cell, mark FROM listing WHERE viewer = $1 AND list = $2 AND leads AND mark > $3 ORDER BY mark LIMIT $4", list, viewer,
             mark, limit)
@@ -17,15 +17,15 @@ extension PostgresLedger {
     /// The cost is that of the page, however long the list, and however often a cell was put on it.
     private func cells(
         _ sql: String, _ list: ViewerList, _ viewer: String, _ mark: Int64, _ limit: Int
-    ) async throws -> [ListedCell] {
+    ) async throws -> [ListEntry] {
         try await pool.run(for: .request) { connection in
             let rows = try connection.query(
                 sql, .text(viewer), .text(list.rawValue), .integer(mark), .integer(Int64(max(limit, 0))))
-            return (0..<rows.count).map { ListedCell(cell: rows.text($0, 0), mark: rows.integer($0, 1)) }
+            return (0..<rows.count).map { ListEntry(cell: rows.text($0, 0), entryID: rows.integer($0, 1)) }
         }
     }
 
-    package func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
+    package func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
         try await pool.run(for: .request) { connection in
             try !connection.query(
                 "SELECT FROM listing WHERE viewer = $1 AND list = $2 AND cell = $3 AND leads", .text(viewer), .text(list.rawValue),
@@ -38,9 +38,9 @@ extension PostgresLedger {
     package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         do {
             return try pool.use { connection in
-                let stretches = try ListedStretches(lists, of: viewer, connection)
+                let stretches = try ListRanges(lists, of: viewer, connection)
                 defer { stretches.end() }
-                return try body(lists.map { ListedStretch($0, stretches) })
+                return try body(lists.map { ListRange($0, stretches) })
             }
         } catch let error as PostgresError {
             throw error.storeError
@@ -53,13 +53,13 @@ extension PostgresLedger {
 /// Most viewers have so little listed that all of it comes in the round trip that begins the transaction. Nobody waits for that one before the
 /// first cell is asked of, so that it goes beside what is read of the items. Of longer lists, what is asked of comes a stretch at a time: cells
 /// that stand close together are asked of together.
-private final class ListedStretches {
+private final class ListRanges {
     /// Cells that come at once.
     private static let length: Int64 = 1_000
 
     private struct Stretch {
         /// What stands before it is not known; nil where nothing does.
-        var start: ExactText?
+        var start: ByteString?
         /// What stands behind the last one is not known, unless it is the last of all.
         var cells: [[UInt8]]
         var isLast: Bool
@@ -69,8 +69,8 @@ private final class ListedStretches {
     private let viewer: String
     private let connection: PostgresConnection
     /// What the transaction begins with, until it is answered.
-    private var beginning: PostgresQuestion?
-    private var stretches: [ViewerList: Stretch] = [:]
+    private var beginning: PipelinedQuery?
+    private var ranges: [ViewerList: Stretch] = [:]
     /// Of dismissed cells; nil where there are none, or nobody asked.
     private var withdrawalCount: Int64?
 
@@ -83,8 +83,8 @@ private final class ListedStretches {
     private func begin() throws {
         guard let beginning else { return }
         self.beginning = nil
-        for (list, rows) in try zip(lists, connection.answers(to: beginning).dropFirst()) {
-            keep(rows, of: list, from: nil)
+        for (list, rows) in try zip(lists, connection.results(of: beginning).dropFirst()) {
+            store(rows, of: list, from: nil)
             if list == .dismissed, !rows.isEmpty { withdrawalCount = rows.integer(0, 1) }
         }
     }
@@ -103,7 +103,7 @@ private final class ListedStretches {
 
     /// Of dismissed cells it is told as well how many were ever taken off, of what is the same moment.
     private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> PostgresCommand {
-        let count = ", coalesce((SELECT count FROM withdrawal WHERE place = \(PostgresLedgerSchema.withdrawalPlace(of: "$1"))), 0)"
+        let count = ", coalesce((SELECT count FROM withdrawal WHERE place = \(PostgresLedgerSchema.removalStripe(of: "$1"))), 0)"
         return PostgresCommand(
             """
             SELECT cell\(list == .dismissed ? count : "") FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell >= $3
@@ -111,22 +111,22 @@ private final class ListedStretches {
             """, [.text(viewer), .text(list.rawValue), .text(cell), .integer(length)])
     }
 
-    private func keep(_ rows: PostgresRows, of list: ViewerList, from start: String?) {
-        stretches[list] = Stretch(
-            start: start.map { ExactText($0) }, cells: (0..<rows.count).map { Array(rows.text($0, 0).utf8) },
+    private func store(_ rows: PostgresRows, of list: ViewerList, from start: String?) {
+        ranges[list] = Stretch(
+            start: start.map { ByteString($0) }, cells: (0..<rows.count).map { Array(rows.text($0, 0).utf8) },
             isLast: rows.count < Self.length)
     }
 
     func contains(_ cell: String, on list: ViewerList) throws -> Bool {
         try begin()
         let bytes = Array(cell.utf8)
-        if let told = stretches[list].flatMap({ Self.tells($0, of: bytes) }) { return told }
-        keep(try connection.run([Self.command(list, of: viewer, from: cell)])[0], of: list, from: cell)
-        return stretches[list].flatMap { Self.tells($0, of: bytes) } ?? false
+        if let told = ranges[list].flatMap({ Self.contains($0, of: bytes) }) { return told }
+        store(try connection.run([Self.command(list, of: viewer, from: cell)])[0], of: list, from: cell)
+        return ranges[list].flatMap { Self.contains($0, of: bytes) } ?? false
     }
 
     /// Nil where the stretch does not reach to the cell.
-    private static func tells(_ stretch: Stretch, of cell: [UInt8]) -> Bool? {
+    private static func contains(_ stretch: Stretch, of cell: [UInt8]) -> Bool? {
         if let start = stretch.start, cell.lexicographicallyPrecedes(start.text.utf8) { return nil }
         var (low, high) = (0, stretch.cells.count)
         while low < high {
@@ -138,14 +138,14 @@ private final class ListedStretches {
     }
 }
 
-private struct ListedStretch: CellSet {
+private struct ListRange: CellSet {
     private let list: ViewerList
-    private let stretches: ListedStretches
+    private let ranges: ListRanges
 
-    init(_ list: ViewerList, _ stretches: ListedStretches) {
-        (self.list, self.stretches) = (list, stretches)
+    init(_ list: ViewerList, _ stretches: ListRanges) {
+        (self.list, self.ranges) = (list, stretches)
     }
 
-    func contains(_ cell: String) throws -> Bool { try stretches.contains(cell, on: list) }
-    func withdrawals() throws -> Int64? { try stretches.withdrawals(from: list) }
+    func contains(_ cell: String) throws -> Bool { try ranges.contains(cell, on: list) }
+    func removalGeneration() throws -> Int64? { try ranges.withdrawals(from: list) }
 }

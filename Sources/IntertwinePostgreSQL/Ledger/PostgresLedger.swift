@@ -6,7 +6,7 @@ package import IntertwineStorage
 ///
 /// What is committed is on the server's disk before the answer, once. Where the connection is lost while a group is being committed, the
 /// next one asks what became of it.
-package final class PostgresLedger: KeptLedger {
+package final class PostgresLedger: PersistentLedger {
     let pool: PostgresPool
     let commits: PostgresGroupCommit
     let clock: ServerClock
@@ -22,7 +22,7 @@ package final class PostgresLedger: KeptLedger {
     ///   - now: what stands in for the server's time in tests, in milliseconds since 1970-01-01 UTC.
     /// - Throws: `StoreError.unusable` with one line that says what to do.
     package init(
-        _ address: PostgresAddress, waiting: Int = 4_096, group: Int = 512, patience: Double = 2, reading reads: ReadLimits = ReadLimits(),
+        _ address: PostgresAddress, waiting: Int = 4_096, group: Int = 512, timeout: Double = 2, reading reads: ReadLimits = ReadLimits(),
         now: (@Sendable () -> Int64)? = nil
     ) throws(StoreError) {
         let clock = ServerClock(substitute: now)
@@ -30,8 +30,9 @@ package final class PostgresLedger: KeptLedger {
         pool = PostgresPool(address, reading: reads, settings: PostgresSettings(applicationName: "intertwine reader"))
         commits = PostgresGroupCommit(
             address,
-            limits: PostgresGroupCommit.Limits(waiting: max(1, waiting), group: max(1, group), patience: .seconds(patience)), clock: clock)
-        try PostgresStart.check(pool) { connection in
+            limits: PostgresGroupCommit.Limits(waiting: max(1, waiting), group: max(1, group), maxQueueTime: .seconds(timeout)),
+            clock: clock)
+        try ServerChecks.check(pool) { connection in
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations)
             let start = SQLiteLedger.systemTime()
@@ -62,7 +63,7 @@ package final class PostgresLedger: KeptLedger {
     }
 
     /// A server that goes away is nothing to go on from: what is asked of it meanwhile fails.
-    package func look() -> FileNews? { nil }
+    package func checkForReplacement() -> FileChange? { nil }
 
     package func complete() async throws {
         try await StoreError.wrappingPostgres { try await commits.flushCounts() }
@@ -80,12 +81,12 @@ package final class PostgresLedger: KeptLedger {
                 rows.integer($0, 2) > now && rows.integer($0, 2) <= LedgerTime.latestEnd(at: key.expires, window: 0)
             }
             guard let row = valid else { return nil }
-            let isSame = ExactText(rows.text(row, 0)) == ExactText(key.fingerprint)
+            let isSame = ByteString(rows.text(row, 0)) == ByteString(key.fingerprint)
             return isSame ? .replayed(rows.bytes(row, 1)) : .keyReused
         }
     }
 
-    package func selection(id: String) async throws -> SelectionRecord? {
+    package func selection(id: String) async throws -> CommandRecord? {
         try await timed(
             [
                 PostgresCommand("SELECT cell, viewer, expires, undone_at FROM selection WHERE id = $1", [.text(id)]),
@@ -94,10 +95,10 @@ package final class PostgresLedger: KeptLedger {
         ) { rows, _ in
             let (found, steps) = (rows[0], rows[1])
             guard !found.isEmpty else { return nil }
-            return SelectionRecord(
+            return CommandRecord(
                 id: id, cell: found.text(0, 0), viewer: found.optionalText(0, 1),
                 steps: (0..<steps.count).map { row in
-                    SelectionRecord.Step(command: steps.text(row, 0), undo: steps.isNull(row, 1) ? nil : steps.bytes(row, 1))
+                    CommandRecord.Step(command: steps.text(row, 0), undo: steps.isNull(row, 1) ? nil : steps.bytes(row, 1))
                 }, expires: found.integer(0, 2), undoneAt: found.optionalInteger(0, 3))
         }
     }

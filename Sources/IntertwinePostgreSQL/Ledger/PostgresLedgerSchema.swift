@@ -12,7 +12,7 @@ enum PostgresLedgerSchema {
         PostgresMigration("1: ledger", events + viewers + campaigns + reports + replicas),
         // What the process may still give. It is nobody's once the process is not there any more.
         PostgresMigration("2: parts of goals", "ALTER TABLE reservation ADD COLUMN allowed bigint NOT NULL DEFAULT 0"),
-        PostgresMigration("3: places that others saw", seenPlaces),
+        PostgresMigration("3: places that others saw", remoteImpressions),
         PostgresMigration("4: what viewers were given", claims),
         // Advertisements that campaigns of a file named, and that were there then.
         PostgresMigration(
@@ -32,7 +32,7 @@ enum PostgresLedgerSchema {
     ]
 
     /// The row of `withdrawal` that counts a viewer's. Those who share one may have a page read more than it has to.
-    static func withdrawalPlace(of viewer: String) -> String { "(hashtextextended(\(viewer), 0) & 65535)" }
+    static func removalStripe(of viewer: String) -> String { "(hashtextextended(\(viewer), 0) & 65535)" }
 
     /// The first of the two numbers of the ledger's advisory locks: "INTL".
     static let lockClass: Int64 = 0x494E_544C
@@ -51,7 +51,7 @@ enum PostgresLedgerSchema {
         /// What is changed on a viewer's lists is changed by one replica at a time. Viewers share so many locks, as a server has few.
         private static let viewers: Int64 = 256
         private static let viewerCount: UInt64 = 256
-        /// The first of ``AllowancePlaces``.
+        /// The first of ``AdvisoryLockStripes``.
         static let allowance: Int64 = 512
 
         static func of(_ viewer: String) -> Int64 {
@@ -199,7 +199,7 @@ enum PostgresLedgerSchema {
 
         """
 
-    private static let seenPlaces = """
+    private static let remoteImpressions = """
         -- Places that were seen through another process than gave them, until that one hears of it.
         CREATE TABLE seen_place (
             giver bigint NOT NULL, slot bigint NOT NULL, address bigint NOT NULL, campaign text COLLATE "C" NOT NULL, count bigint NOT NULL,
@@ -224,7 +224,7 @@ enum PostgresLedgerSchema {
         CREATE FUNCTION @schema@.intertwine_cells_withdrawn() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
             INSERT INTO @schema@.withdrawal AS kept (place, count)
-            SELECT DISTINCT \(withdrawalPlace(of: "viewer")), 1 FROM gone WHERE leads AND list = 'dismissed' ORDER BY 1
+            SELECT DISTINCT \(removalStripe(of: "viewer")), 1 FROM gone WHERE leads AND list = 'dismissed' ORDER BY 1
             ON CONFLICT (place) DO UPDATE SET count = kept.count + 1;
             RETURN NULL;
         END $$;

@@ -3,22 +3,22 @@ internal import IntertwineFeed
 /// Totals and sketches of reports. They are made of the events behind a marker, whose row is locked by the transaction that takes them: each event
 /// is in them once, whichever replicas gather them, and clicks do not pay for it.
 enum PostgresReportTables {
-    enum Tally: String {
+    enum RollupCheckpoint: String {
         case totals, viewers, trackers
     }
 
-    static func marker(of tally: Tally, _ connection: PostgresConnection) throws -> Int64 {
+    static func marker(of tally: RollupCheckpoint, _ connection: PostgresConnection) throws -> Int64 {
         try connection.query("SELECT marker FROM report_marker WHERE tally = $1", .text(tally.rawValue)).integer(0, 0)
     }
 
     /// In a transaction: locks the marker until that ends.
     ///
     /// - Returns: where it stands.
-    static func lock(_ tally: Tally, _ connection: PostgresConnection) throws -> Int64 {
+    static func lock(_ tally: RollupCheckpoint, _ connection: PostgresConnection) throws -> Int64 {
         try connection.query("SELECT marker FROM report_marker WHERE tally = $1 FOR UPDATE", .text(tally.rawValue)).integer(0, 0)
     }
 
-    static func setMarker(of tally: Tally, to marker: Int64, _ connection: PostgresConnection) throws {
+    static func setMarker(of tally: RollupCheckpoint, to marker: Int64, _ connection: PostgresConnection) throws {
         try connection.query(
             "UPDATE report_marker SET marker = greatest(marker, $2) WHERE tally = $1", .text(tally.rawValue), .integer(marker))
     }
@@ -27,7 +27,7 @@ enum PostgresReportTables {
 
     static func add(_ totals: ReportTotals, _ connection: PostgresConnection) throws {
         let ads = totals.ads.values
-        let places = totals.places.values
+        let places = totals.placements.values
         let adValues = [ads.map(\.cell), ads.map(\.campaign), ads.map(\.creative), ads.map(\.advertiser)].map { texts in
             PostgresValue.texts(texts.map(\.text))
         }
@@ -62,13 +62,13 @@ enum PostgresReportTables {
             ON CONFLICT (combination, time, ad, place, kind) DO UPDATE SET count = kept.count + excluded.count
             """, .integers(counts.map(\.total.combination.rawValue)), .integers(counts.map(\.total.time)),
             .integers(counts.map { $0.total.ad > 0 ? rows[1].integer($0.total.ad - 1, 0) : 0 }),
-            .integers(counts.map { $0.total.place > 0 ? rows[3].integer($0.total.place - 1, 0) : 0 }),
+            .integers(counts.map { $0.total.placement > 0 ? rows[3].integer($0.total.placement - 1, 0) : 0 }),
             .texts(counts.map { totals.kinds.values[$0.total.kind - 1].rawValue }), .integers(counts.map(\.count)))
     }
 
     /// A report made of the totals.
-    static func report(_ question: LedgerReport.Question, _ connection: PostgresConnection) throws -> LedgerReport {
-        let combination = ReportTotals.Combination(of: question.groupings)
+    static func report(_ question: LedgerReport.Query, _ connection: PostgresConnection) throws -> LedgerReport {
+        let combination = ReportTotals.Dimensions(of: question.groupings)
         let length: Int64 = combination.isHourly ? 24 : 1
         let columns = question.groupings.map { column($0, isHourly: combination.isHourly) }
         let rows = try connection.query(
@@ -82,13 +82,13 @@ enum PostgresReportTables {
             .integer((Int64(question.days.upperBound) &+ 1) &* length - 1),
             .flag(question.groupings.contains(where: \.isOfAdvertisements)))
         var report = LedgerReport(rows: [])
-        var last: [ExactText] = []
+        var last: [ByteString] = []
         for row in 0..<rows.count {
             let keys = question.groupings.enumerated().map { key($1, rows, row, $0) }
             // Texts that Swift takes for equal are two groups to the database.
-            let texts = keys.map { ExactText($0.text) }
+            let texts = keys.map { ByteString($0.text) }
             if texts != last || report.rows.isEmpty {
-                guard report.rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooLong() }
+                guard report.rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooManyRowsError() }
                 report.rows.append(LedgerReport.Row(key: keys[0], second: keys.count > 1 ? keys[1] : nil, counts: [:]))
                 last = texts
             }
@@ -127,7 +127,9 @@ enum PostgresReportTables {
     // MARK: Sketches
 
     /// In a transaction that has the marker of the viewers locked.
-    static func merge(_ sketches: ArraySlice<(key: ReportViewers.Subject, value: ViewerSketch)>, _ connection: PostgresConnection) throws {
+    static func merge(_ sketches: ArraySlice<(key: ReportViewers.Subject, value: UniqueViewersSketch)>, _ connection: PostgresConnection)
+        throws
+    {
         let kept = try connection.query(
             """
             SELECT number, sketch FROM unnest($1, $2, $3) WITH ORDINALITY AS asked (grouping, key, day, number)
@@ -135,7 +137,7 @@ enum PostgresReportTables {
             """, .texts(sketches.map(\.key.grouping)), .texts(sketches.map(\.key.key.text)), .integers(sketches.map(\.key.day)))
         var merged = sketches.map { $0 }
         for row in 0..<kept.count {
-            if let before = ViewerSketch(kept.bytes(row, 1)) { merged[Int(kept.integer(row, 0)) - 1].value.merge(before) }
+            if let before = UniqueViewersSketch(kept.bytes(row, 1)) { merged[Int(kept.integer(row, 0)) - 1].value.merge(before) }
         }
         try connection.query(
             """
@@ -146,15 +148,15 @@ enum PostgresReportTables {
     }
 
     /// Adds the estimates of different viewers.
-    static func countViewers(in report: inout LedgerReport, of question: LedgerReport.Question, _ connection: PostgresConnection) throws {
+    static func countViewers(in report: inout LedgerReport, of question: LedgerReport.Query, _ connection: PostgresConnection) throws {
         let grouping = question.groupings.first { $0 != .day } ?? .day
         for index in report.rows.indices {
             let (key, days) = ReportViewers.subject(report.rows[index], of: question)
             let found = try connection.query(
                 "SELECT sketch FROM report_viewers WHERE grouping = $1 AND key = $2 AND day BETWEEN $3 AND $4", .text(grouping.rawValue),
                 .text(key), .integer(days.lowerBound), .integer(days.upperBound))
-            var all = ViewerSketch()
-            for row in 0..<found.count { if let sketch = ViewerSketch(found.bytes(row, 0)) { all.merge(sketch) } }
+            var all = UniqueViewersSketch()
+            for row in 0..<found.count { if let sketch = UniqueViewersSketch(found.bytes(row, 0)) { all.merge(sketch) } }
             report.rows[index].viewers = all.estimate
         }
     }
@@ -163,7 +165,7 @@ enum PostgresReportTables {
 
     /// Removes the hours and sketches that are older than a moment.
     static func remove(before moment: Int64, _ connection: PostgresConnection) throws {
-        let hourly = ReportTotals.Combination.allCases.filter(\.isHourly).map(\.rawValue)
+        let hourly = ReportTotals.Dimensions.allCases.filter(\.isHourly).map(\.rawValue)
         try connection.run([
             PostgresCommand(
                 "DELETE FROM report_total WHERE combination = ANY ($1) AND time < $2", [.integers(hourly), .integer(moment / 3_600_000)]),

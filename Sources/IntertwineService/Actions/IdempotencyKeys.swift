@@ -63,7 +63,7 @@ struct IdempotencyKeys: Sendable {
 }
 
 /// An answer as it is kept under an idempotency key: status and verdict, location, body, on a line each.
-struct StoredAnswer: Hashable {
+struct StoredResponse: Hashable {
     private let status: HTTPResponse.Status
     /// Nil where nothing was recorded.
     private let verdict: Verdict?
@@ -101,12 +101,12 @@ struct StoredAnswer: Hashable {
         return Array("\(status.code)\(verdict.map { " \($0)" } ?? "")\(language)\n\(location ?? "")\n".utf8) + body
     }
 
-    func response(tellsVerdict: Bool = false) -> ServerResponse {
+    func response(reportsVerdict: Bool = false) -> ServerResponse {
         let type = status.code < 400 ? "application/json" : ProblemDetails.mediaType
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         fields[.location] = location
         fields[.contentLanguage] = language
-        if tellsVerdict { fields[.xVerdict] = verdict?.rawValue }
+        if reportsVerdict { fields[.xVerdict] = verdict?.rawValue }
         return ServerResponse(status: status, fields: fields, body: body)
     }
 }

@@ -9,9 +9,9 @@ internal import Synchronization
 /// What was made of those that asked of late is remembered: a click from a known one costs a look-up, and no hash. Whole addresses are in memory
 /// alone, and for a day at the most.
 final class AddressPrivacy: Sendable {
-    struct Trace {
+    struct AnonymizedAddress {
         /// As the ledger's rows may have it; nil where nothing is kept.
-        var kept: String?
+        var stored: String?
         /// By what the address is known again, for a day.
         var hash: String
         /// By what it is known under the other keys.
@@ -28,7 +28,7 @@ final class AddressPrivacy: Sendable {
     private let mode: EventSettings.Address
     /// The one in force first; then the one before it, and the one to come.
     private let keys: [SymmetricKey]
-    private let known = Mutex<(day: Int64, traces: [String: Trace])>((0, [:]))
+    private let known = Mutex<(day: Int64, traces: [String: AnonymizedAddress])>((0, [:]))
 
     init(mode: EventSettings.Address, keys: SigningKeys) {
         self.mode = mode
@@ -38,7 +38,7 @@ final class AddressPrivacy: Sendable {
     /// The address as the ledger may have it, or nil where nothing is kept or the text is no address.
     ///
     /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash of an address is another one every day.
-    func kept(of address: String, now: Int64) -> String? {
+    func storedForm(of address: String, now: Int64) -> String? {
         switch mode {
         case .none: nil
         case .truncated: Self.bytes(of: address).map(Self.truncated)
@@ -49,13 +49,13 @@ final class AddressPrivacy: Sendable {
     /// Nil where the text is no address.
     ///
     /// - Parameter now: milliseconds since 1970-01-01 UTC.
-    func trace(of address: String, now: Int64) -> Trace? {
+    func anonymized(of address: String, now: Int64) -> AnonymizedAddress? {
         let day = now / Self.day
         if let trace = known.withLock({ $0.day == day ? $0.traces[address] : nil }) { return trace }
         let hashes = hashes(of: address, now: now)
         guard let hash = hashes.first else { return nil }
-        let trace = Trace(
-            kept: kept(of: address, now: now), hash: hash, otherHashes: Array(hashes.dropFirst()),
+        let trace = AnonymizedAddress(
+            stored: storedForm(of: address, now: now), hash: hash, otherHashes: Array(hashes.dropFirst()),
             yesterdaysHashes: self.hashes(of: address, now: now - Self.day))
         known.withLock { known in
             if known.day != day || known.traces.count >= Self.capacity { known = (day, [:]) }

@@ -12,7 +12,7 @@ struct ClientReader: Sendable {
     /// In lower case.
     private let viewerFieldName: [UInt8]?
     private let addresses: AddressPrivacy
-    private let rules = VerdictRules()
+    private let rules = BotFilter()
     private let counting: CountingRules
     private let trustsForwarded: Bool
     let languages: LanguageReader
@@ -63,8 +63,8 @@ struct ClientReader: Sendable {
     func mayNameViewer(_ head: borrowing RequestHead) -> Bool { viewerFieldName.map { head.hasField($0) } ?? false }
 
     /// The viewer that a request names once and in ASCII; nil where it needs a closer look.
-    func plainViewer(of head: borrowing RequestHead) -> String? {
-        let viewer = viewerFieldName.flatMap { head.plainValue(of: $0) }
+    func viewerID(of head: borrowing RequestHead) -> String? {
+        let viewer = viewerFieldName.flatMap { head.singleASCIIValue(of: $0) }
         return viewer.flatMap { $0.utf8.count <= Self.longestViewer && $0 != "." && $0 != ".." ? $0 : nil }
     }
 
@@ -72,26 +72,27 @@ struct ClientReader: Sendable {
     ///   - peer: the address at the other end of the connection.
     ///   - now: milliseconds since 1970-01-01 UTC.
     /// - Throws: ``Problem`` (400) where the viewer's name cannot be one.
-    func trace(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientTrace {
+    func fingerprint(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientFingerprint {
         let fields = ClientFields(request, viewerField: viewerField?.canonicalName)
-        var trace = trace(of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated), from: peer, now: now)
+        var trace = fingerprint(
+            of: fields, viewer: try viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated), from: peer, now: now)
         trace.language = languages.language(of: request)
         return trace
     }
 
     /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none. A link that a page of
     /// another site loads as an image, a script, a frame or by `fetch` does not count (Fetch Metadata).
-    func lenientTrace(of request: HTTPRequest, from peer: String, now: Int64) -> ClientTrace {
-        lenientTrace(of: ClientFields(request, viewerField: viewerField?.canonicalName), from: peer, now: now)
+    func fingerprintIgnoringErrors(of request: HTTPRequest, from peer: String, now: Int64) -> ClientFingerprint {
+        fingerprintIgnoringErrors(of: ClientFields(request, viewerField: viewerField?.canonicalName), from: peer, now: now)
     }
 
     /// The same of a request that nothing has been made of.
-    func lenientTrace(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientTrace {
-        lenientTrace(of: ClientFields(head, viewerField: viewerField?.canonicalName), from: peer, now: now)
+    func fingerprintIgnoringErrors(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientFingerprint {
+        fingerprintIgnoringErrors(of: ClientFields(head, viewerField: viewerField?.canonicalName), from: peer, now: now)
     }
 
-    private func lenientTrace(of fields: ClientFields, from peer: String, now: Int64) -> ClientTrace {
-        trace(
+    private func fingerprintIgnoringErrors(of fields: ClientFields, from peer: String, now: Int64) -> ClientFingerprint {
+        fingerprint(
             of: fields, viewer: (try? viewer(named: fields.viewer, isRepeated: fields.viewerIsRepeated)) ?? nil, from: peer, now: now,
             isForeignSubresource: fields.isForeignSubresource)
     }
@@ -115,14 +116,14 @@ struct ClientReader: Sendable {
         return value
     }
 
-    private func trace(
+    private func fingerprint(
         of fields: ClientFields, viewer: String?, from peer: String, now: Int64, isForeignSubresource: Bool = false
-    ) -> ClientTrace {
+    ) -> ClientFingerprint {
         let userAgent = fields.userAgent
-        let address = addresses.trace(of: address(forwardedFor: fields.forwardedFor, from: peer), now: now)
-        return ClientTrace(
-            viewer: viewer, address: address?.kept, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
-            yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, leavesTrace: !fields.asksForNoTrace,
+        let address = addresses.anonymized(of: address(forwardedFor: fields.forwardedFor, from: peer), now: now)
+        return ClientFingerprint(
+            viewer: viewer, address: address?.stored, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
+            yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, isTracked: !fields.asksForNoTrace,
             // What the request itself says; duplicates and limits are for the ledger.
             verdict: rules.verdict(
                 userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead, isForeignSubresource: isForeignSubresource),
@@ -136,9 +137,9 @@ struct ClientReader: Sendable {
         feed.language = languages.language(of: request.head)
         if let digest = try request[FeedParameters.client] {
             feed.client = digest
-            feed.lacking = LackingCells(try await registry.capabilities(of: digest), among: cells)
+            feed.lacking = UnsupportedCells(try await registry.capabilities(of: digest), among: cells)
         } else if let text = request.head.headerFields[.acceptCells] {
-            feed.lacking = LackingCells(try ClientCapabilities(text), among: cells)
+            feed.lacking = UnsupportedCells(try ClientCapabilities(text), among: cells)
         }
     }
 

@@ -11,10 +11,10 @@ final class ClientRegistry: Sendable {
     private static let capacity = 1_000
 
     /// Nil where a program brought a ledger of its own: names are then kept for as long as the process.
-    private let ledger: (any KeptLedger)?
+    private let ledger: (any PersistentLedger)?
     private let known = Mutex<[String: ClientCapabilities]>([:])
 
-    init(_ ledger: (any KeptLedger)?) {
+    init(_ ledger: (any PersistentLedger)?) {
         self.ledger = ledger
     }
 

@@ -45,7 +45,7 @@ struct LanguageReader: Sendable {
     private func language(viewers: [String], accepted: [String]) -> FeedLanguage? {
         for values in [viewers, accepted] where !values.isEmpty {
             let preferences = LanguagePreferences(values.joined(separator: ","))
-            if let language = languages.language(wantedBy: preferences) { return language }
+            if let language = languages.language(for: preferences) { return language }
         }
         return languages.usual
     }

@@ -45,7 +45,7 @@ extension ServiceConfiguration {
         guard let wrong else { return configuration }
         // What would be checked against values that are not there is not checked.
         if wrong.reasons.contains(where: { $0.hasPrefix("sources.") }) { configuration.sources.file = "" }
-        var faults = FaultCollector()
+        var faults = ErrorCollector()
         faults.collect { () throws(ConfigurationError) in throw wrong }
         faults.collect { () throws(ConfigurationError) in try configuration.check(extensions) }
         throw ConfigurationError(faults.reasons) ?? wrong
@@ -56,14 +56,14 @@ extension ServiceConfiguration {
     func declarations(
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> Declarations {
-        var faults = FaultCollector()
+        var faults = ErrorCollector()
         faults.collect { () throws(ConfigurationError) in try validate() }
-        faults.collect { () throws(ConfigurationError) in _ = try images.fallbackPictures() }
+        faults.collect { () throws(ConfigurationError) in _ = try images.fallbackImages() }
         let registry = faults.collect { () throws(ConfigurationError) in
             do { return try extensions.registry() } catch { throw ConfigurationError("\(error)") }
         }
         let text = faults.collect { () throws(ConfigurationError) in try kindsText() } ?? nil
-        let file = kindsFile(of: text, extensions, faults: &faults)
+        let file = kindsFile(of: text, extensions, errors: &faults)
         if let registry {
             // One setting at a time: each that is wrong is told.
             for cells in cells.alone {
@@ -83,7 +83,7 @@ extension ServiceConfiguration {
         let sources = faults.collect { () throws(ConfigurationError) in
             try remoteSources(of: kinds, broken: file.broken, environment: environment)
         }
-        faults.collect { () throws(ConfigurationError) in try checkListed(file.feeds) }
+        faults.collect { () throws(ConfigurationError) in try checkPinnedAds(file.feeds) }
         try faults.finish()
         return Declarations(
             kindsText: text, file: file, registry: registry ?? .standard, kinds: kinds, sources: sources ?? [])
@@ -108,33 +108,33 @@ extension ServiceConfiguration {
     ///   - creatives: which advertisements they may name.
     func campaignsFile(among feeds: DeclaredFeeds, _ creatives: CreativeNames) throws(ConfigurationError) -> CampaignsFile? {
         guard !feed.campaigns.isEmpty else { return nil }
-        try checkCampaignPlaces(feeds)
-        return try CampaignsFile(YAMLFile.root(at: feed.campaigns, of: "ads.campaigns"), places: feeds.places, creatives: creatives)
+        try checkCampaignTargets(feeds)
+        return try CampaignsFile(YAMLFile.root(at: feed.campaigns, of: "ads.campaigns"), targets: feeds.validTargets, creatives: creatives)
     }
 
     /// Where all advertisements stand where they were listed, or at the middle of the whole feed, no place is given out.
-    private func checkCampaignPlaces(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
+    private func checkCampaignTargets(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
         let hasPlaces = ([DeclaredFeeds.mainName] + feeds.feeds.keys).contains { name in
             let own = feed.with(feeds.ads[name])
             let sections = feeds.feeds[name].map { names in feeds.sections.filter { names.contains($0.name) } } ?? []
             // Sections that are not declared have what the feed has.
-            return ([DeclaredAds()] + sections.map(\.ads)).contains { ![.listed, .onceAtMidpoint].contains(own.with($0).placement.supply) }
+            return ([DeclaredAds()] + sections.map(\.ads)).contains { ![.pinned, .onceAtMidpoint].contains(own.with($0).placement.supply) }
         }
         guard !hasPlaces else { return }
-        let rule = feed.adPlacement == .listed ? "ads.placement: listed" : "ads.scope: feed"
+        let rule = feed.adPlacement == .pinned ? "ads.placement: listed" : "ads.scope: feed"
         throw ConfigurationError(
             "ads.campaigns: with \(rule) campaigns have no places; give ads.placement, or a feed's or section's placement, midpoint, every or at"
         )
     }
 
     /// Advertisements stand as listed among items in the order of import, and nowhere else.
-    func checkListed(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
+    func checkPinnedAds(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
         let names = feeds.feeds.isEmpty ? [DeclaredFeeds.mainName: [DeclaredFeeds.mainName]] : feeds.feeds
         var ordered: [String] = []
         for section in feeds.sections where section.order.field != nil && section.ads.rule == nil && section.ads.perPage != 0 {
             let isListed = names.contains { name, sections in
                 let own = feed.with(feeds.ads[name])
-                return sections.contains(section.name) && own.adPlacement == .listed && (section.ads.perPage ?? own.adsPerPage) > 0
+                return sections.contains(section.name) && own.adPlacement == .pinned && (section.ads.perPage ?? own.adsPerPage) > 0
             }
             if isListed { ordered.append(section.name) }
         }
@@ -155,9 +155,9 @@ extension ServiceConfiguration {
     /// Checks that there is a feed, and a section in it where one is named.
     ///
     /// - Throws: `ConfigurationError` with those that there are.
-    package func checkPlaces(feed: String, section: String?) throws(ConfigurationError) {
+    package func checkPlacements(feed: String, section: String?) throws(ConfigurationError) {
         let feeds = try kindsFile(ServiceExtensions()).feeds
-        let names = feeds.places.feeds
+        let names = feeds.validTargets.feeds
         guard names.contains(feed) else {
             throw ConfigurationError("--feed: there is no '\(feed)', but \(names.joined(separator: ", "))")
         }
@@ -196,11 +196,11 @@ extension ServiceConfiguration {
             let campaigns = Campaigns(
                 file?.campaigns ?? [],
                 factories: try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds),
-                delivery: CampaignDelivery(ledger: nil, process: "", lifetime: feed.reservation.milliseconds), inventory: inventory)
+                delivery: AdServer(ledger: nil, process: "", lifetime: feed.reservation.milliseconds), inventory: inventory)
             let ledger: (any CampaignLedger)? = try file == nil ? nil : existingLedger()
             let opened = try items.open(reading: ReadLimits())
             let findings = try await campaigns.findings(in: opened, ledger, isTrial: true)
-            if let error = file?.faults(findings) { throw error }
+            if let error = file?.errors(findings) { throw error }
             return findings.gone.map { "ads.campaigns: \($0.campaign): the advertisement '\($0.creative)' is gone, and left out" }
                 + (try await campaigns.blockages(in: opened, now: WallClock.now())).map { Self.line(blocked: $0.campaign, $0.reason) }
         } catch let error as StoreError {
@@ -221,34 +221,34 @@ extension ServiceConfiguration {
 
     private func campaignInventory(_ feeds: DeclaredFeeds, hasAttributes: Bool = false) -> CampaignInventory {
         let lanes = Dictionary(
-            ([DeclaredFeeds.mainName] + feeds.sections.map(\.name) + feeds.feeds.values.joined()).map { ($0, Lane.content) },
+            ([DeclaredFeeds.mainName] + feeds.sections.map(\.name) + feeds.feeds.values.joined()).map { ($0, StreamID.content) },
             uniquingKeysWith: { first, _ in first })
         return CampaignInventory(
-            feeds.sources(lanes: lanes, settings: feed), placement: { feed.with(feeds.ads[$0]).placement },
+            feeds.sources(streams: lanes, settings: feed), placement: { feed.with(feeds.ads[$0]).placement },
             hasAttributes: hasAttributes || !feed.attributesHeader.isEmpty, hasViewers: !events.viewerHeader.isEmpty)
     }
 
     /// How far campaigns have come, by their ids: those of the file and of the store, as a ledger has it. Nothing where there is no store.
-    package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignFigures] {
+    package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignStatistics] {
         let items = try store.items()
         guard items.isThere else { return [:] }
         let kinds = try kindsFile(ServiceExtensions())
         let factories = try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds)
         let campaigns = Campaigns(
             try declaredCampaigns(), factories: factories,
-            delivery: CampaignDelivery(ledger: nil, process: "", lifetime: feed.reservation.milliseconds),
+            delivery: AdServer(ledger: nil, process: "", lifetime: feed.reservation.milliseconds),
             inventory: campaignInventory(kinds.feeds))
         return try await campaigns.figures(in: try items.open(reading: ReadLimits()), ledger, now: now)
     }
 
     /// The kind of the store's campaigns, which have other ids than those of the file.
     private func campaignKind(_ feeds: DeclaredFeeds, _ creatives: CreativeNames, _ file: CampaignsFile?) -> CampaignKind {
-        CampaignKind(places: feeds.places, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: feed.campaigns)
+        CampaignKind(places: feeds.validTargets, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: feed.campaigns)
     }
 
     /// What campaigns may show. Which cells an embedding program's kinds have is not declared.
     func creatives(_ file: KindsFile, _ extensions: ServiceExtensions) -> CreativeNames {
-        CreativeNames(file.kinds.map { ($0.prefix, $0.name, $0.lane) }, hasOthers: !extensions.kinds.isEmpty)
+        CreativeNames(file.kinds.map { ($0.prefix, $0.name, $0.stream) }, hasOthers: !extensions.kinds.isEmpty)
     }
 
     /// Those that the product comes with, and what to tell whoever misses another.
@@ -261,7 +261,7 @@ extension ServiceConfiguration {
     /// How a store is to be laid out for the feeds that the same file declares.
     ///
     /// - Throws: as ``itemKinds(_:)`` does.
-    public func sectionPlans(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [SectionPlan] {
+    public func sectionPlans(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [SectionConfiguration] {
         try kindsFile(extensions).feeds.plans
     }
 
@@ -296,19 +296,19 @@ extension ServiceConfiguration {
 
     /// - Parameter text: of the file, perhaps from a while ago.
     func kindsFile(of text: String?, _ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
-        var faults = FaultCollector()
-        let file = kindsFile(of: text, extensions, faults: &faults)
+        var faults = ErrorCollector()
+        let file = kindsFile(of: text, extensions, errors: &faults)
         try faults.finish()
         return file
     }
 
-    private func kindsFile(of text: String?, _ extensions: ServiceExtensions, faults: inout FaultCollector) -> KindsFile {
+    private func kindsFile(of text: String?, _ extensions: ServiceExtensions, errors: inout ErrorCollector) -> KindsFile {
         let root = text.flatMap { text in
-            faults.collect { () throws(ConfigurationError) in try YAMLFile.root(of: text, from: feed.kinds) }
+            errors.collect { () throws(ConfigurationError) in try YAMLFile.root(of: text, from: feed.kinds) }
         }
         guard let root else { return .none }
         return KindsFile(
-            root, policy: actions.onFailure, besides: standardKinds.adding(extensions.kinds + [CampaignKind()]), faults: &faults)
+            root, policy: actions.onFailure, besides: standardKinds.adding(extensions.kinds + [CampaignKind()]), errors: &errors)
     }
 }
 
@@ -381,7 +381,7 @@ extension ConfigurationError {
 
 extension DeclaredFeeds {
     /// What campaigns may name: sections of feeds that are laid out in sections.
-    var places: CampaignPlaces {
-        CampaignPlaces(feeds: Array(Set([Self.mainName] + feeds.keys)).sorted(), sections: Array(Set(feeds.values.joined())).sorted())
+    var validTargets: ValidTargets {
+        ValidTargets(feeds: Array(Set([Self.mainName] + feeds.keys)).sorted(), sections: Array(Set(feeds.values.joined())).sorted())
     }
 }

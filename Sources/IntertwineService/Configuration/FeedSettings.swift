@@ -20,7 +20,7 @@ public struct FeedSettings: Sendable {
     /// Finished pages kept in memory, in bytes.
     public var cache: ByteCount = .mebibytes(32)
     /// What memory finished cells may take: pages are put together from them.
-    public var cells = CellMemory.automatic
+    public var cells = CellCacheSize.automatic
     /// For how long after it was made a finished page is served although something was written since; zero for never.
     public var stale: Duration = .zero
     /// How long clients and shared caches may use a page without asking again.
@@ -141,8 +141,8 @@ public struct EventSettings: Sendable {
     public var impressionRate = 3_000
     /// How long a click or impression token counts; an expired one still redirects.
     public var tokenLifetime: Duration = .seconds(86_400)
-    /// Whether answers tell the verdict in `X-Verdict`.
-    public var tellVerdict = false
+    /// Whether answers tell the verdict in `X-Decision`.
+    public var reportsVerdict = false
     /// Whether `X-Forwarded-For` names the client; only behind a proxy that sets it.
     public var trustForwarded = false
 
@@ -159,7 +159,7 @@ public struct EventSettings: Sendable {
         reader.read("events.impression-rate", &impressionRate, in: 1...1_000_000)
         reader.read(
             "events.token-lifetime", &tokenLifetime, allowed: "\(Duration.allowed), at least 1h", where: { $0 >= .seconds(3_600) })
-        reader.read("events.tell-verdict", &tellVerdict)
+        reader.read("events.tell-verdict", &reportsVerdict)
         reader.read("events.trust-forwarded", &trustForwarded)
     }
 }

@@ -18,7 +18,7 @@ public struct ImageSettings: Sendable {
     public var lifetime: Duration = .seconds(7 * 86_400)
     /// How long a picture has one URL.
     public var rotation: Duration = .seconds(30 * 86_400)
-    public var memory: ByteCount = .mebibytes(64)
+    public var memoryCache: ByteCount = .mebibytes(64)
     public var disk: ByteCount = .gibibytes(2)
     /// The largest picture.
     public var size: ByteCount = .mebibytes(8)
@@ -26,7 +26,7 @@ public struct ImageSettings: Sendable {
     public var downloadsPerHost = 6
     public var queue = 256
     /// How long a download may wait for its turn.
-    public var patience: Duration = .seconds(2)
+    public var queueTimeout: Duration = .seconds(2)
     /// How long a download that nobody waits for is kept for somebody who scrolls back.
     public var grace: Duration = .milliseconds(100)
     /// How long fetching one picture may take in all.
@@ -52,7 +52,7 @@ public struct ImageSettings: Sendable {
     /// How hard sized pictures are compressed, by format and scale.
     public var quality: [String] = []
     /// Percent of the time in which the pictures of the page that a reader comes to next are made ahead; 0 for not at all.
-    public var warmAhead = 0
+    public var prefetchPages = 0
     /// Of how many pictures it is known what they look like.
     public var known = 100_000
     /// What is shown in the place of pictures that cannot be had, by the names of parts.
@@ -74,13 +74,13 @@ public struct ImageSettings: Sendable {
         reader.read("images.denied-hosts", &deniedHosts, allowed: Self.hosts, where: { HostPattern($0) != nil })
         reader.read("images.lifetime", &lifetime, in: .seconds(3_600) ... .seconds(365 * 86_400))
         reader.read("images.rotation", &rotation, in: .seconds(86_400) ... .seconds(365 * 86_400))
-        reader.read("images.memory", &memory)
+        reader.read("images.memory", &memoryCache)
         reader.read("images.disk", &disk)
         reader.read("images.size", &size, in: 1 << 10...1 << 30)
         reader.read("images.downloads", &downloads, in: 1...10_000)
         reader.read("images.downloads-per-host", &downloadsPerHost, in: 1...10_000)
         reader.read("images.queue", &queue, in: 0...1_000_000)
-        reader.read("images.patience", &patience)
+        reader.read("images.patience", &queueTimeout)
         reader.read("images.grace", &grace)
         reader.read("images.deadline", &deadline)
         let timeouts: ClosedRange<Duration> = .milliseconds(1) ... .seconds(3_600)
@@ -96,16 +96,16 @@ public struct ImageSettings: Sendable {
         reader.read("images.stale-if-error", &staleIfError, in: ages)
         reader.read("images.formats", &formats, allowed: "avif, webp", where: { ["avif", "webp"].contains($0) })
         reader.read(
-            "images.quality", &quality, allowed: PictureQualities.allowed,
+            "images.quality", &quality, allowed: EncodingQualities.allowed,
             where: {
-                var qualities = PictureQualities()
+                var qualities = EncodingQualities()
                 return qualities.read(setting: $0)
             })
-        reader.read("images.warm-ahead", &warmAhead, in: 0...50)
+        reader.read("images.warm-ahead", &prefetchPages, in: 0...50)
         reader.read("images.known", &known, in: 2...10_000_000)
         reader.read("images.fallbacks", &fallbacks, allowed: Self.fallbackForms, where: { Self.fallback($0) != nil })
         reader.read(
-            "images.sources", &sources, allowed: PicturePlace.allowed, where: { PicturePlace(setting: $0, credentials: nil) != nil })
+            "images.sources", &sources, allowed: ImageSource.allowed, where: { ImageSource(setting: $0, credentials: nil) != nil })
         reader.read(
             "images.freshness", &freshness, allowed: HostFreshness.allowed,
             where: { HostFreshness(setting: $0, base: FreshnessPolicy()) != nil })
@@ -134,7 +134,7 @@ extension ImageSettings {
     /// - Parameter setting: an element of `images.fallbacks`.
     private static func fallback(_ setting: String) -> (part: String, file: String?)? {
         let words = setting.split(separator: "=", maxSplits: 1).map(String.init)
-        guard words.count == 2, PictureFallback(part: words[0]) != nil, words[1] == "initials" || words[1].hasPrefix("/") else {
+        guard words.count == 2, ImageFallback(part: words[0]) != nil, words[1] == "initials" || words[1].hasPrefix("/") else {
             return nil
         }
         return (words[0], words[1] == "initials" ? nil : words[1])
@@ -143,14 +143,14 @@ extension ImageSettings {
     /// Empty for initials.
     ///
     /// - Throws: `ConfigurationError` where a file is none, or no picture.
-    func fallbackPictures() throws(ConfigurationError) -> [String: [UInt8]] {
+    func fallbackImages() throws(ConfigurationError) -> [String: [UInt8]] {
         var pictures: [String: [UInt8]] = [:]
         for (part, file) in fallbacks.compactMap(Self.fallback) {
             guard let file else {
                 pictures[part] = []
                 continue
             }
-            guard let data = FileManager.default.contents(atPath: file), data.count <= size.bytes, MediaKind.isPicture(Array(data)) else {
+            guard let data = FileManager.default.contents(atPath: file), data.count <= size.bytes, ImageFormat.isImage(Array(data)) else {
                 throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no whole picture")
             }
             pictures[part] = Array(data)
@@ -174,13 +174,13 @@ extension ImageSettings {
     }
 
     /// Longer than anything that a client waits for: a name, a turn, the fetch, and the pause before a second attempt.
-    var timeLimit: Duration { .seconds(4) + patience + deadline }
+    var timeLimit: Duration { .seconds(4) + queueTimeout + deadline }
 
     /// What resizes pictures.
-    var workerConfiguration: PictureWorkers.Configuration {
-        var configuration = PictureWorkers.Configuration()
+    var workerConfiguration: ImageWorkers.Configuration {
+        var configuration = ImageWorkers.Configuration()
         configuration.path = worker.isEmpty ? nil : worker
-        configuration.count = workers > 0 ? workers : 2 * PictureWorkers.Configuration.processors
+        configuration.count = workers > 0 ? workers : 2 * ImageWorkers.Configuration.processors
         configuration.timeLimit = workerTimeout
         return configuration
     }
@@ -188,33 +188,33 @@ extension ImageSettings {
     /// - Parameter folder: where pictures are kept on disk; not used where no room is given to them.
     func configuration(folder: String) -> ImageConfiguration {
         var configuration = ImageConfiguration()
-        configuration.memoryBytes = memory.bytes
+        configuration.memoryBytes = memoryCache.bytes
         configuration.folder = disk.bytes > 0 ? folder : nil
         configuration.diskBytes = disk.bytes
         configuration.downloads = downloads
         configuration.downloadsPerHost = downloadsPerHost
         configuration.queue = queue
-        configuration.patience = patience
+        configuration.queueTimeout = queueTimeout
         configuration.grace = grace
-        configuration.formats = formats.compactMap { ["avif": MediaKind.avif, "webp": .webp][$0] }
+        configuration.formats = formats.compactMap { ["avif": ImageFormat.avif, "webp": .webp][$0] }
         for each in quality { configuration.qualities.read(setting: each) }
         configuration.limits.bodyBytes = size.bytes
         configuration.limits.total = deadline
         configuration.limits.connect = connectTimeout
         configuration.limits.head = headTimeout
         configuration.limits.redirects = redirects
-        configuration.freshness.shortest = shortest.milliseconds / 1_000
+        configuration.freshness.minTTL = shortest.milliseconds / 1_000
         configuration.freshness.staleWhileRevalidate = staleWhileRevalidate.milliseconds / 1_000
         configuration.freshness.staleIfError = staleIfError.milliseconds / 1_000
         let credentials = bucketCredentials.map { S3Bucket.Credentials(accessKey: $0.accessKey, secret: $0.secret, token: $0.token) }
-        configuration.places = sources.compactMap { PicturePlace(setting: $0, credentials: credentials) }
+        configuration.sources = sources.compactMap { ImageSource(setting: $0, credentials: credentials) }
         let base = configuration.freshness
         configuration.hostFreshness = freshness.compactMap { HostFreshness(setting: $0, base: base) }
         return configuration
     }
 }
 
-extension PictureQualities {
+extension EncodingQualities {
     static let allowed = "a format with a quality from 1 to 100, for all scales or for one, such as webp=75 or webp@2x=60"
 
     /// Reads an element of `images.quality`. PNG and GIF lose nothing, whatever is said.
@@ -223,9 +223,9 @@ extension PictureQualities {
         let parts = setting.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, let quality = Int(parts[1]), (1...100).contains(quality) else { return false }
         let names = parts[0].split(separator: "@", omittingEmptySubsequences: false).map(String.init)
-        let kinds: [String: MediaKind] = ["avif": .avif, "webp": .webp, "jpeg": .jpeg]
+        let kinds: [String: ImageFormat] = ["avif": .avif, "webp": .webp, "jpeg": .jpeg]
         guard names.count <= 2, let kind = names.first.flatMap({ kinds[$0] }) else { return false }
-        let scale = names.count == 2 ? PictureVariant.scales.first { names[1] == "\($0)x" } : nil
+        let scale = names.count == 2 ? ProcessingOptions.scales.first { names[1] == "\($0)x" } : nil
         guard names.count == 1 || scale != nil else { return false }
         set(quality, of: kind, scale: scale)
         return true
@@ -249,9 +249,9 @@ extension HostFreshness {
             }
             let seconds = time.milliseconds / 1_000
             switch parts[0] {
-            case "shortest": policy.shortest = seconds
-            case "longest": policy.longest = seconds
-            case "default": (policy.silent, policy.heuristic) = (seconds, seconds)
+            case "shortest": policy.minTTL = seconds
+            case "longest": policy.maxTTL = seconds
+            case "default": (policy.defaultTTL, policy.heuristicMaxTTL) = (seconds, seconds)
             case "stale-while-revalidate": policy.staleWhileRevalidate = seconds
             case "stale-if-error": policy.staleIfError = seconds
             default: return nil
@@ -261,7 +261,7 @@ extension HostFreshness {
     }
 }
 
-extension PicturePlace {
+extension ImageSource {
     static let allowed =
         "URLs ending in a slash and where their pictures lie, such as 'https://pictures.example.com/ folder:/srv/pictures' or "
         + "'https://media.example.com/ s3:https://s3.eu-central-1.amazonaws.com/bucket/ region=eu-central-1'"
@@ -271,7 +271,7 @@ extension PicturePlace {
         let words = setting.split(separator: " ").map(String.init)
         guard words.count >= 2, let prefix = try? FetchURL(words[0]) else { return nil }
         let store: Store
-        if let path = words[1].suffix(behind: "folder:"), words.count == 2, let folder = ConfinedFolder(path) {
+        if let path = words[1].suffix(behind: "folder:"), words.count == 2, let folder = SandboxedDirectory(path) {
             store = .folder(folder)
         } else if let text = words[1].suffix(behind: "s3:"), text.hasSuffix("/"), words.count <= 3, let endpoint = try? FetchURL(text) {
             guard let region = words.count == 3 ? words[2].suffix(behind: "region=") : "us-east-1", !region.isEmpty else { return nil }

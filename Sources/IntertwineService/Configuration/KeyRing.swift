@@ -21,7 +21,7 @@ final class KeyRing: Sendable {
     /// Finds out which are valid now.
     ///
     /// - Returns: whether they are others than before.
-    func look() async throws -> Bool {
+    func refresh() async throws -> Bool {
         guard let read else { return false }
         let keys = try await read()
         return state.withLock { state in
@@ -32,7 +32,7 @@ final class KeyRing: Sendable {
 }
 
 /// Looks now and then whether the keys have been rotated.
-struct KeyWatch: ServiceLifecycle.Service {
+struct KeyRefresher: ServiceLifecycle.Service {
     let ring: KeyRing
     let interval: Duration
     /// Called with other keys, until it succeeds.
@@ -45,7 +45,7 @@ struct KeyWatch: ServiceLifecycle.Service {
             while !Task.isCancelled {
                 do { try await Task.sleep(for: interval) } catch { return }
                 // A database that is away is told of by those who need it.
-                if (try? await ring.look()) == true { isPending = true }
+                if (try? await ring.refresh()) == true { isPending = true }
                 guard isPending else { continue }
                 do {
                     try await changed(ring.keys)

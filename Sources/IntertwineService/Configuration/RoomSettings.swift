@@ -64,7 +64,7 @@ extension AdminSettings {
     }
 }
 
-extension ViewerSettings {
+extension WebClientSettings {
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("viewer.enabled", &isServed)
     }

@@ -99,8 +99,8 @@ public struct LimitSettings: Sendable {
 }
 
 /// `cors.*`: which pages of other origins may call the service from a browser.
-public struct CrossOriginSettings: Sendable {
-    private static let anyOrigin = CrossOriginPolicy.anyOrigin
+public struct CORSSettings: Sendable {
+    private static let anyOrigin = CORSPolicy.anyOrigin
 
     /// Origins as browsers send them, such as `https://app.example.com`; or `*` alone.
     public var origins: [String] = []
@@ -143,8 +143,8 @@ public struct CrossOriginSettings: Sendable {
     }
 
     /// Nil where no origin may.
-    var policy: CrossOriginPolicy? {
-        CrossOriginPolicy(origins: origins, credentials: credentials, maxAge: maxAge.milliseconds / 1_000)
+    var policy: CORSPolicy? {
+        CORSPolicy(origins: origins, credentials: credentials, maxAge: maxAge.milliseconds / 1_000)
     }
 }
 

@@ -52,9 +52,9 @@ extension ServiceConfiguration {
     /// - Parameters:
     ///   - report: told of each item that is left out. From any thread.
     ///   - told: told how far it is, often. From any thread.
-    /// - Throws: `ConfigurationError` where there is no such source, or `SourceFailure`.
+    /// - Throws: `ConfigurationError` where there is no such source, or `SourceError`.
     public func synchronise(
-        _ name: String, report: @escaping @Sendable (BadSourceItem) -> Void, told: @escaping @Sendable (SourceProgress) -> Void
+        _ name: String, report: @escaping @Sendable (BadSourceItem) -> Void, onProgress: @escaping @Sendable (SourceProgress) -> Void
     ) async throws -> SourceOutcome {
         let declared = try remoteSources()
         guard let source = declared.first(where: { $0.name == name }) else {
@@ -66,9 +66,9 @@ extension ServiceConfiguration {
         }
         let items = try store.items()
         let loop = try EventLoop(label: "sources")
-        let transfers = Transfers(on: loop, policy: sources.policy)
-        let run = SourceRun(source, transfers: transfers, into: items, report: report, told: told)
-        var memory = SourceMemory()
+        let transfers = CurlClient(on: loop, policy: sources.policy)
+        let run = SyncJob(source, transfers: transfers, into: items, report: report, onProgress: onProgress)
+        var memory = HTTPValidatorCache()
         let result: Result<SourceOutcome, any Error>
         do {
             result = .success(try await run.run(&memory))
@@ -92,7 +92,7 @@ extension ServiceConfiguration {
     ///   - body: says what it changed.
     /// - Throws: `ConfigurationError` or `StoreError` where it could not be recorded, and so was not done; what `body` throws.
     public func audited<Value>(
-        _ command: String, _ subject: String, _ body: (AuditNote) async throws -> Value
+        _ command: String, _ subject: String, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
         if try store.postgresAddress() != nil { store.makeDataFolder() }
         let log = try AuditLog(path: auditLog)

@@ -24,8 +24,8 @@ public struct ServiceConfiguration: Sendable {
     public var images = ImageSettings()
     public var sources = SourceSettings()
     public var trackers = TrackerSettings()
-    public var viewer = ViewerSettings()
-    public var crossOrigin = CrossOriginSettings()
+    public var viewer = WebClientSettings()
+    public var crossOrigin = CORSSettings()
     public var signing = SigningSettings()
     public var log = LogSettings()
     public var metrics = MetricsSettings()
@@ -47,11 +47,11 @@ public struct ServiceConfiguration: Sendable {
     static func read(_ sources: SettingSources) -> (configuration: ServiceConfiguration, faults: ConfigurationError?) {
         var configuration = ServiceConfiguration()
         var reader = SettingsReader(sources)
-        configuration.walk(&reader)
+        configuration.visit(&reader)
         reader.finish()
         configuration.images.bucketCredentials = sources.bucketCredentials
         for setting in reader.settings { configuration.origins[setting.key] = setting.origin }
-        return (configuration, ConfigurationError(reader.faults.reasons))
+        return (configuration, ConfigurationError(reader.errors.reasons))
     }
 
     /// The request fields that tell of the viewer.
@@ -61,7 +61,7 @@ public struct ServiceConfiguration: Sendable {
     ///
     /// - Throws: `ConfigurationError` with all that are not allowed.
     public func validate() throws(ConfigurationError) {
-        try walked.faults.finish()
+        try walked.errors.finish()
     }
 
     /// Every setting as it is in force, in the order of the file.
@@ -76,11 +76,11 @@ public struct ServiceConfiguration: Sendable {
     private var walked: SettingsReader {
         var copy = self
         var reader = SettingsReader(nil)
-        copy.walk(&reader)
+        copy.visit(&reader)
         return reader
     }
 
-    private mutating func walk(_ reader: inout SettingsReader) {
+    private mutating func visit(_ reader: inout SettingsReader) {
         server.read(&reader)
         admin.read(&reader)
         store.read(&reader)

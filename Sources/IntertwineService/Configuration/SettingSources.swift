@@ -15,7 +15,7 @@ public struct SettingSources: Sendable {
 
     private let providers: [(origin: SettingOrigin, provider: any ConfigSnapshot)]
     /// Every key that is written down somewhere: what nobody reads of these is a mistake.
-    private let written: [WrittenKey]
+    private let written: [SettingKey]
     /// The file's keys without a value: as good as taken out.
     private let emptied: Set<SettingName>
     private let environmentVariables: [String]
@@ -46,7 +46,7 @@ public struct SettingSources: Sendable {
             ),
             (.environment, EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "intertwine").snapshot()),
         ]
-        var written = flags.keys.map { WrittenKey(spelled: $0, origin: .flag) }
+        var written = flags.keys.map { SettingKey(spelled: $0, origin: .flag) }
         if named != nil || FileManager.default.fileExists(atPath: path) {
             let text = try YAMLFile.text(at: path)
             let keys = try Self.keys(in: text, of: path)
@@ -59,7 +59,7 @@ public struct SettingSources: Sendable {
                     throw ConfigurationError("\(path): \(error)".replacing("\n", with: " "))
                 }
             }
-            written += keys.map { WrittenKey(spelled: $0.key, origin: .file(path), isEmpty: $0.isEmpty) }
+            written += keys.map { SettingKey(spelled: $0.key, origin: .file(path), isEmpty: $0.isEmpty) }
         }
         self.providers = providers
         self.written = written
@@ -101,7 +101,7 @@ public struct SettingSources: Sendable {
 
     /// Throws for all keys that are written somewhere and not among `known`, and for those that one origin gives twice.
     func refuseUnknown(besides known: [SettingName]) throws(ConfigurationError) {
-        var faults = FaultCollector()
+        var faults = ErrorCollector()
         let names = Set(known)
         let sections = Set(
             known.flatMap { name in (1..<max(1, name.components.count)).map { name.components.prefix($0).joined(separator: ".") } })
@@ -174,7 +174,7 @@ public struct SettingSources: Sendable {
 }
 
 /// A key as someone wrote it down.
-private struct WrittenKey {
+private struct SettingKey {
     let name: SettingName
     let spelled: String
     let origin: SettingOrigin

@@ -6,7 +6,7 @@ struct SettingsReader {
     /// Nil where the values stand as a program has set them, and are looked through alone.
     private let sources: SettingSources?
     private(set) var settings: [Setting] = []
-    private(set) var faults = FaultCollector()
+    private(set) var errors = ErrorCollector()
     private var names: [SettingName] = []
 
     init(_ sources: SettingSources?) {
@@ -26,7 +26,7 @@ struct SettingsReader {
     ) {
         let name = SettingName(key)
         names.append(name)
-        let found = faults.collect { () throws(ConfigurationError) in
+        let found = errors.collect { () throws(ConfigurationError) in
             let (text, origin) = try sources?.text(name) ?? (value.setting, sources == nil ? .program : .default)
             guard !text.utf8.contains(0), let read = Value(setting: text), isAllowed(read) else {
                 throw ConfigurationError.invalid(key, secret || isHidden(text) ? "(secret)" : text, from: origin, allowed: allowed)
@@ -68,7 +68,7 @@ struct SettingsReader {
     ) {
         let name = SettingName(key)
         names.append(name)
-        let found = faults.collect { () throws(ConfigurationError) in
+        let found = errors.collect { () throws(ConfigurationError) in
             let (texts, origin) = try sources?.list(name) ?? (value.map(\.setting), sources == nil ? .program : .default)
             var list: [Element] = []
             for text in texts {
@@ -86,12 +86,12 @@ struct SettingsReader {
 
     /// Checks what no single value tells.
     mutating func check(_ isRight: Bool, _ reason: @autoclosure () -> String) {
-        if !isRight { faults.collect { () throws(ConfigurationError) in throw ConfigurationError(reason()) } }
+        if !isRight { errors.collect { () throws(ConfigurationError) in throw ConfigurationError(reason()) } }
     }
 
     /// Notes all keys that are written down somewhere and that nothing has read.
     mutating func finish() {
-        if let sources { faults.collect { () throws(ConfigurationError) in try sources.refuseUnknown(besides: names) } }
+        if let sources { errors.collect { () throws(ConfigurationError) in try sources.refuseUnknown(besides: names) } }
     }
 }
 

@@ -46,7 +46,7 @@ struct SigningKeyFile {
     /// Writes a key that comes from elsewhere; nothing where it is there.
     ///
     /// - Throws: `ConfigurationError` where there is another one.
-    func keep(_ key: SigningKey) throws {
+    func store(_ key: SigningKey) throws {
         if try read() == nil { try create(key) }
         guard try read() == key else { throw ConfigurationError("\(path): is another signing key; move it away first") }
         guard DurableFolder.sync(of: path) else { throw failure("cannot be written") }

@@ -21,7 +21,7 @@ public struct StoreSettings: Sendable {
     /// Reads that may wait for one of them; beyond it the answer is 503.
     public var queue = 4_096
     /// How long a request waits for one before it is answered 503.
-    public var patience: Duration = .seconds(2)
+    public var queueTimeout: Duration = .seconds(2)
     /// How long a PostgreSQL server may take for a statement before a request that waits for it is answered 503.
     public var statementTimeout: Duration = .seconds(10)
     /// Whether a start goes on if a file of the store is missing, older than the others, or of another store. No setting: it is meant for one
@@ -34,7 +34,7 @@ public struct StoreSettings: Sendable {
         // SQLite takes some names for something else than a file, and the ledger is to be found beside it. A URL may hold a password.
         reader.read(
             "store.database", &database, allowed: Self.allowedDatabases, hidden: Self.mayHoldPassword, where: Self.isDatabase)
-        if let fault = addressFault { reader.check(false, "store.database: \(fault)") }
+        if let fault = addressError { reader.check(false, "store.database: \(fault)") }
         // Some of these have no name that the ledger's could be made of, and commands that only read would find nothing there.
         reader.check(!isFolder, "store.database: \(database) is a folder, not a database")
         reader.read(
@@ -43,11 +43,11 @@ public struct StoreSettings: Sendable {
         reader.check(
             readDatabase.isEmpty || PostgresAddress.isAddress(database),
             "store.read-database: store.database is no PostgreSQL database, which it would be a standby of")
-        if let fault = standbyFault { reader.check(false, "store.read-database: \(fault)") }
+        if let fault = standbyError { reader.check(false, "store.read-database: \(fault)") }
         reader.read("store.folder", &folder, allowed: "a folder's path", where: { !$0.isEmpty })
         reader.read("store.readers", &readers, in: 1...64)
         reader.read("store.queue", &queue, in: 1...1_000_000)
-        reader.read("store.patience", &patience, in: .milliseconds(100) ... .seconds(60))
+        reader.read("store.patience", &queueTimeout, in: .milliseconds(100) ... .seconds(60))
         reader.read("store.statement-timeout", &statementTimeout, in: .milliseconds(100) ... .seconds(600))
     }
 
@@ -79,10 +79,10 @@ public struct StoreSettings: Sendable {
         return ["", ".", ".."].contains(name) || isThere && isFolder.boolValue
     }
 
-    var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, patience: patience) }
+    var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, queueTimeout: queueTimeout) }
 
     /// Why the address cannot be read, should it be one.
-    private var addressFault: StoreError? {
+    private var addressError: StoreError? {
         do throws(StoreError) {
             _ = try postgresAddress()
             return nil
@@ -91,7 +91,7 @@ public struct StoreSettings: Sendable {
         }
     }
 
-    private var standbyFault: StoreError? {
+    private var standbyError: StoreError? {
         do throws(StoreError) {
             _ = try standbyAddress()
             return nil
@@ -146,7 +146,7 @@ public struct StoreSettings: Sendable {
     /// - Throws: `StoreError.unusable` where it is an address that cannot be read.
     package func items() throws(StoreError) -> any ItemLocation {
         guard let address = try postgresAddress() else { return ItemFile(database) }
-        return PostgresItems(address, standby: try standbyAddress(), companions: path(of: "items"))
+        return PostgresItemLocation(address, standby: try standbyAddress(), companions: path(of: "items"))
     }
 }
 
@@ -157,7 +157,7 @@ public struct LedgerSettings: Sendable {
     /// Units of work that share one transaction at most.
     public var group = 512
     /// How long a request waits for the disk before it is answered 503.
-    public var patience: Duration = .seconds(5)
+    public var writeTimeout: Duration = .seconds(5)
     /// How long single events are kept; their daily totals are kept for good.
     public var retention: Duration = .seconds(400 * 86_400)
 
@@ -166,7 +166,7 @@ public struct LedgerSettings: Sendable {
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("ledger.queue", &queue, in: 1...1_000_000)
         reader.read("ledger.group", &group, in: 1...10_000)
-        reader.read("ledger.patience", &patience, in: .milliseconds(100) ... .seconds(60))
+        reader.read("ledger.patience", &writeTimeout, in: .milliseconds(100) ... .seconds(60))
         reader.read(
             "ledger.retention", &retention, allowed: "\(Duration.allowed), at least 1d", where: { $0 >= .seconds(86_400) })
     }

@@ -23,7 +23,7 @@ struct APIDescription: Sendable {
                 "getCellSchema", tag: "Description", "The JSON Schema of a cell",
                 "The same as `ViewModel` in this description, as a schema of its own (JSON Schema 2020-12).",
                 parameters: [Parameter.ifNoneMatch],
-                answers: Answer.negotiated + [
+                responses: ResponseDescription.negotiated + [
                     .json(
                         .ok, "A JSON Schema.", .document(having: ["$schema", "$id", "$defs"]),
                         [.pageCaching, .eTag, .vary, .contentEncoding], type: Self.schemaType,
@@ -34,7 +34,7 @@ struct APIDescription: Sendable {
         let name = FeedParameters.viewerField
         let described = routes.map { route in
             var route = route
-            if ![.get, .head].contains(route.method) { route.operation?.answers.append(.foreignOrigin) }
+            if ![.get, .head].contains(route.method) { route.operation?.responses.append(.foreignOrigin) }
             return route
         }
         let description = Self.service.route(caching: .pageCaching, describing: described + schemas) { text in
@@ -69,5 +69,5 @@ struct APIDescription: Sendable {
             .init("Images", "Pictures, all through the image proxy."), .init("Operations", "For load balancers."),
             .init("Description", "What describes the service."),
         ],
-        answers: Answer.usual)
+        responses: ResponseDescription.usual)
 }

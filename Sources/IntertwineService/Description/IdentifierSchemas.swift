@@ -14,7 +14,7 @@ final class IdentifierSchemas: Sendable {
     /// A part of a cell, and what it is filled with.
     private struct Part {
         enum Form: Hashable {
-            case declared(BindingDeclaration.Form)
+            case declared(BindingDeclaration.BindingFormat)
             /// What is played.
             case media
         }
@@ -28,13 +28,13 @@ final class IdentifierSchemas: Sendable {
             (self.name, self.form, self.isRequired) = (name, form, isRequired)
         }
 
-        init(_ name: String, _ form: BindingDeclaration.Form, isRequired: Bool = true) {
+        init(_ name: String, _ form: BindingDeclaration.BindingFormat, isRequired: Bool = true) {
             self.init(name, .declared(form), isRequired: isRequired)
         }
     }
 
     /// By identifier: some 13 KB each, which with a thousand kinds are mostly looked at by nobody.
-    private let answers: [String: ContentOnDemand]
+    private let responses: [String: LazyResponse]
 
     /// - Parameters:
     ///   - kinds: those that are imported.
@@ -47,14 +47,14 @@ final class IdentifierSchemas: Sendable {
             }
         }
         let all = cells.map { identifier, cells in
-            let answer = ContentOnDemand {
+            let answer = LazyResponse {
                 let path = Self.pattern.replacing("{identifier}", with: PercentCoding.encode(identifier, keeping: .segment))
                 return Route.finished(
                     Self.pattern, type: APIDescription.schemaType, Self.schema(identifier, cells).document(id: publicURL + path))
             }
             return (identifier, answer)
         }
-        answers = Dictionary(uniqueKeysWithValues: all)
+        responses = Dictionary(uniqueKeysWithValues: all)
     }
 
     var route: Route {
@@ -66,7 +66,7 @@ final class IdentifierSchemas: Sendable {
             declared kind. Members that it does not describe may be added.
             """,
             parameters: [Self.identifier, Parameter<Void>.ifNoneMatch],
-            answers: Answer.negotiated + [
+            responses: ResponseDescription.negotiated + [
                 .json(
                     .ok, "A JSON Schema.", .document(having: ["$schema", "$id", "$defs"]),
                     [.pageCaching, .eTag, .vary, .contentEncoding], type: APIDescription.schemaType,
@@ -76,7 +76,7 @@ final class IdentifierSchemas: Sendable {
                 .problem(.notFound, "No cell that is described has this identifier.", [.init(.unknownCell, "There is no such cell.")]),
             ])
         return Route(.get, Self.pattern, operation) { [self] request in
-            guard let answer = answers[try request[Self.identifier]] else {
+            guard let answer = responses[try request[Self.identifier]] else {
                 throw Problem(.notFound, .unknownCell, "There is no such cell.")
             }
             return ServerResponse(answer.response)

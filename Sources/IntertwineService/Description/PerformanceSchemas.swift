@@ -55,7 +55,7 @@ extension Schema {
         .required("cell", .string),
         .required("verdict", .verdict),
     ]).titled("Judged event").described("An event's verdict.").named("JudgedEvent")
-    static let verdict = Schema.words(Verdict.allTold.map(\.rawValue)).described(
+    static let verdict = Schema.words(Verdict.publicCases.map(\.rawValue)).described(
         """
         Whether it counts, and if not, why. `duplicate`: it was counted before. `expired`: its token is too old. `bot`, `prefetch`: what the \
         request says of itself. `subresource`: a page of another site loaded the link as an image, a script, a frame or by `fetch`. `limited`: too many of one viewer or address. `unknown`: its token is forged or another cell's, or the cell is not there any more. `unseen`: a \

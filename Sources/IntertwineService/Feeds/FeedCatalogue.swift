@@ -136,15 +136,15 @@ extension DeclaredFeeds {
     /// - Parameters:
     ///   - lanes: where the store keeps each section.
     ///   - settings: what is said of advertisements for all sections.
-    func sources(lanes: [String: Lane], settings: FeedSettings) -> [String: any DataSource] {
+    func sources(streams: [String: StreamID], settings: FeedSettings) -> [String: any DataSource] {
         var sources: [String: any DataSource] = [Self.mainName: FlatDataSource(order: section(Self.mainName).order)]
         for (feed, names) in feeds {
             let settings = settings.with(ads[feed])
             sources[feed] = SectionedDataSource(
                 names.compactMap { name in
                     let section = section(name)
-                    return lanes[name].map {
-                        FeedSection(name, title: section.title, lane: $0, order: section.order, placement: section.placement(settings))
+                    return streams[name].map {
+                        FeedSection(name, title: section.title, stream: $0, order: section.order, placement: section.placement(settings))
                     }
                 }, showsAdsAlone: feed == Self.mainName)
         }

@@ -11,30 +11,30 @@ internal import Synchronization
 ///
 /// One task looks at the store's version ten times a second, and makes the changes of one group after another, whenever there are new ones:
 /// that bounds what listeners cost, however many there are and however often something is written. Between two changes a listener costs its
-/// connection, its ``PushedStream`` and a place in its group.
+/// connection, its ``EventStream`` and a place in its group.
 final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     /// What the members of a group have in common.
     struct Key: Hashable, Sendable {
         /// Of the feed or section.
         var path: String
         var viewer: String?
-        var lacking: LackingCells?
+        var lacking: UnsupportedCells?
         var client: String?
         /// What campaigns may ask, without a moment.
-        var facts: CampaignFacts?
+        var facts: TargetingContext?
         var language: FeedLanguage?
         /// `page.since` of the pages that are held, with commas in between; the id of the last event.
         var since: String
     }
 
-    fileprivate struct Group {
-        var streams: [PushedStream] = []
+    fileprivate struct Subscription {
+        var streams: [EventStream] = []
         /// Whether it has to be found out what became of its pages, whatever the store says.
         var isNew = true
     }
 
     fileprivate struct State {
-        var groups: [Key: Group] = [:]
+        var groups: [Key: Subscription] = [:]
         /// Viewers who did something with cells.
         var active: Set<String> = []
         var count = 0
@@ -94,18 +94,18 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             // Others may have come in since.
             let isIn = state.withLock { state in
                 guard state.count < limit, !state.isStopping else { return false }
-                state.groups[key, default: Group()].streams.append(stream)
+                state.groups[key, default: Subscription()].streams.append(stream)
                 state.count += 1
                 return true
             }
-            PushedStream.send(preamble, to: [stream], ending: !isIn)
+            EventStream.send(preamble, to: [stream], ending: !isIn)
         }
         response.isCompressible = true
         return response
     }
 
     /// A viewer did something with a cell in this process: what others do is seen with the next change of the store.
-    func note(_ viewer: String?) {
+    func viewerDidChange(_ viewer: String?) {
         guard let viewer else { return }
         state.withLock { state in
             if state.count > 0 { state.active.insert(viewer) }
@@ -122,11 +122,11 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 ticks += 1
                 let isIdle = state.withLock { $0.groups.isEmpty }
                 if isIdle { continue }
-                if ticks % 10 == 0 { beat(ticks / 10 % (Self.heartbeatTicks / 10)) }
+                if ticks % 10 == 0 { sendHeartbeat(ticks / 10 % (Self.heartbeatTicks / 10)) }
                 let (current, served) = (store.version, feed("/feed"))
                 let isChanged = current != version || served !== main
                 (version, main) = (current, served)
-                await tell(all: isChanged)
+                await notify(all: isChanged)
             }
         }
         state.withLock { $0.isStopping = true }
@@ -135,17 +135,17 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     // MARK: Events
 
     /// Finds out what became of the pages of some groups, and tells it.
-    private func tell(all: Bool) async {
+    private func notify(all: Bool) async {
         let keys = state.withLock { state in
             defer { state.active = [] }
             return state.groups.filter { key, group in
                 all || group.isNew || key.viewer.map(state.active.contains) ?? false
             }.map(\.key)
         }
-        for key in keys where !Task.isCancelled { await tell(key) }
+        for key in keys where !Task.isCancelled { await notify(key) }
     }
 
-    private func tell(_ key: Key) async {
+    private func notify(_ key: Key) async {
         let changes: FeedChanges
         do {
             guard let feed = feed(key.path) else { return reload(key) }
@@ -166,7 +166,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             return
         }
         let streams = state.withLock { state in
-            var group = state.groups.removeValue(forKey: key) ?? Group()
+            var group = state.groups.removeValue(forKey: key) ?? Subscription()
             let told = group.streams
             var next = key
             next.since = since
@@ -192,17 +192,17 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         send("reload", id: nil, FeedChanges.reload.json(), to: streams, ending: true)
     }
 
-    private func send(_ event: String, id: String?, _ data: [UInt8], to streams: [PushedStream], ending: Bool = false) {
+    private func send(_ event: String, id: String?, _ data: [UInt8], to streams: [EventStream], ending: Bool = false) {
         let id = id.map { "id: \($0)\n" } ?? ""
         sent.add(streams.count, ordering: .relaxed)
-        PushedStream.send(Array("\(id)event: \(event)\ndata: ".utf8) + data + Array("\n\n".utf8), to: streams, ending: ending)
+        EventStream.send(Array("\(id)event: \(event)\ndata: ".utf8) + data + Array("\n\n".utf8), to: streams, ending: ending)
     }
 
     // MARK: Heartbeat
 
     /// A part of the listeners hears something, so that what stands in between does not take the connection for dead, and one that is gone is
     /// found out.
-    private func beat(_ part: Int) {
+    private func sendHeartbeat(_ part: Int) {
         let parts = Self.heartbeatTicks / 10
         let streams = state.withLock { state in
             if part == 0 { state.forgetGone() }
@@ -210,7 +210,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 group.value.streams.enumerated().filter { ($0.offset + group.key.hashValue & 0xFFFF) % parts == part }.map(\.element)
             }
         }
-        PushedStream.send(Self.heartbeat, to: streams)
+        EventStream.send(Self.heartbeat, to: streams)
     }
 }
 

@@ -7,7 +7,7 @@ final class CancellableWork: Sendable {
     private struct State {
         var isCancelled = false
         /// Of the work that began last, by the number of its beginning.
-        var current: (number: Int, cancel: DeferredAnswer.Cancel?) = (0, nil)
+        var current: (number: Int, cancel: PendingResponse.Cancel?) = (0, nil)
         var begun = 0
     }
 
@@ -17,7 +17,7 @@ final class CancellableWork: Sendable {
     /// all the same.
     ///
     /// - Parameter begin: begins it, and gives what cancels it; nil if nothing does.
-    func perform(_ begin: () -> DeferredAnswer.Cancel?) {
+    func perform(_ begin: () -> PendingResponse.Cancel?) {
         let number = state.withLock { state in
             state.begun += 1
             return state.begun

@@ -11,9 +11,9 @@ final class PageFormat: Sendable {
     private static let compressionLevel = 1
 
     /// What answers in one language have in common.
-    private struct Form: Sendable {
+    private struct CacheScope: Sendable {
         /// Of pages that are the same for everyone, of those of them whose URL names what the client can show, and of a viewer's.
-        let heads: (shared: CommonHead, named: CommonHead, own: CommonHead)
+        let heads: (shared: ResponseHeadTemplate, named: ResponseHeadTemplate, own: ResponseHeadTemplate)
         /// Of whatever else is made for them.
         let sharedFields: HTTPFields
         let namedFields: HTTPFields
@@ -28,13 +28,13 @@ final class PageFormat: Sendable {
                 if !vary.isEmpty { fields[.vary] = vary.joined(separator: ", ") }
                 fields[.cacheControl] = caching
                 fields[.contentLanguage] = language?.tag
-                if variesByOrigin { fields.append(contentsOf: CrossOriginPolicy.vary) }
+                if variesByOrigin { fields.append(contentsOf: CORSPolicy.vary) }
                 return fields
             }
-            func head(_ fields: HTTPFields) -> CommonHead {
+            func head(_ fields: HTTPFields) -> ResponseHeadTemplate {
                 var response = ServerResponse(status: .ok, fields: fields)
                 response.isCompressible = true
-                return CommonHead(response)
+                return ResponseHeadTemplate(response)
             }
             let caching = maxAge > 0 ? "public, max-age=\(maxAge)" : "no-cache"
             sharedFields = fields(vary, caching)
@@ -44,9 +44,9 @@ final class PageFormat: Sendable {
         }
     }
 
-    private let plain: Form
+    private let plain: CacheScope
     /// By ``FeedLanguage/number``, from 1.
-    private let forms: [Form]
+    private let forms: [CacheScope]
 
     /// - Parameters:
     ///   - viewerField: the request field that names the viewer: answers differ by it. Empty where there are no viewers.
@@ -54,15 +54,15 @@ final class PageFormat: Sendable {
     ///   - maxAge: seconds.
     ///   - variesByOrigin: whether answers differ by the request's origin too.
     init(viewerField: String, languages: LanguageReader = LanguageReader(.none), maxAge: Int64, variesByOrigin: Bool = false) {
-        let vary = (viewerField.isEmpty ? [] : [viewerField]) + [Form.cells] + languages.fields
-        func form(_ language: FeedLanguage?) -> Form {
-            Form(vary: vary, maxAge: maxAge, variesByOrigin: variesByOrigin, language: language)
+        let vary = (viewerField.isEmpty ? [] : [viewerField]) + [CacheScope.cells] + languages.fields
+        func form(_ language: FeedLanguage?) -> CacheScope {
+            CacheScope(vary: vary, maxAge: maxAge, variesByOrigin: variesByOrigin, language: language)
         }
         plain = form(nil)
         forms = languages.languages.all.map(form)
     }
 
-    private func form(_ language: FeedLanguage?) -> Form {
+    private func form(_ language: FeedLanguage?) -> CacheScope {
         guard let language, forms.indices.contains(Int(language.number) - 1) else { return plain }
         return forms[Int(language.number) - 1]
     }
@@ -73,20 +73,21 @@ final class PageFormat: Sendable {
     ///   - gzip: whether it is compressed too, on the caller's thread.
     ///   - isKept: whether it may be served more than once.
     ///   - route: the name of the route in observations; nil where the request has it.
-    func finished(_ page: FeedPage, isShared: Bool, isNamed: Bool = false, gzip: Bool, isKept: Bool = false, route: String? = nil)
-        -> FinishedResponse
+    func encoded(_ page: FeedPage, isShared: Bool, isNamed: Bool = false, gzip: Bool, isCached: Bool = false, route: String? = nil)
+        -> EncodedResponse
     {
         let (body, digest) = page.encoded()
         let heads = form(page.language).heads
-        return FinishedResponse(
+        return EncodedResponse(
             body, !isShared ? heads.own : isNamed ? heads.named : heads.shared, field: page.link.map { HTTPField(name: .link, value: $0) },
-            entityTag: EntityTag.of(digest: digest.span), compressionLevel: gzip ? Self.compressionLevel : nil, isKept: isKept, route: route
+            entityTag: EntityTag.of(digest: digest.span), compressionLevel: gzip ? Self.compressionLevel : nil, isCached: isCached,
+            route: route
         )
     }
 
     /// A page of a viewer's own.
     func response(_ page: FeedPage, to request: HTTPRequest) -> ServerResponse {
-        ServerResponse(finished(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil))
+        ServerResponse(encoded(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil))
     }
 
     /// One cell. Its bytes are its own validator.

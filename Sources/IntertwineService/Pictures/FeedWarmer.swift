@@ -12,7 +12,7 @@ public struct FeedWarmer: Sendable {
     /// What came of it so far.
     public struct Outcome: Sendable {
         public var pages = 0
-        public var pictures = 0
+        public var images = 0
         /// Pictures that could not be had, by the reason that `Image-Error` gives.
         public var failures: [String: Int] = [:]
     }
@@ -58,7 +58,7 @@ public struct FeedWarmer: Sendable {
         let loop = try EventLoop(label: "warm")
         let everywhere = ["0.0.0.0/0", "::/0"].compactMap(Network.init)
         let port = base.port
-        let transfers = Transfers(on: loop, policy: AddressPolicy(allowedNetworks: everywhere, allowedPorts: [port], ownAddresses: []))
+        let transfers = CurlClient(on: loop, policy: AddressPolicy(allowedNetworks: everywhere, allowedPorts: [port], ownAddresses: []))
         defer { loop.stop() }
         var outcome = Outcome()
         var known: Set<String> = []
@@ -77,17 +77,17 @@ public struct FeedWarmer: Sendable {
     }
 
     private func ask(
-        for hrefs: [String], _ transfers: Transfers, _ outcome: inout Outcome, _ told: @Sendable (Outcome) -> Void
+        for hrefs: [String], _ transfers: CurlClient, _ outcome: inout Outcome, _ told: @Sendable (Outcome) -> Void
     ) async {
         await withTaskGroup(of: String?.self) { group in
             var rest = hrefs[...]
             func begin() {
                 guard let href = rest.popFirst() else { return }
-                group.addTask { await picture(href, transfers) }
+                group.addTask { await fetchImage(href, transfers) }
             }
             for _ in 0..<parallel { begin() }
             for await failure in group {
-                outcome.pictures += 1
+                outcome.images += 1
                 if let failure { outcome.failures[failure, default: 0] += 1 }
                 told(outcome)
                 begin()
@@ -96,7 +96,7 @@ public struct FeedWarmer: Sendable {
     }
 
     /// - Returns: why there is no picture, or nil where there is one.
-    private func picture(_ href: String, _ transfers: Transfers) async -> String? {
+    private func fetchImage(_ href: String, _ transfers: CurlClient) async -> String? {
         var failure = "unreachable"
         for _ in 0..<Self.attempts {
             guard let answer = try? await get(href, accept, transfers) else { continue }
@@ -109,12 +109,12 @@ public struct FeedWarmer: Sendable {
         return failure
     }
 
-    private func page(_ href: String, _ transfers: Transfers) async throws -> (pictures: [String], next: String?) {
-        let answer: WholeFetch.Answer
+    private func page(_ href: String, _ transfers: CurlClient) async throws -> (pictures: [String], next: String?) {
+        let answer: CompleteFetch.Answer
         do {
             answer = try await get(href, "application/json", transfers)
         } catch {
-            throw ConfigurationError("\(base.text): \((error as? FetchFailure)?.rawValue ?? "\(error)"); does the service run?")
+            throw ConfigurationError("\(base.text): \((error as? FetchError)?.rawValue ?? "\(error)"); does the service run?")
         }
         guard answer.head.status == 200, let document = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any] else {
             throw ConfigurationError("\(href) is answered \(answer.head.status), and not with a page of a feed")
@@ -136,37 +136,37 @@ public struct FeedWarmer: Sendable {
         return scales.filter(offered.contains).map { $0 == 1 ? String(href) : "\(href)@\($0)x" }
     }
 
-    private func get(_ href: String, _ accept: String, _ transfers: Transfers) async throws -> WholeFetch.Answer {
+    private func get(_ href: String, _ accept: String, _ transfers: CurlClient) async throws -> CompleteFetch.Answer {
         // A page's hrefs are absolute where the service has a public URL; it is asked where it listens.
         var path = href[...]
         if let scheme = href.range(of: "://"), let slash = href[scheme.upperBound...].firstIndex(of: "/") { path = href[slash...] }
         var request = FetchRequest(
             try base.resolving(String(path)),
-            headers: FetchHeaders(["Accept": accept, "Sec-Purpose": "prefetch", "User-Agent": "intertwine-warm"]))
+            headers: FetchHeaderFields(["Accept": accept, "Sec-Purpose": "prefetch", "User-Agent": "intertwine-warm"]))
         request.limits.bodyBytes = Self.largest
         request.limits.head = .seconds(60)
         request.limits.total = .seconds(120)
         request.limits.slowSeconds = 60
-        return try await WholeFetch.get(request, transfers)
+        return try await CompleteFetch.get(request, transfers)
     }
 }
 
 /// One answer, read to its end.
-private final class WholeFetch: FetchDelegate {
+private final class CompleteFetch: FetchDelegate {
     struct Answer: Sendable {
         var head: FetchHead
         var body: [UInt8] = []
     }
 
     private struct State {
-        var answer: Answer?
+        var response: Answer?
         var waiting: CheckedContinuation<Answer, any Error>?
     }
 
     private let state = Mutex(State())
 
-    static func get(_ request: FetchRequest, _ transfers: Transfers) async throws -> Answer {
-        let fetch = WholeFetch()
+    static func get(_ request: FetchRequest, _ transfers: CurlClient) async throws -> Answer {
+        let fetch = CompleteFetch()
         return try await withCheckedThrowingContinuation { continuation in
             fetch.state.withLock { $0.waiting = continuation }
             _ = transfers.start(request, delegate: fetch)
@@ -176,27 +176,27 @@ private final class WholeFetch: FetchDelegate {
     func fetch(_ id: FetchID, reached stage: FetchStage) {}
 
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
-        state.withLock { $0.answer = Answer(head: head) }
+        state.withLock { $0.response = Answer(head: head) }
         return true
     }
 
     func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool {
         let more = Array(bytes)
-        state.withLock { $0.answer?.body += more }
+        state.withLock { $0.response?.body += more }
         return true
     }
 
-    func fetchEnded(_ id: FetchID, _ failure: FetchFailure?) {
+    func fetchEnded(_ id: FetchID, _ failure: FetchError?) {
         let (answer, waiting) = state.withLock { state in
             defer { state.waiting = nil }
-            return (state.answer, state.waiting)
+            return (state.response, state.waiting)
         }
         if let failure {
             waiting?.resume(throwing: failure)
         } else if let answer {
             waiting?.resume(returning: answer)
         } else {
-            waiting?.resume(throwing: FetchFailure.protocolError)
+            waiting?.resume(throwing: FetchError.protocolError)
         }
     }
 }

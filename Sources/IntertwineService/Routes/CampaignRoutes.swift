@@ -75,7 +75,7 @@ struct CampaignRoutes: Sendable {
             `withheld` are ads that belong to campaigns that are gone: they stay hidden until they, or those campaigns, are released there.
             """,
             parameters: [Self.format],
-            answers: [
+            responses: [
                 .json(
                     .ok, "The campaigns.", .campaigns, [.noStore], orTexts: ["text/csv"],
                     example: """
@@ -89,7 +89,7 @@ struct CampaignRoutes: Sendable {
                     "A parameter is wrong, or the request cannot be understood at all.",
                     [.init(.invalidParameter, "format must be json or csv.")]), .storeUnavailable,
             ])
-        return [Route(.get, "/admin/campaigns", operation) { try await answer($0) }]
+        return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
     }
 
     /// Campaigns that are taken down keep their rows, with what they have delivered.
@@ -109,7 +109,7 @@ struct CampaignRoutes: Sendable {
         }
     }
 
-    private func answer(_ request: RouteRequest) async throws -> ServerResponse {
+    private func respond(_ request: RouteRequest) async throws -> ServerResponse {
         let campaigns = campaigns()
         let book = try await campaigns.book(of: store)
         // It reads the ledger.
@@ -151,7 +151,7 @@ struct CampaignRoutes: Sendable {
     }
 }
 
-extension CampaignObstacle {
+extension IneligibilityReason {
     fileprivate static let states = [
         "running", "scheduled", "ended", "paused", "reached", "reserved", "paced", "unknown", "blocked", "taken-down",
     ]
@@ -164,7 +164,7 @@ extension CampaignObstacle {
         case .paused, .outsideHours: "paused"
         case .goalReached, .dailyGoalReached: "reached"
         case .reserved: "reserved"
-        case .aheadOfPace: "paced"
+        case .pacing: "paced"
         case .unknownDelivery: "unknown"
         default: "running"
         }
@@ -180,7 +180,7 @@ extension CampaignObstacle {
         case .goalReached: "its goal is reached"
         case .dailyGoalReached: "its goal of the day is reached"
         case .reserved: "what is left of its goal is given out and not seen yet, or held by other processes"
-        case .aheadOfPace: "it is ahead of its pace"
+        case .pacing: "it is ahead of its pace"
         case .unknownDelivery: "the ledger has not told yet what it has delivered"
         case .feed: "targeting: not this feed"
         case .section: "targeting: not this section"
@@ -209,7 +209,7 @@ extension Schema {
                     .optional("advertiser", .string, "Missing where nothing but the id is known of a campaign that is taken down."),
                     .optional("priority", .words(Campaign.Priority.self)),
                     .required(
-                        "state", .words(CampaignObstacle.states),
+                        "state", .words(IneligibilityReason.states),
                         """
                         `running`: shown to whom it fits. `scheduled` and `ended` by its dates, `paused` by its declaration or its hours, `reached` by its goal, \
                         `reserved` where what is left of that stands on pages that were given out, `paced` where it is ahead; `unknown` until the ledger has told what it has delivered; \

@@ -3,9 +3,9 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-extension Answer {
+extension ResponseDescription {
     /// With the way to take back what was performed.
-    var undoable: Answer { linked("undo", to: "undoSelection", "Takes it back.", ["id": "$response.body#/selection"]) }
+    var undoable: ResponseDescription { linked("undo", to: "undoSelection", "Takes it back.", ["id": "$response.body#/selection"]) }
 
     static let keyReused = problem(
         .unprocessableContent, "The idempotency key was used for another request.",
@@ -21,9 +21,9 @@ struct CellRoutes: Sendable {
     let clients: ClientReader
     let keys: IdempotencyKeys
     /// Whether configuration has the ledger's verdict told.
-    let tellsVerdict: Bool
+    let reportsVerdict: Bool
     /// Told of the viewer behind whatever was performed or taken back.
-    let note: @Sendable (_ viewer: String?) -> Void
+    let viewerDidChange: @Sendable (_ viewer: String?) -> Void
 
     private static let slot = Parameter.segment(
         "slot", .string(minLength: 1, maxLength: 64, pattern: "^[A-Za-z][A-Za-z0-9_-]*$"), "The slot, as the cell's `actions` name it.",
@@ -35,7 +35,7 @@ struct CellRoutes: Sendable {
         another slot records, is performed and does not count (`no-token`).
         """, example: #""kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ""#
     ) { (query) throws(Problem) in try query.text("token") }
-    private static let listed = Parameter.segment(
+    private static let listEntryID = Parameter.segment(
         "cell", FeedParameters.plain.with("format", .text("cell-id")), "The cell's id, percent-encoded.", example: #""user:tt""#)
     private static let selection = Parameter.segment(
         "id", FeedParameters.plain, "The selection's id, as `undo.href` has it.", example: #""ifcszE5kp_GApLazICZp4A""#)
@@ -88,31 +88,32 @@ struct CellRoutes: Sendable {
             Route(.delete, "/selections/{id}", Self.undoing) { try await undo($0) },
             Route(
                 .delete, "/saved/{cell}",
-                Self.taking(
-                    off: .saved, "unsaveCell", "Take a cell off the saved ones",
+                Self.removal(
+                    from: .saved, "unsaveCell", "Take a cell off the saved ones",
                     """
                     Performs the command `unsave`, however long ago the cell was saved, and whether or not its item is still there. `undo` puts \
                     it back to its place.
                     """)
-            ) { try await take(off: .saved, by: UnsaveCommand().name, $0) },
+            ) { try await remove(from: .saved, by: UnsaveCommand().name, $0) },
             Route(
                 .delete, "/dismissed/{cell}",
-                Self.taking(
-                    off: .dismissed, "restoreCell", "Bring a dismissed cell back",
+                Self.removal(
+                    from: .dismissed, "restoreCell", "Bring a dismissed cell back",
                     """
                     Performs the command `restore`, however long ago the cell was dismissed, and whether or not its item is still there: it \
                     comes back to its place in the feed. `undo` hides it again.
                     """)
-            ) { try await take(off: .dismissed, by: RestoreCommand().name, $0) },
+            ) { try await remove(from: .dismissed, by: RestoreCommand().name, $0) },
         ]
     }
 
     /// A route that performs a slot of a cell.
     private static func performing(
-        _ id: String, _ summary: String, _ text: String, _ answers: [Answer] = [], viewer: Parameter<Void> = FeedParameters.viewer,
+        _ id: String, _ summary: String, _ text: String, _ answers: [ResponseDescription] = [],
+        viewer: Parameter<Void> = FeedParameters.viewer,
         more: [any RequestParameter] = [], takesInput: Bool = false, takesToken: Bool = false
     ) -> APIOperation {
-        let wrongBody = takesInput ? [Answer.Told(.invalidBody, "reason: is missing.")] : []
+        let wrongBody = takesInput ? [ResponseDescription.ProblemExample(.invalidBody, "reason: is missing.")] : []
         let body = RequestBodyDescription(
             .object([]), text: "What the slot takes, where its action has `input`; not looked at elsewhere.", isRequired: false)
         return APIOperation(
@@ -120,7 +121,7 @@ struct CellRoutes: Sendable {
             parameters: [FeedParameters.cell] + more
                 + [FeedParameters.simulate, viewer, FeedParameters.acceptLanguage, Parameter.idempotencyKey],
             body: takesInput ? body : nil,
-            answers: answers + [
+            responses: answers + [
                 .json(
                     .ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict, .contentLanguage]
                 ).undoable,
@@ -144,11 +145,11 @@ struct CellRoutes: Sendable {
     }
 
     /// A route that takes a cell off a list of the viewer's.
-    private static func taking(off list: ViewerList, _ id: String, _ summary: String, _ text: String) -> APIOperation {
+    private static func removal(from list: ViewerList, _ id: String, _ summary: String, _ text: String) -> APIOperation {
         APIOperation(
             id, tag: "Actions", summary, text,
-            parameters: [listed, FeedParameters.simulate, FeedParameters.requiredViewer, Parameter.idempotencyKey],
-            answers: [
+            parameters: [listEntryID, FeedParameters.simulate, FeedParameters.requiredViewer, Parameter.idempotencyKey],
+            responses: [
                 .json(.ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict]).undoable,
                 .badRequest(
                     "A parameter is wrong, or no viewer is named.",
@@ -168,7 +169,7 @@ struct CellRoutes: Sendable {
         back is told again to who repeats the request.
         """,
         parameters: [selection, FeedParameters.simulate, FeedParameters.viewer, Parameter.idempotencyKey],
-        answers: [
+        responses: [
             .json(.ok, "Taken back, or with `simulate`, what would be.", .undone, [.noStore]),
             .badRequest(
                 "The command acts for a viewer and none was named; or a parameter, the viewer's name or the idempotency key is none.",
@@ -189,47 +190,47 @@ struct CellRoutes: Sendable {
         ])
 
     private func perform(_ slot: CommandKey, _ request: RouteRequest) async throws -> ServerResponse {
-        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         let cell = try request[FeedParameters.cell]
         let key = try keys.key(of: request, viewer: client.viewer)
         let body = request.request.body.bytes ?? []
         let token = slot == .selection || slot.isOwn ? try request[Self.clickToken] : nil
-        defer { note(client.viewer) }
+        defer { viewerDidChange(client.viewer) }
         if try request[FeedParameters.simulate] {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now, body: body)
-            return Self.answer(for: simulated, to: client).response()
+            return Self.response(for: simulated, to: client).response()
         }
-        return try answer(
+        return try response(
             for: try await performer.perform(
                 slot, of: cell, for: client, now: request.now, body: body, token: token, idempotency: key
             ) { performance in
-                Self.answer(for: performance, to: client).bytes
+                Self.response(for: performance, to: client).bytes
             }, to: client)
     }
 
     /// Takes a cell off a list of the viewer's.
-    private func take(off list: ViewerList, by command: String, _ request: RouteRequest) async throws -> ServerResponse {
-        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+    private func remove(from list: ViewerList, by command: String, _ request: RouteRequest) async throws -> ServerResponse {
+        let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         guard client.viewer != nil else { throw ViewerListRoutes.viewerRequired(list) }
-        let cell = try request[Self.listed]
+        let cell = try request[Self.listEntryID]
         let key = try keys.key(of: request, viewer: client.viewer)
-        defer { note(client.viewer) }
+        defer { viewerDidChange(client.viewer) }
         if try request[FeedParameters.simulate] {
-            return Self.answer(for: try await performer.simulate(command, of: cell, on: list, for: client), to: client).response()
+            return Self.response(for: try await performer.simulate(command, of: cell, on: list, for: client), to: client).response()
         }
-        return try answer(
+        return try response(
             for: try await performer.perform(command, of: cell, on: list, for: client, now: request.now, idempotency: key) { performance in
-                Self.answer(for: performance, to: client).bytes
+                Self.response(for: performance, to: client).bytes
             }, to: client)
     }
 
-    private func answer(for outcome: ActionPerformer.Outcome, to client: ClientTrace) throws -> ServerResponse {
+    private func response(for outcome: ActionPerformer.Outcome, to client: ClientFingerprint) throws -> ServerResponse {
         let answer =
             switch outcome {
-            case .performed(let performance): Self.answer(for: performance, to: client)
-            case .replayed(let bytes): try StoredAnswer(bytes)
+            case .performed(let performance): Self.response(for: performance, to: client)
+            case .replayed(let bytes): try StoredResponse(bytes)
             }
-        return answer.response(tellsVerdict: tellsVerdict)
+        return answer.response(reportsVerdict: reportsVerdict)
     }
 
     /// The slots that every client knows have routes of their own, or none.
@@ -240,42 +241,42 @@ struct CellRoutes: Sendable {
     }
 
     private func undo(_ request: RouteRequest) async throws -> ServerResponse {
-        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
+        let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         let selection = try request[Self.selection]
         let key = try keys.key(of: request, viewer: client.viewer)
-        defer { note(client.viewer) }
+        defer { viewerDidChange(client.viewer) }
         if try request[FeedParameters.simulate] {
-            return Self.answer(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response()
+            return Self.response(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response()
         }
         guard let key else {
-            return Self.answer(for: try await performer.undo(selection: selection, for: client, now: request.now)).response()
+            return Self.response(for: try await performer.undo(selection: selection, for: client, now: request.now)).response()
         }
         let outcome = try await performer.undo(selection: selection, for: client, now: request.now, idempotency: key) {
-            Self.answer(for: $0).bytes
+            Self.response(for: $0).bytes
         }
         switch outcome {
-        case .undone(let steps): return Self.answer(for: steps).response()
-        case .replayed(let bytes): return try StoredAnswer(bytes).response()
+        case .undone(let steps): return Self.response(for: steps).response()
+        case .replayed(let bytes): return try StoredResponse(bytes).response()
         }
     }
 
-    private static func answer(for undone: [StepResult]) -> StoredAnswer {
-        StoredAnswer(status: .ok, verdict: nil, location: nil, body: StepResult.json(undone))
+    private static func response(for undone: [StepResult]) -> StoredResponse {
+        StoredResponse(status: .ok, verdict: nil, location: nil, body: StepResult.json(undone))
     }
 
     /// 303 where the client is to go elsewhere, a problem (500) where nothing could be performed, else 200.
-    private static func answer(for performance: Performance, to client: ClientTrace) -> StoredAnswer {
+    private static func response(for performance: CommandResult, to client: ClientFingerprint) -> StoredResponse {
         // What is to be shown has texts; the rest is for programs.
         let language = performance.presentation == nil ? nil : client.language?.tag
         if let destination = performance.destination {
-            return StoredAnswer(
+            return StoredResponse(
                 status: .seeOther, verdict: performance.verdict, location: destination, language: language, body: performance.json())
         }
         let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
         guard didSomething else {
             let problem = Problem(.internalServerError, .commandFailed, "None of the commands could be performed.")
-            return StoredAnswer(status: problem.status, verdict: performance.verdict, location: nil, body: problem.details.json)
+            return StoredResponse(status: problem.status, verdict: performance.verdict, location: nil, body: problem.details.json)
         }
-        return StoredAnswer(status: .ok, verdict: performance.verdict, location: nil, language: language, body: performance.json())
+        return StoredResponse(status: .ok, verdict: performance.verdict, location: nil, language: language, body: performance.json())
     }
 }

@@ -18,9 +18,9 @@ final class ClickRoutes: Sendable {
 
     private let performer: ActionPerformer
     private let clients: ClientReader
-    private let redirects: FinishedRedirects
+    private let redirects: RedirectCache
 
-    init(performer: ActionPerformer, clients: ClientReader, redirects: FinishedRedirects) {
+    init(performer: ActionPerformer, clients: ClientReader, redirects: RedirectCache) {
         self.performer = performer
         self.clients = clients
         self.redirects = redirects
@@ -34,7 +34,7 @@ final class ClickRoutes: Sendable {
             is answered. An expired token still redirects, uncounted.
             """,
             parameters: [Self.token, Self.viewer],
-            answers: [
+            responses: [
                 .empty(.found, "Go there.", [.location, .noStore, .verdict]), .badRequest("The path is not UTF-8.", []),
                 .problem(.notFound, "The token is forged or damaged.", [.init(.invalidToken, "There is nothing behind this link.")]),
                 .problem(.gone, "The advertisement is gone.", [.init(.goneAdvertisement, "This advertisement is gone.")]),
@@ -43,15 +43,15 @@ final class ClickRoutes: Sendable {
     }
 
     /// What a link leads to that is known already: most clicks are on few links, and have no more to wait for than the disk.
-    func deferred(for head: borrowing RequestHead, from peer: PeerAddress, now: Int64) -> DeferredRoute? {
-        guard head.method == .get || head.method == .head, let token = head.segment(behind: "/click/") else { return nil }
-        let client = clients.lenientTrace(of: head, from: peer.address, now: now)
+    func pendingRoute(for head: borrowing RequestHead, from peer: PeerAddress, now: Int64) -> PendingRoute? {
+        guard head.method == .get || head.method == .head, let token = head.pathParameter(afterPrefix: "/click/") else { return nil }
+        let client = clients.fingerprintIgnoringErrors(of: head, from: peer.address, now: now)
         guard let link = performer.link(token: token, for: client, now: now) else { return nil }
-        return DeferredRoute(pattern: Self.pattern) { [performer, redirects] reply in
+        return PendingRoute(pattern: Self.pattern) { [performer, redirects] reply in
             performer.follow(link) { result in
                 reply {
                     let click = try result.get()
-                    return redirects.finished(to: click.location, as: click.verdict)
+                    return redirects.response(to: click.location, as: click.verdict)
                 }
             }
             // The click has happened, whether or not somebody waits to be led on.
@@ -60,8 +60,8 @@ final class ClickRoutes: Sendable {
     }
 
     private func follow(_ request: RouteRequest) async throws -> ServerResponse {
-        let client = clients.lenientTrace(of: request.head, from: request.request.peer.address, now: request.now)
+        let client = clients.fingerprintIgnoringErrors(of: request.head, from: request.request.peer.address, now: request.now)
         let click = try await performer.click(token: try request[Self.token], for: client, now: request.now)
-        return redirects.plain(to: click.location, as: click.verdict)
+        return redirects.uncached(to: click.location, as: click.verdict)
     }
 }

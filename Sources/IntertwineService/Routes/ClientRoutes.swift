@@ -39,7 +39,7 @@ struct ClientRoutes: Sendable {
             body: RequestBodyDescription(
                 .object([.required("cells", .string(minLength: 1), "As in `Accept-Cells`.")]), text: "At most 16 KiB.",
                 example: #"{"cells": "UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0"}"#),
-            answers: [
+            responses: [
                 .json(
                     .ok, "Registered.",
                     .object([

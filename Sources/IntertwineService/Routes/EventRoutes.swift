@@ -23,7 +23,7 @@ struct EventRoutes: Sendable {
         var token: String
     }
 
-    private struct Judged: Encodable {
+    private struct EventResult: Encodable {
         var type: String
         var cell: String
         var verdict: String
@@ -43,7 +43,7 @@ struct EventRoutes: Sendable {
             body: RequestBodyDescription(
                 .list(of: .event, maximum: Self.limit), text: "At most \(Self.limit) events and \(Self.bodyLimit >> 10) KiB.",
                 example: #"[{"type": "impression", "cell": "ad:1", "token": "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]"#),
-            answers: [
+            responses: [
                 .json(
                     .accepted, "Judged.", .list(of: .judgedEvent, maximum: Self.limit), [.noStore],
                     example: #"[{"type": "impression", "cell": "ad:1", "verdict": "counted"}]"#),
@@ -52,20 +52,20 @@ struct EventRoutes: Sendable {
                     [.init(.invalidBody, shape), .wrongViewer]),
                 .keyReused,
             ])
-        return [Route(.post, "/events", operation, bodyLimit: Self.bodyLimit) { try await take($0) }]
+        return [Route(.post, "/events", operation, bodyLimit: Self.bodyLimit) { try await record($0) }]
     }
 
-    private func take(_ request: RouteRequest) async throws -> ServerResponse {
+    private func record(_ request: RouteRequest) async throws -> ServerResponse {
         guard try !request[FeedParameters.simulate] else {
             throw Problem(
                 .badRequest, .invalidParameter, "Events cannot be simulated: what they count for is known once they are recorded.")
         }
         let events = try Self.events(in: request.request.body.bytes ?? [])
-        let client = try clients.trace(of: request.head, from: request.request.peer.address, now: request.now)
-        let sightings = events.map { ActionPerformer.Sighting(cell: $0.cell, token: $0.token, slot: CommandKey($0.type)) }
+        let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
+        let sightings = events.map { ActionPerformer.ImpressionReport(cell: $0.cell, token: $0.token, slot: CommandKey($0.type)) }
         let key = try keys.key(of: request, viewer: client.viewer)
         let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)
-        let judged = zip(events, verdicts).map { Judged(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
+        let judged = zip(events, verdicts).map { EventResult(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = try encoder.encode(judged)

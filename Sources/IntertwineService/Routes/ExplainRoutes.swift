@@ -115,7 +115,7 @@ struct ExplainRoutes: Sendable {
             parameters: [
                 Self.feed, Self.section, P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, P.acceptCells,
             ],
-            answers: [
+            responses: [
                 .json(
                     .ok, "The page, explained.", .explanation, [.noStore],
                     example: """
@@ -151,29 +151,29 @@ struct ExplainRoutes: Sendable {
         let viewer = try request[Self.viewer]
         var asked = FeedRequest(
             cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
-            width: try request[FeedParameters.width], rotation: RotationStart(viewer: viewer, now: request.now))
+            width: try request[FeedParameters.width], rotation: RotationSeed(viewer: viewer, now: request.now))
         asked.hasViewer = viewer != nil
-        asked.marks = viewer.map { ListedCells(of: $0, in: ledger) }
+        asked.viewerState = viewer.map { ListMembership(of: $0, in: ledger) }
         if let text = request.head.headerFields[.acceptCells] {
-            asked.lacking = LackingCells(try ClientCapabilities(text), among: feed.factories.cells)
+            asked.lacking = UnsupportedCells(try ClientCapabilities(text), among: feed.factories.cells)
         }
-        asked.campaigns = CampaignFacts(
+        asked.campaigns = TargetingContext(
             viewer: viewer, attributes: try request[Self.attributes].map(ViewerAttributes.init),
             languages: try request[Self.languages].map { LanguagePreferences($0) },
-            moment: viewer == nil ? request.now << 16 : request.now / max(1, window), gives: false)
+            moment: viewer == nil ? request.now << 16 : request.now / max(1, window), allocates: false)
         let explanation = try await feed.explain(asked)
         let stopped = explanation.takenDown.filter { $0.kind == Campaign.kind }.map(\.id)
         let rotation =
             switch explanation.supply {
             case .rotating(let perPage):
                 Answer.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart, page: explanation.page)
-            case .eachPlace: Answer.Rotation(scope: "place", perPage: nil, start: explanation.rotationStart, page: explanation.page)
-            case .listed: Answer.Rotation(scope: "listed", perPage: nil, page: explanation.page)
+            case .perSlot: Answer.Rotation(scope: "place", perPage: nil, start: explanation.rotationStart, page: explanation.page)
+            case .pinned: Answer.Rotation(scope: "listed", perPage: nil, page: explanation.page)
             case .onceAtMidpoint: Answer.Rotation(scope: "feed", perPage: nil, page: explanation.page)
             }
         let answer = Answer(
             rotation: rotation,
-            items: explanation.places.map { place in
+            items: explanation.adSlots.map { place in
                 Answer.Place(
                     cell: place.cell, kind: place.form.kind, type: place.form.variant, position: place.position,
                     identifier: place.identifier, factory: place.factory, adSlot: place.adSlot, campaign: place.campaign)
@@ -206,13 +206,13 @@ struct ExplainRoutes: Sendable {
             status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
     }
 
-    private func omission(_ omission: FeedPage.Omission) -> Answer.Omission {
+    private func omission(_ omission: FeedPage.SkippedItem) -> Answer.Omission {
         Answer.Omission(
             kind: omission.form.kind, type: omission.form.variant, id: omission.id, position: omission.position,
             reason: reason(omission.reason, for: omission.form))
     }
 
-    private func reason(_ absence: FeedExplanation.Absence, for ad: FeedExplanation.Advertisement) -> String {
+    private func reason(_ absence: FeedExplanation.NotShownReason, for ad: FeedExplanation.Advertisement) -> String {
         switch absence {
         case .omitted(let why): reason(why, for: ad.form)
         case .campaignTakenDown: "its campaign is taken down"
@@ -231,7 +231,7 @@ struct ExplainRoutes: Sendable {
 
     private static func count(_ number: Int, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }
 
-    private func reason(_ reason: FeedPage.Omission.Reason, for form: ItemForm) -> String {
+    private func reason(_ reason: FeedPage.SkippedItem.Reason, for form: ItemType) -> String {
         switch reason {
         case .noFactory:
             kinds[form.kind] == nil
@@ -244,7 +244,7 @@ struct ExplainRoutes: Sendable {
 }
 
 extension Schema {
-    private static let advertisementPlace = Schema.object([
+    private static let adSlot = Schema.object([
         .required("kind", .string), .required("type", .string), .required("id", .string),
         .required("position", .integer, "Where it stands in the order of advertisements."), .required("isOnThisPage", .boolean),
         .optional("rank", .count, "How many advertisements come before it in the rotation; missing where it has no part in it."),
@@ -300,7 +300,7 @@ extension Schema {
             "The places for advertisements that campaigns were asked for; none where no campaign can have one."),
         .required("leftOut", .list(of: .omission), "What would have been on the page, and is not."),
         .required(
-            "advertisements", .list(of: .advertisementPlace),
+            "advertisements", .list(of: .adSlot),
             """
             The first 1,000 advertisements, and where in the feed each is shown, as a walk from its start with this limit, layout and width \
             finds it.

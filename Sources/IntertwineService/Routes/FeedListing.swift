@@ -6,19 +6,19 @@ internal import IntertwineRouting
 /// `GET /feeds`: what feeds there are. Its answers are made once, one for each language.
 struct FeedListing: Sendable {
     private let languages: LanguageReader
-    private let plain: FinishedResponse
+    private let response: EncodedResponse
     /// By ``FeedLanguage/number``, from 1.
-    private let all: [FinishedResponse]
+    private let all: [EncodedResponse]
 
     init(in languages: LanguageReader, _ body: (FeedLanguage?) -> [UInt8]) {
-        func finished(_ language: FeedLanguage?) -> FinishedResponse {
+        func finished(_ language: FeedLanguage?) -> EncodedResponse {
             var fields: HTTPFields = [:]
             if !languages.fields.isEmpty { fields[.vary] = languages.fields.joined(separator: ", ") }
             fields[.contentLanguage] = language?.tag
             return Route.finished("/feeds", type: "application/json", body(language), fields: fields)
         }
         self.languages = languages
-        plain = finished(nil)
+        response = finished(nil)
         all = languages.languages.all.map(finished)
     }
 
@@ -26,7 +26,7 @@ struct FeedListing: Sendable {
         "getFeeds", tag: "Feed", "What feeds there are",
         "Each feed with its sections and the layouts that it has cells for, so that a client can offer them.",
         parameters: [FeedParameters.acceptLanguage, FeedParameters.ifNoneMatch],
-        answers: Answer.negotiated + [
+        responses: ResponseDescription.negotiated + [
             .json(
                 .ok, "The feeds, by name.", .feeds, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage],
                 example: """
@@ -38,7 +38,7 @@ struct FeedListing: Sendable {
 
     var route: Route {
         Route(.get, "/feeds", Self.operation) { request in
-            ServerResponse(languages.language(of: request.head).map { all[Int($0.number) - 1] } ?? plain)
+            ServerResponse(languages.language(of: request.head).map { all[Int($0.number) - 1] } ?? response)
         }
     }
 }

@@ -131,9 +131,9 @@ enum FeedParameters {
 }
 
 /// What several of the feed's routes answer.
-extension Answer {
+extension ResponseDescription {
     /// What every route of the service's listener may answer.
-    static let usual: [Answer] = [
+    static let usual: [ResponseDescription] = [
         .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .unsupportedMediaType, .expectationFailed, .headerTooLarge,
         .internalServerError, .notImplemented, .serviceUnavailable, .versionNotSupported,
     ]
@@ -154,10 +154,10 @@ extension Answer {
     /// - Parameters:
     ///   - text: what may be wrong with the request.
     ///   - wrong: the problems that tell it.
-    static func page(_ text: String, _ wrong: [Told]) -> [Answer] {
+    static func page(_ text: String, _ wrong: [ProblemExample]) -> [ResponseDescription] {
         [
             .json(.ok, "A page.", .page, [.pageCaching, .eTag, .vary, .link, .contentEncoding, .contentLanguage]),
-            Answer.empty(
+            ResponseDescription.empty(
                 .notModified, "What the client has is still right.",
                 [
                     .init("ETag", "The validator of what the client has."), .init("Cache-Control", "As in 200."),
@@ -169,33 +169,34 @@ extension Answer {
     }
 }
 
-extension Answer.Told {
-    static let wrongLimit = Answer.Told(.invalidParameter, "limit must be a whole number from 1 to 100.")
-    static let wrongCursor = Answer.Told(.invalidCursor, "cursor is not one that this feed gave out.")
-    static let wrongClient = Answer.Told(.unknownClient, "client is not the digest of a registered client: register it again.")
-    static let wrongViewer = Answer.Told(.invalidParameter, "X-Viewer-ID must be at most 256 characters long.")
+extension ResponseDescription.ProblemExample {
+    static let wrongLimit = ResponseDescription.ProblemExample(.invalidParameter, "limit must be a whole number from 1 to 100.")
+    static let wrongCursor = ResponseDescription.ProblemExample(.invalidCursor, "cursor is not one that this feed gave out.")
+    static let wrongClient = ResponseDescription.ProblemExample(
+        .unknownClient, "client is not the digest of a registered client: register it again.")
+    static let wrongViewer = ResponseDescription.ProblemExample(.invalidParameter, "X-Viewer-ID must be at most 256 characters long.")
 }
 
-extension Answer.Field {
-    static let pageCaching = Answer.Field(
+extension ResponseDescription.Header {
+    static let pageCaching = ResponseDescription.Header(
         "Cache-Control", "How long the page may be used without asking again. `private` where it is one viewer's own.", isRequired: true,
         example: "no-cache"
     ).named("PageCacheControl")
-    static let link = Answer.Field(
+    static let link = ResponseDescription.Header(
         "Link", "`page.next` and `page.previous` as links (RFC 8288), with the relations `next` and `prev`. Missing on the only page.",
         example: #"</feed?cursor=kWaF&limit=20>; rel="next""#
     ).named("Link")
-    static let contentLanguage = Answer.Field(
+    static let contentLanguage = ResponseDescription.Header(
         "Content-Language", "The language of the texts (RFC 5646). Missing where no languages are declared.", example: "de"
     ).named("ContentLanguage")
-    static let verdict = Answer.Field(
+    static let verdict = ResponseDescription.Header(
         "X-Verdict",
         """
         The ledger's verdict: that of the click where there is one, else of the first thing recorded. Only where configuration has it told \
         (`events.tell-verdict`).
         """, .verdict
     ).named("Verdict")
-    static let location = Answer.Field(
+    static let location = ResponseDescription.Header(
         "Location", "Where the person goes: the stored clickthrough URL.", .uri, isRequired: true, example: "https://shop.example.com/1"
     ).named("Location")
 }

@@ -10,15 +10,15 @@ internal import IntertwineRouting
 struct FeedRoutes: Sendable {
     let feeds: FeedCatalogue
     let campaigns: Campaigns
-    let campaignFacts: CampaignFactsReader
+    let campaignFacts: TargetingContextReader
     let store: any FeedStore
     let ledger: any Ledger
     let clients: ClientReader
-    let pages: FinishedPages
-    let shared: SharedPages
+    let pages: PageCache
+    let shared: PageLoader
     let format: PageFormat
     let metrics: PageMetrics
-    let listing: FeedListing
+    let catalogue: FeedListing
     let live: LiveFeeds
 
     private static let name = Parameter.segment(
@@ -27,12 +27,12 @@ struct FeedRoutes: Sendable {
     private static let nameSchema = Schema.string(pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$")
 
     /// One of the ways to a feed, which has a route for its pages and one for what became of them.
-    private struct Way {
+    private struct PagePath {
         let pattern: String
         let parameters: [any RequestParameter]
         let pages: Words
         let changes: Words
-        let missing: [Answer]
+        let missing: [ResponseDescription]
         let feed: @Sendable (RouteRequest) throws -> FeedAssembler
 
         struct Words {
@@ -43,10 +43,10 @@ struct FeedRoutes: Sendable {
     }
 
     var routes: [Route] {
-        let unknownFeed = Answer.Told(.unknownFeed, "There is no such feed.")
-        let unknownSection = Answer.Told(.unknownSection, "There is no such section in this feed.")
+        let unknownFeed = ResponseDescription.ProblemExample(.unknownFeed, "There is no such feed.")
+        let unknownSection = ResponseDescription.ProblemExample(.unknownSection, "There is no such section in this feed.")
         let ways = [
-            Way(
+            PagePath(
                 pattern: "/feed", parameters: [],
                 pages: .init(
                     id: "getFeed", summary: "A page of the feed",
@@ -68,7 +68,7 @@ struct FeedRoutes: Sendable {
                         """),
                 missing: []
             ) { _ in feeds.main },
-            Way(
+            PagePath(
                 pattern: "/feeds/{name}", parameters: [Self.name],
                 pages: .init(
                     id: "getNamedFeed", summary: "A page of one of the feeds",
@@ -83,7 +83,7 @@ struct FeedRoutes: Sendable {
                     text: "As `/feed/changes`, for a feed by its name."),
                 missing: [.problem(.notFound, "There is no such feed.", [unknownFeed])]
             ) { try feeds.feed($0[Self.name]) },
-            Way(
+            PagePath(
                 pattern: "/feeds/{name}/sections/{section}", parameters: [Self.name, Self.section],
                 pages: .init(
                     id: "getSection", summary: "A page of one section of a feed",
@@ -98,7 +98,7 @@ struct FeedRoutes: Sendable {
             ) { try feeds.section($0[Self.section], of: $0[Self.name]) },
         ]
         return ways.flatMap(routes) + [
-            listing.route,
+            catalogue.route,
             Route(.get, "/cells/{id}", Self.one) { try await cell($0) },
         ]
     }
@@ -114,7 +114,7 @@ struct FeedRoutes: Sendable {
             FeedParameters.acceptCells, FeedParameters.acceptLanguage,
             FeedParameters.viewer, FeedParameters.ifNoneMatch,
         ],
-        answers: Answer.negotiated + [
+        responses: ResponseDescription.negotiated + [
             .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
             .badRequest("A parameter is wrong.", [.wrongViewer, .wrongClient]),
             .problem(
@@ -144,7 +144,7 @@ struct FeedRoutes: Sendable {
         }
     }
 
-    private func routes(_ way: Way) -> [Route] {
+    private func routes(_ way: PagePath) -> [Route] {
         typealias P = FeedParameters
         let pages = APIOperation(
             way.pages.id, tag: "Feed", way.pages.summary, way.pages.text,
@@ -152,13 +152,13 @@ struct FeedRoutes: Sendable {
                 P.limit, P.cursor, P.layout, P.width, P.scale, P.changes, P.client, P.acceptCells, P.acceptLanguage, P.viewer,
                 P.ifNoneMatch,
             ],
-            answers: way.missing + Answer.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
-        let wrongSince = Answer.Told(
+            responses: way.missing + ResponseDescription.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
+        let wrongSince = ResponseDescription.ProblemExample(
             .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
         let changes = APIOperation(
             way.changes.id, tag: "Feed", way.changes.summary, way.changes.text + Self.liveText,
             parameters: way.parameters + [P.since, P.lastEvent, P.client, P.acceptCells, P.acceptLanguage, P.viewer, P.ifNoneMatch],
-            answers: way.missing + Answer.negotiated + [
+            responses: way.missing + ResponseDescription.negotiated + [
                 .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
                 .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince, .wrongClient]), .tooManyListeners,
             ])
@@ -167,7 +167,7 @@ struct FeedRoutes: Sendable {
             Route(.get, "\(way.pattern)/changes", changes) { request in
                 let since = try request[FeedParameters.since]
                 let feed = try way.feed(request)
-                if AcceptedTypes(request.head.headerFields[.accept]).asks(for: "text/event-stream", ratherThan: "application/json") {
+                if AcceptHeader(request.head.headerFields[.accept]).asks(for: "text/event-stream", ratherThan: "application/json") {
                     // An empty id is none: so listeners say that nothing has come yet (WHATWG HTML, 9.2.4).
                     let last = request.head.headerFields[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
                     return try await listen(request, since: last ?? since, to: feed)
@@ -178,7 +178,7 @@ struct FeedRoutes: Sendable {
                     try await self.changes(request, since: held, of: feed), in: clients.languages.language(of: request.head))
             },
             Route(.post, "\(way.pattern)/changes", posted(way), bodyLimit: Self.changesBodyLimit) { request in
-                let held = try Self.held(in: request.request.body.bytes ?? [])
+                let held = try Self.clientPages(in: request.request.body.bytes ?? [])
                 return format.unkept(
                     try await self.changes(request, since: held, of: try way.feed(request)),
                     in: clients.languages.language(of: request.head))
@@ -194,7 +194,7 @@ struct FeedRoutes: Sendable {
     /// 16 texts of the longest, and what JSON puts around them.
     private static let changesBodyLimit = 128 << 10
 
-    private func posted(_ way: Way) -> APIOperation {
+    private func posted(_ way: PagePath) -> APIOperation {
         APIOperation(
             way.changes.id.replacing("get", with: "post", maxReplacements: 1), tag: "Feed", way.changes.summary + ", asked in a body",
             "The same answer within the same limits as `GET`, for pages whose `page.since` are too long together for a URL.",
@@ -207,10 +207,10 @@ struct FeedRoutes: Sendable {
                         "since",
                         .list(
                             of: .string(minLength: 1, maxLength: 6_144, pattern: "^[A-Za-z0-9_-]+$"), minimum: 1,
-                            maximum: FeedAssembler.heldPageLimit),
+                            maximum: FeedAssembler.clientPageLimit),
                         "The `page.since` of each page that the client holds, in the order of the feed.")
                 ]), text: "At most 16 pages.", example: #"{"since": ["AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"]}"#),
-            answers: way.missing + [
+            responses: way.missing + [
                 .json(.ok, "The changes.", .changes, [.noStore, .contentLanguage]),
                 .badRequest("The body is none of these.", [.init(.invalidBody, Self.changesShape), .wrongClient, .wrongViewer]),
             ])
@@ -219,7 +219,7 @@ struct FeedRoutes: Sendable {
     private static let changesShape = #"The body must be {"since": ["…"]}: the page.since of each page that is held."#
 
     /// The texts in a body.
-    private static func held(in body: [UInt8]) throws(Problem) -> [String] {
+    private static func clientPages(in body: [UInt8]) throws(Problem) -> [String] {
         struct Held: Decodable { var since: [String] }
         guard let held = try? JSONDecoder().decode(Held.self, from: Data(body)), !held.since.isEmpty,
             held.since.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { FeedParameters.isPlain($0) && $0 != UInt8(ascii: ",") } })
@@ -230,7 +230,7 @@ struct FeedRoutes: Sendable {
     }
 
     /// Looks up finished pages, on the event loops.
-    func finished(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.Finished {
+    func cachedLookup(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.CachedLookup {
         let viewerField = Array(viewerField.lowercased().utf8)
         // Where none is declared, nobody has to look which one is wanted.
         let languages = clients.languages.languages.isEmpty ? nil : clients.languages
@@ -240,53 +240,53 @@ struct FeedRoutes: Sendable {
             }
             let now = clock()
             // What campaigns have a place on is made for each who asks.
-            guard !campaigns.meet(at: now) else { return nil }
-            return pages.finished(for: head, in: languages?.language(of: head), version: store.version, now: now) { shared.goAhead($0) }
+            guard !campaigns.hasActive(at: now) else { return nil }
+            return pages.response(for: head, in: languages?.language(of: head), version: store.version, now: now) { shared.prefetch($0) }
         }
     }
 
     /// Puts pages together without a task, in either coding: those that are asked for in the plainest way, and that is how feeds are walked. All
     /// others go the long way, and get the same.
-    func deferred() -> Router.Deferred {
+    func pendingHandler() -> Router.PendingHandler {
         let doors = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
         return { [self] head, peer, now in
             guard head.method == .get || head.method == .head, !head.hasField("accept-cells") else { return nil }
             for door in doors {
-                guard let query = head.withTarget({ PlainQuery($0, of: door.path) }) else { continue }
-                return deferred(head, query, at: door.pattern, door.feed, from: peer.address, now: now)
+                guard let query = head.withTarget({ FastFeedQuery($0, of: door.path) }) else { continue }
+                return pendingRoute(head, query, at: door.pattern, door.feed, from: peer.address, now: now)
             }
             return nil
         }
     }
 
-    private func deferred(
-        _ head: borrowing RequestHead, _ query: PlainQuery, at pattern: String, _ assembler: FeedAssembler, from peer: String,
+    private func pendingRoute(
+        _ head: borrowing RequestHead, _ query: FastFeedQuery, at pattern: String, _ assembler: FeedAssembler, from peer: String,
         now: Int64
-    ) -> DeferredRoute? {
+    ) -> PendingRoute? {
         var feed = FeedRequest(
-            cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationStart(viewer: nil, now: now))
+            cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationSeed(viewer: nil, now: now))
         feed.language = clients.languages.language(of: head)
         let gzip = head.acceptsGzip
         if clients.mayNameViewer(head) {
-            guard let viewer = clients.plainViewer(of: head) else { return nil }
+            guard let viewer = clients.viewerID(of: head) else { return nil }
             add(viewer, to: &feed)
-            if campaigns.mayMeet(feed: assembler.title, at: now, store.version) {
+            if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
                 feed.campaigns = campaignFacts.facts(of: head, from: peer, viewer: viewer, now: now)
             }
             return own(feed, of: assembler, gzip: gzip, at: pattern)
         }
         var asked = feed
-        if campaigns.mayMeet(feed: assembler.title, at: now, store.version) {
+        if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
             asked.campaigns = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
-            if campaigns.meet(feed: assembler.title, at: now) { return own(asked, of: assembler, gzip: gzip, at: pattern) }
+            if campaigns.hasActive(feed: assembler.title, at: now) { return own(asked, of: assembler, gzip: gzip, at: pattern) }
         }
         feed.isShared = true
         let target = head.withTarget { String(decoding: $0) }
-        let wish = SharedPages.Wish(request: feed, feed: assembler, target: target, gzip: gzip, route: pattern)
-        return DeferredRoute(pattern: pattern) { [self, asked] reply in
+        let wish = PageLoader.PageRequest(request: feed, feed: assembler, target: target, gzip: gzip, route: pattern)
+        return PendingRoute(pattern: pattern) { [self, asked] reply in
             let work = CancellableWork()
             shared.page(wish, work: work) { page in
-                guard case .failure(let error) = page, error is CampaignsMeet else { return reply(page) }
+                guard case .failure(let error) = page, error is PageIsPersonalizedError else { return reply(page) }
                 // Campaigns came up since anybody looked.
                 work.perform { make(asked, of: assembler, gzip: gzip, reply) }
             }
@@ -295,18 +295,18 @@ struct FeedRoutes: Sendable {
     }
 
     /// A page that is made for the one who asks.
-    private func own(_ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, at pattern: String) -> DeferredRoute {
-        DeferredRoute(pattern: pattern) { [self] reply in make(feed, of: assembler, gzip: gzip, reply) }
+    private func own(_ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, at pattern: String) -> PendingRoute {
+        PendingRoute(pattern: pattern) { [self] reply in make(feed, of: assembler, gzip: gzip, reply) }
     }
 
     private func make(
-        _ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, _ reply: DeferredRoute.Reply
-    ) -> DeferredAnswer.Cancel? {
+        _ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, _ reply: PendingRoute.Completion
+    ) -> PendingResponse.Cancel? {
         assembler.page(feed) { [format, metrics] page in
             reply(
                 page.map { page in
                     metrics.count(page.omissions)
-                    return format.finished(page, isShared: false, gzip: gzip)
+                    return format.encoded(page, isShared: false, gzip: gzip)
                 })
         }
     }
@@ -315,19 +315,19 @@ struct FeedRoutes: Sendable {
         var feed = FeedRequest(
             cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
-            scale: try request[FeedParameters.scale], rotation: RotationStart(viewer: nil, now: request.now),
+            scale: try request[FeedParameters.scale], rotation: RotationSeed(viewer: nil, now: request.now),
             followsChanges: try request[FeedParameters.changes])
         try await clients.addCapabilities(to: &feed, from: request)
         let viewer = try clients.viewer(of: request.head)
-        if viewer == nil, !campaigns.meet(feed: assembler.title, at: request.now) {
+        if viewer == nil, !campaigns.hasActive(feed: assembler.title, at: request.now) {
             feed.isShared = true
             do {
                 let page = try await shared.page(
-                    SharedPages.Wish(
+                    PageLoader.PageRequest(
                         request: feed, feed: assembler, target: request.head.path ?? "",
                         gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
                 return ServerResponse(page)
-            } catch is CampaignsMeet {
+            } catch is PageIsPersonalizedError {
                 feed.isShared = false
             }
         }
@@ -367,15 +367,15 @@ struct FeedRoutes: Sendable {
     }
 
     /// What campaigns may ask; nil where none has a place.
-    private func facts(for request: RouteRequest, _ viewer: String?, at feed: FeedAssembler) -> CampaignFacts? {
-        guard campaigns.mayMeet(feed: feed.title, at: request.now, store.version) else { return nil }
+    private func facts(for request: RouteRequest, _ viewer: String?, at feed: FeedAssembler) -> TargetingContext? {
+        guard campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
         return campaignFacts.facts(of: request.head, from: request.request.peer.address, viewer: viewer, now: request.now)
     }
 
     private func add(_ viewer: String, to feed: inout FeedRequest) {
         feed.hasViewer = true
-        feed.rotation = RotationStart(viewer: viewer, now: feed.now)
-        feed.marks = ListedCells(of: viewer, in: ledger)
+        feed.rotation = RotationSeed(viewer: viewer, now: feed.now)
+        feed.viewerState = ListMembership(of: viewer, in: ledger)
     }
 }
 
@@ -383,7 +383,7 @@ extension FeedRequest {
     /// What a viewer, or somebody whom nobody names, asks for at the beginning of a feed.
     init(of viewer: String?, in ledger: any Ledger, now: Int64) {
         self.init(
-            now: now, hasViewer: viewer != nil, marks: viewer.map { ListedCells(of: $0, in: ledger) },
-            rotation: RotationStart(viewer: viewer, now: now))
+            now: now, hasViewer: viewer != nil, marks: viewer.map { ListMembership(of: $0, in: ledger) },
+            rotation: RotationSeed(viewer: viewer, now: now))
     }
 }

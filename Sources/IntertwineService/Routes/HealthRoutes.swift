@@ -13,24 +13,24 @@ struct HealthRoutes: Sendable {
     let tag: String
 
     var routes: [Route] {
-        let stopping = Answer.problem(
+        let stopping = ResponseDescription.problem(
             .serviceUnavailable, "It cannot: it stops, or a store does not answer.",
             [.storeUnavailable, .init(nil, "The service is stopping.")], [.problemCaching, .retryAfter])
         return [
             Route(
                 .get, "/healthz",
-                APIOperation("getHealth", tag: tag, "Whether the process answers", answers: Self.answers("It does.", "ok"))
+                APIOperation("getHealth", tag: tag, "Whether the process answers", responses: Self.responses("It does.", "ok"))
             ) { _ in Self.response("ok") },
             Route(
                 .get, "/readyz",
                 APIOperation(
                     "getReadiness", tag: tag, "Whether the service can serve", "Its stores answer, and it is not about to stop.",
-                    answers: Self.answers("It can.", "ready") + [stopping])
+                    responses: Self.responses("It can.", "ready") + [stopping])
             ) { try await ready($0) },
         ]
     }
 
-    private static func answers(_ text: String, _ status: String) -> [Answer] {
+    private static func responses(_ text: String, _ status: String) -> [ResponseDescription] {
         let health = Schema.object([.required("status", .words(["ok", "ready"]))]).named("Health")
         return [
             .json(.ok, text, health, [.noStore], example: #"{"status": "\#(status)"}"#), .notModified, .preconditionFailed,

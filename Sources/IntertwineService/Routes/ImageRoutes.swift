@@ -18,10 +18,10 @@ struct ImageRoutes: Sendable {
 
     let manager: ImageNetworkManager
     let signer: ImageURLSigner
-    let finished: FinishedPictures
-    let taken: TakenPictures
+    let responseCache: ImageResponseCache
+    let takedowns: TakedownImageFilter
     /// Hears what is asked for.
-    let ahead: PicturesAhead?
+    let prefetcher: ImagePrefetcher?
     let clients: ClientReader
     /// Longer than anything the manager lets a client wait, for a picture to be made too.
     let timeLimit: Duration
@@ -47,7 +47,7 @@ struct ImageRoutes: Sendable {
         let cancelling = APIOperation(
             "cancelImage", tag: "Images", "Cancel a picture's request", "The cancelled request is answered 499 and closed.",
             parameters: [Self.request],
-            answers: [
+            responses: [
                 .empty(.noContent, "Cancelled."),
                 .problem(
                     .notFound, "Nothing of that name is under way.", [.init(.unknownRequest, "No request of that name is under way.")]),
@@ -56,32 +56,32 @@ struct ImageRoutes: Sendable {
             "tellViewport", tag: "Images", "Tell which pictures are seen",
             "Puts requests for pictures in the order in which they matter, and cancels those that do not any more.",
             body: RequestBodyDescription(.viewport(limit: Self.viewportLimit)),
-            answers: [
+            responses: [
                 .json(.ok, "Done.", .cancelled, [.noStore], example: #"{"cancelled": 1}"#),
                 .badRequest(
                     "The body is no such object, or a list has more than 1,000 names.", [.init(.invalidBody, Self.viewportShape)]),
             ])
         return [
             Route(
-                .get, Self.original, PictureDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
-            ) { try await picture($0) },
+                .get, Self.original, ImageRouteDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
+            ) { try await image($0) },
             Route(
-                .get, Self.sized, PictureDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit
-            ) { try await picture($0) },
+                .get, Self.sized, ImageRouteDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit
+            ) { try await image($0) },
             Route(.delete, "/images/requests/{id}", cancelling) { try await cancel($0) },
             Route(.post, "/images/viewport", seeing, bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },
         ]
     }
 
-    private func picture(_ request: RouteRequest) async throws -> ServerResponse {
+    private func image(_ request: RouteRequest) async throws -> ServerResponse {
         let path = request.head.path ?? ""
         let now = request.now / 1_000
-        let verified = try Self.verified { () throws(ImageURLFault) in try signer.verify(path, now: now) }
-        if taken.contains(verified.source) {
+        let verified = try Self.verified { () throws(ImageURLError) in try signer.verify(path, now: now) }
+        if takedowns.contains(verified.source) {
             throw Self.refusal(.gone, .takenDown, "This picture was taken down.", "taken-down")
         }
         if verified.sizing == nil || !manager.makesSizes, let sample = SamplePictures.picture(at: verified.source) {
-            return PictureResponses.response(sample: sample)
+            return ImageResponses.response(sample: sample)
         }
         let fields = request.head.headerFields
         // A name that is no UUID is one of a proxy in front, and names nothing here.
@@ -90,11 +90,11 @@ struct ImageRoutes: Sendable {
             verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible,
             viewer: clients.party(of: request.head, from: request.request.peer.address), via: fields[.via],
             cacheControl: fields[.cacheControl], accept: fields[.accept])
-        ahead?.note(wish)
+        prefetcher?.record(wish)
         let answer = await manager.image(wish)
         // The next request for it is answered on the loop.
-        if case .whole = answer.body { finished.keep(path: path, wish, expires: verified.expires, now: now) }
-        return PictureResponses.response(answer)
+        if case .complete = answer.body { responseCache.store(path: path, wish, expires: verified.expires, now: now) }
+        return ImageResponses.response(answer)
     }
 
     private func cancel(_ request: RouteRequest) async throws -> ServerResponse {
@@ -121,7 +121,7 @@ struct ImageRoutes: Sendable {
         [fields[.secPurpose], fields[.purpose]].contains { $0?.lowercased().contains("prefetch") == true }
     }
 
-    private static func verified<Value>(_ verify: () throws(ImageURLFault) -> Value) throws(Problem) -> Value {
+    private static func verified<Value>(_ verify: () throws(ImageURLError) -> Value) throws(Problem) -> Value {
         do {
             return try verify()
         } catch {
@@ -134,9 +134,9 @@ struct ImageRoutes: Sendable {
     }
 
     /// A problem with the fields that every answer of this route has where there is no picture.
-    private static func refusal(_ status: HTTPResponse.Status, _ kind: Problem.Kind, _ detail: String, _ reason: String) -> Problem {
+    private static func refusal(_ status: HTTPResponse.Status, _ kind: Problem.ProblemType, _ detail: String, _ reason: String) -> Problem {
         var fields = HTTPFields()
-        for header in ImageAnswer.refusalHeaders(reason) {
+        for header in ImageResponse.refusalHeaders(reason) {
             if let name = HTTPField.Name(header.name) { fields[name] = header.value }
         }
         return Problem(status, kind, detail, fields: fields)

@@ -19,7 +19,7 @@ struct LimitedRoutes: Sendable {
                 if !isSimulated { try admit(request, on: route, as: group) }
                 return try await route.handle(request)
             }
-            limited.operation?.answers.append(.tooManyWrites)
+            limited.operation?.responses.append(.tooManyWrites)
             return limited
         }
     }
@@ -50,7 +50,7 @@ struct LimitedRoutes: Sendable {
 /// Counts refused writes in the ledger, as `limited` and by kind alone: no rows, and one unit of work at a time however many are refused.
 final class WriteRefusals: Sendable {
     private struct State {
-        var counts: [RefusedEvent: Int] = [:]
+        var counts: [RejectedEvent: Int] = [:]
         var isWriting = false
     }
 
@@ -63,7 +63,7 @@ final class WriteRefusals: Sendable {
 
     func note(_ kind: LedgerEvent.Kind) {
         let begins = state.withLock { state in
-            state.counts[RefusedEvent(kind, .limited), default: 0] += 1
+            state.counts[RejectedEvent(kind, .limited), default: 0] += 1
             defer { state.isWriting = true }
             return !state.isWriting
         }
@@ -83,7 +83,7 @@ final class WriteRefusals: Sendable {
     }
 }
 
-extension Answer {
+extension ResponseDescription {
     static let tooManyWrites = problem(
         .tooManyRequests, "The address or the viewer writes too often: `limits.writes-per-address`, `limits.writes-per-viewer`.",
         [.init(.rateLimited, "Too many writes of this viewer or address. Try again later.")], [.noStore, .retryAfter]

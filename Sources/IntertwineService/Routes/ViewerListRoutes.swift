@@ -36,7 +36,7 @@ struct ViewerListRoutes: Sendable {
             parameters: [
                 P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.acceptLanguage, P.requiredViewer, P.ifNoneMatch,
             ],
-            answers: Answer.page(
+            responses: ResponseDescription.page(
                 "`limit` or `cursor` is wrong, or no viewer is named.",
                 [.wrongLimit, .wrongCursor, .init(.viewerRequired, viewerRequired(list).detail)]))
     }

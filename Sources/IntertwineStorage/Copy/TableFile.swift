@@ -31,7 +31,7 @@ package final class TableFile {
 
         /// Has the ledger look for short allowances among the others, where rows were put.
         package func expectAllowances() throws {
-            try SQLStatement.run(database, AllowanceLog.expectation)
+            try SQLStatement.run(database, RateCounterLog.expectation)
         }
     }
 
@@ -49,7 +49,7 @@ package final class TableFile {
         // What stands in one piece is rows like all others.
         guard content == .ledger else { return }
         do {
-            try queue.write { try AllowanceLog.settle($0) }
+            try queue.write { try RateCounterLog.load($0) }
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch {

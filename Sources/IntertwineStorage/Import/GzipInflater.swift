@@ -21,7 +21,7 @@ final class GzipInflater {
     }
 
     /// - Parameter body: called with each decompressed piece.
-    /// - Throws: ``ItemFileFault/brokenGzip(_:)``, or what `body` throws.
+    /// - Throws: ``ItemFileError/brokenGzip(_:)``, or what `body` throws.
     func inflate(_ bytes: [UInt8], _ body: ([UInt8]) throws -> Void) throws {
         try bytes.withUnsafeBufferPointer { input in
             // zlib does not write through next_in; its type only lacks the const.
@@ -41,7 +41,7 @@ final class GzipInflater {
                 case Z_OK: isInside = true
                 // There was nothing to do: all of the input is taken.
                 case Z_BUF_ERROR: isFull = false
-                default: throw ItemFileFault.brokenGzip(stream.msg.map { String(cString: $0) } ?? "its bytes are damaged")
+                default: throw ItemFileError.brokenGzip(stream.msg.map { String(cString: $0) } ?? "its bytes are damaged")
                 }
             }
         }
@@ -49,8 +49,8 @@ final class GzipInflater {
 
     /// No more bytes will come.
     ///
-    /// - Throws: ``ItemFileFault/brokenGzip(_:)`` where it was cut off.
-    func finish() throws(ItemFileFault) {
+    /// - Throws: ``ItemFileError/brokenGzip(_:)`` where it was cut off.
+    func finish() throws(ItemFileError) {
         guard !isInside else { throw .brokenGzip("it was cut off") }
     }
 

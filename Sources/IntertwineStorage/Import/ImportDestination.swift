@@ -7,12 +7,12 @@ package protocol ImportDestination {
     /// Writes items that nobody else sees yet.
     ///
     /// - Returns: what became of them, as far as can be told now.
-    mutating func write(_ batch: [ValidItem]) throws -> ImportCounts
+    mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts
 
     /// Puts what was written to where it goes, where it is not there yet; nobody else sees it yet.
     ///
     /// - Returns: by how much the counts of ``write(_:)`` were wrong.
-    mutating func settle() throws -> ImportCounts
+    mutating func finish() throws -> ImportCounts
 
     /// Which of some items are there.
     mutating func find(_ keys: [ItemKey]) throws -> FoundItems
@@ -27,7 +27,7 @@ package protocol ImportDestination {
 }
 
 extension ImportDestination {
-    package func settle() -> ImportCounts { ImportCounts() }
+    package func finish() -> ImportCounts { ImportCounts() }
 }
 
 /// What an import found of items that it asked for.
@@ -46,17 +46,17 @@ package struct FoundItems: Sendable {
 package struct ImportCounts {
     package var added: Int
     package var replaced: Int
-    package var withheld: Withheld
+    package var withheld: BlockedItems
 
-    package init(added: Int = 0, replaced: Int = 0, withheld: Withheld = Withheld()) {
+    package init(added: Int = 0, replaced: Int = 0, withheld: BlockedItems = BlockedItems()) {
         (self.added, self.replaced, self.withheld) = (added, replaced, withheld)
     }
 
-    mutating func count(_ change: ItemChange, of item: ValidItem) {
+    mutating func count(_ change: ItemChange, of item: ValidatedItem) {
         switch change {
         case .added: added += 1
         case .replaced: replaced += 1
-        case .withheld: withheld.note(ItemKey(item))
+        case .withheld: withheld.record(ItemKey(item))
         }
     }
 
@@ -70,7 +70,7 @@ package struct ImportCounts {
 /// Counts what an import would do, and writes nothing into the store, which it reads beside whoever uses it.
 ///
 /// The ids that the import has brought so far are kept in a temporary database of SQLite's: memory stays bounded.
-struct RehearsalDestination: ImportDestination {
+struct DryRunImport: ImportDestination {
     private let seen: DatabaseQueue
     /// Nil where there is no store yet.
     private let store: DatabaseQueue?
@@ -95,7 +95,7 @@ struct RehearsalDestination: ImportDestination {
         store = try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    func write(_ batch: [ValidItem]) throws -> ImportCounts {
+    func write(_ batch: [ValidatedItem]) throws -> ImportCounts {
         let fresh = try seen.write { database in
             let insert = try SQLStatement(database, "INSERT INTO seen (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING")
             return try batch.map { item in

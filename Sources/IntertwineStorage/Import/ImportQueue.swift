@@ -14,7 +14,7 @@ final class ImportQueue: @unchecked Sendable {
 
     private var destination: any ImportDestination
     private let queue = DispatchQueue(label: "intertwine.import")
-    private let places = DispatchSemaphore(value: 4)
+    private let permits = DispatchSemaphore(value: 4)
     private let state = Mutex(State())
 
     init(_ destination: any ImportDestination) {
@@ -22,12 +22,12 @@ final class ImportQueue: @unchecked Sendable {
     }
 
     /// Blocks while too many batches wait. Throws what an earlier batch failed with.
-    func put(_ batch: [ValidItem]) throws {
+    func put(_ batch: [ValidatedItem]) throws {
         try check()
-        places.wait()
+        permits.wait()
         queue.async { [self] in
             write(batch)
-            places.signal()
+            permits.signal()
         }
     }
 
@@ -40,7 +40,7 @@ final class ImportQueue: @unchecked Sendable {
     func find(_ keys: [ItemKey]) throws -> FoundItems {
         let found = Mutex(FoundItems())
         queue.sync {
-            attempt { try destination.settle() }
+            attempt { try destination.finish() }
             attempt {
                 let items = try destination.find(keys)
                 found.withLock { $0 = items }
@@ -56,7 +56,7 @@ final class ImportQueue: @unchecked Sendable {
     /// - Parameter committing: called when nothing else is left to be done.
     func commit(_ committing: () -> Void) throws {
         queue.sync {
-            attempt { try destination.settle() }
+            attempt { try destination.finish() }
             attempt {
                 committing()
                 return try destination.commit()
@@ -74,7 +74,7 @@ final class ImportQueue: @unchecked Sendable {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    private func write(_ batch: [ValidItem]) {
+    private func write(_ batch: [ValidatedItem]) {
         attempt { try destination.write(batch) }
     }
 

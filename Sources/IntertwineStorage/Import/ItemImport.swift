@@ -17,15 +17,15 @@ public final class ItemImport {
     private enum Coding {
         /// Its first bytes, too few to tell.
         case undecided([UInt8])
-        case plain
+        case identity
         case gzip(GzipInflater)
     }
 
     /// For messages.
-    private let place: String
+    private let path: String
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
-    private let report: (BadItem) -> Void
+    private let report: (InvalidItem) -> Void
     private let limit: Int
     private let isCompressed: Bool
     private var coding = Coding.undecided([])
@@ -35,9 +35,9 @@ public final class ItemImport {
     private var files = 0
     private var reader: ItemReader
     private var queue: ImportQueue?
-    private var batch: [ValidItem] = []
+    private var batch: [ValidatedItem] = []
     /// They come last: their advertisements may come behind them.
-    private var campaigns = HeldCampaigns()
+    private var campaigns = DeferredCampaignChecks()
     private var progress = ImportSummary()
 
     /// Nothing of the store is locked before ``commit(_:)``, and where there is no store yet, there is none before that either.
@@ -49,8 +49,8 @@ public final class ItemImport {
     ///   - isRehearsal: whether everything is read, checked and counted, and nothing written.
     ///   - report: called for each item that is left out under ``BadItemPolicy/skip``.
     public convenience init(
-        into path: String, kinds: ItemKinds = .standard, sections: [SectionPlan] = [], policy: BadItemPolicy = .stop,
-        isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (BadItem) -> Void = { _ in }
+        into path: String, kinds: ItemKinds = .standard, sections: [SectionConfiguration] = [], policy: BadItemPolicy = .stop,
+        isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (InvalidItem) -> Void = { _ in }
     ) throws(StoreError) {
         self.init(
             into: try Self.destination(path, sections, isRehearsal: isRehearsal), at: path, kinds: kinds, policy: policy,
@@ -62,9 +62,9 @@ public final class ItemImport {
     /// - Parameter place: what the store is called in messages.
     package init(
         into destination: any ImportDestination, at place: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop,
-        isCompressed: Bool = false, limit: Int = .max, report: @escaping (BadItem) -> Void = { _ in }
+        isCompressed: Bool = false, limit: Int = .max, report: @escaping (InvalidItem) -> Void = { _ in }
     ) {
-        self.place = place
+        self.path = place
         self.kinds = kinds
         self.policy = policy
         self.report = report
@@ -75,13 +75,13 @@ public final class ItemImport {
     }
 
     private static func destination(
-        _ path: String, _ sections: [SectionPlan], isRehearsal: Bool
+        _ path: String, _ sections: [SectionConfiguration], isRehearsal: Bool
     ) throws(StoreError) -> any ImportDestination {
         do {
-            guard !isRehearsal else { return try RehearsalDestination(path) }
+            guard !isRehearsal else { return try DryRunImport(path) }
             DraftFile.removeAbandoned(path)
             let isNew = access(path, F_OK) != 0 && errno == ENOENT
-            return isNew ? try DraftDestination(path, sections: sections) : try StoreDestination(path, sections: sections)
+            return isNew ? try NewFileImport(path, sections: sections) : try StoreDestination(path, sections: sections)
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
@@ -100,7 +100,7 @@ public final class ItemImport {
     /// - Parameters:
     ///   - name: what the file is called in messages.
     ///   - progress: called after each piece of the file.
-    /// - Throws: `BadItem` under ``BadItemPolicy/stop``, `StoreError`, which says so if the file cannot be read; all is taken back then.
+    /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, `StoreError`, which says so if the file cannot be read; all is taken back then.
     public func add(
         contentsOf descriptor: Int32, named name: String = "the file", progress: (ImportSummary) -> Void = { _ in }
     ) throws {
@@ -131,7 +131,7 @@ public final class ItemImport {
 
     /// Takes the next bytes of the file that is being read.
     ///
-    /// - Throws: `BadItem` under ``BadItemPolicy/stop``, `ItemFileFault`, `StoreError`; all is taken back then.
+    /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, `ItemFileError`, `StoreError`; all is taken back then.
     public func append(_ bytes: some Collection<UInt8>) throws {
         progress.bytes += bytes.count
         switch coding {
@@ -140,13 +140,13 @@ public final class ItemImport {
             if isCompressed || known.starts(with: GzipInflater.magic) {
                 coding = .gzip(GzipInflater())
             } else if known.count >= GzipInflater.magic.count {
-                coding = .plain
+                coding = .identity
             } else {
                 coding = .undecided(known)
                 return
             }
             try decode(known)
-        case .plain, .gzip: try decode(bytes)
+        case .identity, .gzip: try decode(bytes)
         }
     }
 
@@ -156,9 +156,9 @@ public final class ItemImport {
     public func endOfFile() throws {
         switch coding {
         case .undecided(let first):
-            guard !isCompressed else { return try rollingBack { _ in throw ItemFileFault.brokenGzip("it is empty") } }
-            try take(first)
-        case .plain: break
+            guard !isCompressed else { return try rollingBack { _ in throw ItemFileError.brokenGzip("it is empty") } }
+            try consume(first)
+        case .identity: break
         case .gzip(let inflater): try rollingBack { _ in try inflater.finish() }
         }
         coding = .undecided([])
@@ -169,13 +169,13 @@ public final class ItemImport {
     }
 
     private func decode(_ bytes: some Collection<UInt8>) throws {
-        guard case .gzip(let inflater) = coding else { return try take(bytes) }
+        guard case .gzip(let inflater) = coding else { return try consume(bytes) }
         try rollingBack { _ in
-            try inflater.inflate(Array(bytes)) { try take($0) }
+            try inflater.inflate(Array(bytes)) { try consume($0) }
         }
     }
 
-    private func take(_ bytes: some Collection<UInt8>) throws {
+    private func consume(_ bytes: some Collection<UInt8>) throws {
         length += bytes.count
         reader.append(bytes)
         try drain()
@@ -215,12 +215,12 @@ public final class ItemImport {
     private func drain() throws {
         try rollingBack { queue in
             while true {
-                guard length <= limit else { throw ItemFileFault.tooLong(limit: limit) }
+                guard length <= limit else { throw ItemFileError.tooLong(limit: limit) }
                 switch reader.next() {
                 case .item(let item):
                     if item.kind == Campaign.kind {
                         let place = reader.last
-                        if let bad = campaigns.hold(item, line: place.line, index: place.index, offset: place.offset, file: files) {
+                        if let bad = campaigns.check(item, line: place.line, index: place.index, offset: place.offset, file: files) {
                             try refuse(bad)
                             continue
                         }
@@ -242,7 +242,7 @@ public final class ItemImport {
         }
     }
 
-    private func refuse(_ item: BadItem) throws(BadItem) {
+    private func refuse(_ item: InvalidItem) throws(InvalidItem) {
         guard policy == .skip else { throw item }
         progress.skipped += 1
         report(item)
@@ -255,7 +255,7 @@ public final class ItemImport {
         } catch {
             rollback()
             guard let error = error as? DatabaseError else { throw error }
-            throw StoreError.unavailable("\(place): \(StoreError(error)); nothing was imported")
+            throw StoreError.unavailable("\(path): \(StoreError(error)); nothing was imported")
         }
     }
 }
@@ -268,7 +268,7 @@ public struct ImportSummary: Sendable, Hashable {
     public var replaced = 0
     public var skipped = 0
     /// Left out because they were taken down (``Takedown``).
-    public var withheld = Withheld()
+    public var withheld = BlockedItems()
     /// The first good items, up to ``firstLimit`` of them.
     public var first: [ItemKey] = []
 

@@ -8,8 +8,8 @@ struct StoreDestination: ImportDestination {
     private static let batchSize = 256
 
     private let pool: DatabasePool
-    private let sections: [SectionPlan]
-    private let stage: ItemStage
+    private let sections: [SectionConfiguration]
+    private let stage: SpoolFile
     /// What the transaction is written with; nil before it begins.
     private var writer: ItemWriter?
     private var isOver = false
@@ -17,11 +17,11 @@ struct StoreDestination: ImportDestination {
     /// Opens the store, and makes it where there is none.
     ///
     /// - Parameter sections: how the store is to be laid out; as it is where empty.
-    init(_ path: String, sections: [SectionPlan]) throws {
+    init(_ path: String, sections: [SectionConfiguration]) throws {
         pool = try ItemSchema.file(path).open(Self.configuration)
         try pool.syncCommits()
         self.sections = sections
-        stage = ItemStage(beside: path)
+        stage = SpoolFile(beside: path)
     }
 
     private static var configuration: Configuration {
@@ -40,19 +40,19 @@ struct StoreDestination: ImportDestination {
     }
 
     /// Which of them are new is known once they are put there.
-    mutating func write(_ batch: [ValidItem]) throws -> ImportCounts {
+    mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts {
         try stage.append(batch)
         return ImportCounts(added: batch.count)
     }
 
     /// The transaction begins with the first call.
-    mutating func settle() throws -> ImportCounts {
+    mutating func finish() throws -> ImportCounts {
         var corrections = ImportCounts()
         try pool.writeWithoutTransaction { database in
             var writer = try writer ?? begin(database)
             defer { self.writer = writer }
             try stage.drain(inBatchesOf: Self.batchSize) { batch in
-                for item in batch { corrections.count(try writer.bring(item), of: item) }
+                for item in batch { corrections.count(try writer.upsert(item), of: item) }
                 corrections.added -= batch.count
             }
         }
@@ -81,7 +81,7 @@ struct StoreDestination: ImportDestination {
         if !sections.isEmpty, try !SectionLayout(database).isLaid(sections, in: database) {
             _ = try SectionLayout.lay(sections, in: database)
         }
-        return try ItemWriter(database, isListing: true)
+        return try ItemWriter(database, maintainsPinnedAds: true)
     }
 }
 

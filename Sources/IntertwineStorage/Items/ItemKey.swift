@@ -10,25 +10,25 @@ public struct ItemKey: Sendable {
         self.id = id
     }
 
-    public init(_ item: ValidItem) {
+    public init(_ item: ValidatedItem) {
         self.init(kind: item.kind, id: item.id)
     }
 }
 
 extension ItemKey: Hashable {
     public static func == (one: ItemKey, other: ItemKey) -> Bool {
-        one.kind == other.kind && ExactText(one.id) == ExactText(other.id)
+        one.kind == other.kind && ByteString(one.id) == ByteString(other.id)
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
-        hasher.combine(ExactText(id))
+        hasher.combine(ByteString(id))
     }
 }
 
 extension ItemKey: CustomStringConvertible {
     /// `user:tt`; of a long id the beginning.
-    public var description: String { ItemFault.shown("\(kind):\(id)") }
+    public var description: String { ItemError.shown("\(kind):\(id)") }
 }
 
 extension ItemKey {

@@ -17,17 +17,17 @@ package protocol ItemLocation: Sendable {
 
     /// Begins an import, see ``ItemImport``.
     func importer(
-        kinds: ItemKinds, sections: [SectionPlan], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
-        report: @escaping (BadItem) -> Void
+        kinds: ItemKinds, sections: [SectionConfiguration], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
+        report: @escaping (InvalidItem) -> Void
     ) throws(StoreError) -> ItemImport
 
     /// Begins to collect what a source lists.
     ///
-    /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError`.
+    /// - Throws: ``SnapshotRejection/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError`.
     func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection
 
     /// Who of all processes with this store asks its sources.
-    func leadership() -> any Leadership
+    func leadership() -> any LeaderElection
 
     /// What the names of files begin with that belong to the items and hold nothing that could not be found out again.
     var companions: String { get }
@@ -35,20 +35,20 @@ package protocol ItemLocation: Sendable {
 
 extension ItemLocation {
     package func importer(
-        kinds: ItemKinds, policy: BadItemPolicy, limit: Int, report: @escaping (BadItem) -> Void
+        kinds: ItemKinds, policy: BadItemPolicy, limit: Int, report: @escaping (InvalidItem) -> Void
     ) throws(StoreError) -> ItemImport {
         try importer(kinds: kinds, sections: [], policy: policy, isCompressed: false, limit: limit, isRehearsal: false, report: report)
     }
 }
 
 /// Whether it is this process that does what one of all those with the same store has to do, such as asking remote sources.
-package protocol Leadership: Sendable {
+package protocol LeaderElection: Sendable {
     /// To be asked each time before it is done: another process may have taken it over.
     func isLeading() async -> Bool
 }
 
 /// For a store that one process has to itself, or whose processes do not know of each other.
-package struct SoleLeadership: Leadership {
+package struct AlwaysLeader: LeaderElection {
     package init() {}
 
     package func isLeading() -> Bool { true }
@@ -62,7 +62,7 @@ package protocol SourceCollection: AnyObject {
     /// Items collected.
     var count: Int { get }
 
-    func add(_ items: [ValidItem]) throws -> [Int]
+    func add(_ items: [ValidatedItem]) throws -> [Int]
 
     func apply(removing share: Double, step: (Int) throws -> Void) throws -> SourceChanges
 
@@ -97,8 +97,8 @@ package struct ItemFile: ItemLocation {
     }
 
     package func importer(
-        kinds: ItemKinds, sections: [SectionPlan], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
-        report: @escaping (BadItem) -> Void
+        kinds: ItemKinds, sections: [SectionConfiguration], policy: BadItemPolicy, isCompressed: Bool, limit: Int, isRehearsal: Bool,
+        report: @escaping (InvalidItem) -> Void
     ) throws(StoreError) -> ItemImport {
         try ItemImport(
             into: path, kinds: kinds, sections: sections, policy: policy, isCompressed: isCompressed, limit: limit,
@@ -109,7 +109,7 @@ package struct ItemFile: ItemLocation {
         try SourceSnapshot(of: source, kind: kind, into: path)
     }
 
-    package func leadership() -> any Leadership { SoleLeadership() }
+    package func leadership() -> any LeaderElection { AlwaysLeader() }
 
     package var companions: String { path }
 }

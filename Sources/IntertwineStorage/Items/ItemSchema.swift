@@ -63,7 +63,7 @@ package enum ItemSchema {
         }
         SourceSchema.register(in: &migrator)
         TakedownTable.register(in: &migrator)
-        AdListingSchema.register(in: &migrator)
+        PinnedAdSchema.register(in: &migrator)
         TakedownTable.registerURLs(in: &migrator)
         MembershipTable.register(in: &migrator)
         migrator.registerMigration("8: identity", migrate: StoreIdentity.migrate)
@@ -116,8 +116,8 @@ private enum SourceSchema {
     }
 }
 
-/// Where advertisements are listed among content: ``AdListingTable``.
-private enum AdListingSchema {
+/// Where advertisements are listed among content: ``PinnedAdTable``.
+private enum PinnedAdSchema {
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("5: listed advertisements") { database in
             try database.execute(

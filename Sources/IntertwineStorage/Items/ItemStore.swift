@@ -5,7 +5,7 @@ package import IntertwineFeed
 ///
 /// What is promised is the same for all stores; ``SQLiteStore`` says it.
 package protocol ItemStore: FeedStore, CampaignMembershipStore {
-    func put(_ item: ValidItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange
+    func put(_ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange
 
     func remove(kind: String, id: String) async throws -> Bool
 
@@ -31,18 +31,18 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
     func takenDownURLs() async throws -> [String]
 
     /// Another one after each takedown.
-    func takedownMark() async throws -> TakedownMark
+    func takedownVersion() async throws -> TakedownVersion
 
-    func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane]
+    func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID]
 
-    func arrange(_ sections: [SectionPlan], willWrite: () -> Void) throws(StoreError) -> [String: Lane]
+    func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void) throws(StoreError) -> [String: StreamID]
 
     var readStatistics: ReadStatistics { get }
 
     /// Looks whether what the store was opened as is still there. To be called now and then, by one caller at a time; it blocks.
     ///
     /// - Returns: what has changed since the last look.
-    func look() -> FileNews?
+    func checkForReplacement() -> FileChange?
 
     /// At the end: leaves it as whoever copies it finds everything.
     ///
@@ -61,10 +61,10 @@ extension ItemStore {
 
     /// The URLs of them.
     package static func urls(ofTakedown list: String) -> [String] {
-        leads(ofTakedown: list).filter { !$0.hasPrefix(TakenDownItem.creative) }
+        leads(ofTakedown: list).filter { !$0.hasPrefix(BlockedItem.creative) }
     }
 
-    package func put(_ item: ValidItem) async throws -> ItemChange {
+    package func put(_ item: ValidatedItem) async throws -> ItemChange {
         try await put(item) { _ in }
     }
 
@@ -84,7 +84,7 @@ extension ItemStore {
         try await takeDown(key, reason: reason, at: moment) { _ in }
     }
 
-    package func arrange(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
+    package func arrange(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
         try arrange(sections) {}
     }
 }

@@ -9,16 +9,16 @@ struct ItemWriter {
     private let delete: SQLStatement
     private let sections: SectionKinds
     private let takedowns: TakedownTable
-    private var listings: AdListingTable
-    private let isListing: Bool
+    private var listings: PinnedAdTable
+    private let maintainsPinnedAds: Bool
     /// The last position of each lane, read when first needed.
-    private var lastPositions: [Lane: Int64] = [:]
+    private var lastPositions: [StreamID: Int64] = [:]
 
     /// - Parameter isListing: whether the items come in the order in which somebody listed them, advertisements among content.
-    init(_ database: Database, isListing: Bool = false) throws {
+    init(_ database: Database, maintainsPinnedAds: Bool = false) throws {
         self.database = database
-        self.isListing = isListing
-        listings = try AdListingTable(database)
+        self.maintainsPinnedAds = maintainsPinnedAds
+        listings = try PinnedAdTable(database)
         insert = try SQLStatement(database, "\(ItemSchema.insertion) ON CONFLICT (kind, id) DO NOTHING")
         update = try SQLStatement(
             database, "UPDATE item SET variant = ?4, body = ?5, digest = ?6 WHERE kind = ?2 AND id = ?3 AND lane = ?1")
@@ -28,17 +28,17 @@ struct ItemWriter {
     }
 
     /// As ``put(_:)``, but for an item that was taken down: that stays away.
-    mutating func bring(_ item: ValidItem) throws -> ItemChange {
+    mutating func upsert(_ item: ValidatedItem) throws -> ItemChange {
         if try takedowns.withholds(kind: item.kind, id: item.id) { return .withheld }
-        let change = try place(item).change
-        if isListing { try listings.note(item) } else { try listings.append(item) }
+        let change = try move(item).change
+        if maintainsPinnedAds { try listings.update(item) } else { try listings.append(item) }
         return change
     }
 
     /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends the
     /// item's takedown.
-    mutating func put(_ item: ValidItem) throws -> ItemChange {
-        var note = WriteNote()
+    mutating func put(_ item: ValidatedItem) throws -> ItemChange {
+        var note = ChangeLogEntry()
         return try put(item, over: nil, &note)
     }
 
@@ -47,12 +47,12 @@ struct ItemWriter {
     /// - Parameters:
     ///   - old: the item of that kind and id that is there.
     ///   - note: told whether more was done than to replace it in its place.
-    mutating func put(_ item: ValidItem, over old: FeedItem?, _ note: inout WriteNote) throws -> ItemChange {
+    mutating func put(_ item: ValidatedItem, over old: FeedItem?, _ note: inout ChangeLogEntry) throws -> ItemChange {
         let wasTakenDown = try takedowns.remove(ItemKey(item))
-        let (change, lane) = try place(item)
+        let (change, lane) = try move(item)
         try listings.append(item)
         if let lane, let old, old.variant == item.variant, lane != .advertisements, !wasTakenDown {
-            note.replace(ReplacedItem(kind: item.kind, lane: lane, position: old.position))
+            note.replace(InPlaceUpdate(kind: item.kind, stream: lane, position: old.position))
         } else {
             note.doOther()
         }
@@ -60,8 +60,8 @@ struct ItemWriter {
     }
 
     /// - Returns: what that did, and the lane where it replaced the old one in its place.
-    private mutating func place(_ item: ValidItem) throws -> (change: ItemChange, lane: Lane?) {
-        let lane = sections.lane(of: item)
+    private mutating func move(_ item: ValidatedItem) throws -> (change: ItemChange, lane: StreamID?) {
+        let lane = sections.stream(of: item)
         if try append(item, to: lane) { return (.added, nil) }
         try update.bind(1, lane.rawValue)
         try update.bind(2, item.kind)
@@ -85,7 +85,7 @@ struct ItemWriter {
         return database.changesCount > 0
     }
 
-    private mutating func append(_ item: ValidItem, to lane: Lane) throws -> Bool {
+    private mutating func append(_ item: ValidatedItem, to lane: StreamID) throws -> Bool {
         let position = try ItemSchema.position(after: lastPosition(of: lane))
         try insert.bind(item, in: lane, at: position)
         try insert.run()
@@ -94,7 +94,7 @@ struct ItemWriter {
         return true
     }
 
-    private mutating func lastPosition(of lane: Lane) throws -> Int64 {
+    private mutating func lastPosition(of lane: StreamID) throws -> Int64 {
         if let position = lastPositions[lane] { return position }
         let position = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(lane.rawValue)) ?? 0
         lastPositions[lane] = position
@@ -112,7 +112,7 @@ public enum ItemChange: Sendable, Hashable {
 
 extension SQLStatement {
     /// The seven values of ``ItemSchema/insertion``.
-    func bind(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
+    func bind(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
         try bind(1, lane.rawValue)
         try bind(2, position)
         try bind(3, item.kind)
@@ -128,7 +128,7 @@ extension SQLiteStore {
     /// Ends the item's takedown, if there is one.
     ///
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
-    public func put(_ item: ValidItem) async throws -> ItemChange {
+    public func put(_ item: ValidatedItem) async throws -> ItemChange {
         try await write { database in
             var writer = try ItemWriter(database)
             return try writer.put(item)
@@ -149,7 +149,7 @@ extension SQLiteStore {
     ///
     /// - Parameter refuse: given the item of that kind and id, or nil; throws where it must not be replaced.
     /// - Throws: what `refuse` throws, or `StoreError.unavailable`.
-    public func put(_ item: ValidItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange {
+    public func put(_ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange {
         try await write { database, note in
             let old = try SQLiteSnapshot(database: database).item(kind: item.kind, id: item.id)
             try refuse(old)

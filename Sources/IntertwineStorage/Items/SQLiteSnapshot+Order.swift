@@ -2,13 +2,14 @@ import IntertwineFeed
 
 extension SQLiteSnapshot {
     func items(
-        in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
+        in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
     ) throws -> [FeedItem] {
         try items { try visit(lane, by: field, direction, of: place, limit: limit, $0) }
     }
 
     private func visit(
-        _ lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ body: (ItemRow) throws -> Void
     ) throws {
         guard let place else { return try visit(lane, by: field, direction, where: "", [], limit: limit, body) }
         // Two ranges of the index, one after the other: SQLite would not find the start of both in one condition.
@@ -26,7 +27,7 @@ extension SQLiteSnapshot {
         try visit(lane, by: field, direction, where: "AND \(expression) \(comparison) ?2", [key], limit: limit - alike, body)
     }
 
-    func count(in lane: Lane) throws -> Int {
+    func count(in lane: StreamID) throws -> Int {
         // The index of ids is a tenth of the table.
         let statement = try SQLStatement(database, "SELECT count(*) FROM item INDEXED BY item_identity WHERE lane = ?")
         defer { statement.reset() }
@@ -34,27 +35,28 @@ extension SQLiteSnapshot {
         return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    func place(at index: Int, in lane: Lane, by field: SortField?) throws -> ItemPlace? {
+    func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition? {
         guard index >= 0 else { return nil }
         guard let field else {
             let statement = try SQLStatement(database, "SELECT position FROM item WHERE lane = ? ORDER BY position LIMIT 1 OFFSET ?")
             defer { statement.reset() }
             try statement.bind(1, lane.rawValue)
             try statement.bind(2, Int64(index))
-            return try statement.step() ? ItemPlace(position: statement.integer(0)) : nil
+            return try statement.step() ? SortPosition(position: statement.integer(0)) : nil
         }
         let key = SectionIndex.expression(field)
         let statement = try ordered(
-            SectionIndex(lane: lane, field: field), "SELECT position, \(key)", "", "ORDER BY \(key), position LIMIT 1 OFFSET ?1")
+            SectionIndex(stream: lane, field: field), "SELECT position, \(key)", "", "ORDER BY \(key), position LIMIT 1 OFFSET ?1")
         defer { statement.reset() }
         try statement.bind(1, Int64(index))
-        return try statement.step() ? ItemPlace(key: statement.key(1, field), position: statement.integer(0)) : nil
+        return try statement.step() ? SortPosition(key: statement.key(1, field), position: statement.integer(0)) : nil
     }
 
     /// - Parameters:
     ///   - condition: over `?2`, a key, and `?3`, a position.
     private func visit(
-        _ lane: Lane, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey], _ position: Int64? = nil,
+        _ lane: StreamID, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey],
+        _ position: Int64? = nil,
         limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         let expression = SectionIndex.expression(field)
@@ -62,7 +64,7 @@ extension SQLiteSnapshot {
         // Among items that are alike in the field, SQLite would sort by it.
         let order = position == nil ? "\(expression)\(way), position\(way)" : "position\(way)"
         let statement = try ordered(
-            SectionIndex(lane: lane, field: field), "SELECT \(Self.columns), \(expression)", condition,
+            SectionIndex(stream: lane, field: field), "SELECT \(Self.columns), \(expression)", condition,
             "ORDER BY \(order) LIMIT ?1")
         try statement.bind(1, Int64(max(limit, 0)))
         for key in key { try statement.bind(2, key) }
@@ -73,7 +75,7 @@ extension SQLiteSnapshot {
     /// A statement that reads through a section's index, or sorts where the file is laid out without it.
     private func ordered(_ index: SectionIndex, _ selection: String, _ condition: String, _ order: String) throws -> SQLStatement {
         // Lane and expression as the index has them: it is what lets SQLite use it.
-        let (lane, rest) = (index.lane.rawValue, "\(condition) \(order)")
+        let (lane, rest) = (index.stream.rawValue, "\(condition) \(order)")
         if let statement = try? SQLStatement(database, "\(selection) FROM item INDEXED BY \"\(index.name)\" WHERE lane = \(lane) \(rest)") {
             return statement
         }

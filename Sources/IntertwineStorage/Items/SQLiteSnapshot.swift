@@ -9,9 +9,9 @@ struct SQLiteSnapshot: FeedSnapshot {
     /// Texts that are made once: making them anew would cost a page as much as looking their statements up.
     /// The sign keeps SQLite from comparing the value with what partial indices ask for: it would prepare the statement anew each time that
     /// a value is bound.
-    private static let ofLane = texts("lane = +?")
+    private static let streamCondition = texts("lane = +?")
     /// The lane as a literal: it is what lets SQLite use the index of forms.
-    private static let ofAdvertisements = texts(ofFormsIn: Lane.advertisements.rawValue)
+    private static let ofAdvertisements = texts(ofFormsIn: StreamID.advertisements.rawValue)
 
     private typealias Texts = (forward: String, backward: String)
 
@@ -25,9 +25,9 @@ struct SQLiteSnapshot: FeedSnapshot {
     private static func texts(ofFormsIn lane: Int64) -> Texts { texts("lane = \(lane) AND kind = ? AND variant = ?") }
 
     func visit(
-        _ lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        let statement = try SQLStatement(database, direction == .forward ? Self.ofLane.forward : Self.ofLane.backward)
+        let statement = try SQLStatement(database, direction == .forward ? Self.streamCondition.forward : Self.streamCondition.backward)
         try statement.bind(1, lane.rawValue)
         try statement.bind(2, position ?? direction.outermost)
         try statement.bind(3, Int64(max(limit, 0)))
@@ -35,17 +35,17 @@ struct SQLiteSnapshot: FeedSnapshot {
     }
 
     func visit(
-        _ form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
         if try visit(form, Self.ofAdvertisements, direction, of: position, limit: limit, body) { return }
-        guard let lane = try lane(of: form.kind), lane != Lane.advertisements.rawValue else { return }
+        guard let lane = try stream(of: form.kind), lane != StreamID.advertisements.rawValue else { return }
         _ = try visit(form, Self.texts(ofFormsIn: lane), direction, of: position, limit: limit, body)
     }
 
     /// Whether there was any.
     private func visit(
-        _ form: ItemForm, _ texts: Texts, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ form: ItemType, _ texts: Texts, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws -> Bool {
         let statement = try SQLStatement(database, direction == .forward ? texts.forward : texts.backward)
         try statement.bind(1, form.kind)
@@ -60,16 +60,16 @@ struct SQLiteSnapshot: FeedSnapshot {
         return isAny
     }
 
-    func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+    func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
         try items { try visit(lane, direction, of: position, limit: limit, $0) }
     }
 
-    func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+    func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
         try items { try visit(form, direction, of: position, limit: limit, $0) }
     }
 
     /// The lane of the items of a kind, which all stand in one; nil where there are none.
-    private func lane(of kind: String) throws -> Int64? {
+    private func stream(of kind: String) throws -> Int64? {
         let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? LIMIT 1")
         defer { statement.reset() }
         try statement.bind(1, kind)
@@ -83,12 +83,12 @@ struct SQLiteSnapshot: FeedSnapshot {
         return try items { try visit(statement, $0) }.first
     }
 
-    func counts() throws -> [ItemForm: Int] {
+    func counts() throws -> [ItemType: Int] {
         let statement = try SQLStatement(database, "SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
         defer { statement.reset() }
-        var counts: [ItemForm: Int] = [:]
+        var counts: [ItemType: Int] = [:]
         while try statement.step() {
-            counts[ItemForm(kind: statement.text(0), variant: statement.text(1))] = Int(statement.integer(2))
+            counts[ItemType(kind: statement.text(0), variant: statement.text(1))] = Int(statement.integer(2))
         }
         return counts
     }

@@ -12,17 +12,17 @@ public final class SQLiteStore: FeedStore {
         // Before the pool: the connection that writes is to be the last to close.
         let connections: ReadConnections
         let pool: DatabasePool
-        let commits: CommitCounter
-        let file: OpenedFile
+        let commits: WALChangeCounter
+        let file: FileIdentity
 
         init(_ path: String) throws(StoreError) {
             pool = try ItemSchema.file(path).open(SQLiteStore.configuration)
-            connections = ReadConnections(path, patience: SQLiteStore.patience, pragmas: SQLiteStore.pragmas)
+            connections = ReadConnections(path, busyTimeout: SQLiteStore.busyTimeout, pragmas: SQLiteStore.pragmas)
             do {
                 try pool.syncCommits()
-                try connections.read(Self.look)
-                commits = try CommitCounter(pool)
-                file = try OpenedFile(path)
+                try connections.read(Self.validate)
+                commits = try WALChangeCounter(pool)
+                file = try FileIdentity(path)
                 connections.report(to: file.integrity)
             } catch let error as StoreError {
                 throw error
@@ -32,9 +32,9 @@ public final class SQLiteStore: FeedStore {
         }
 
         /// Reading both ends of both lanes shows a file that was cut off, or written over.
-        static func look(_ database: any SQLConnection) throws {
+        static func validate(_ database: any SQLConnection) throws {
             let snapshot = SQLiteSnapshot(database: database)
-            for lane in [Lane.content, .advertisements] {
+            for lane in [StreamID.content, .advertisements] {
                 _ = try snapshot.items(in: lane, .forward, of: nil, limit: 1)
                 _ = try snapshot.items(in: lane, .backward, of: nil, limit: 1)
             }
@@ -43,30 +43,30 @@ public final class SQLiteStore: FeedStore {
 
     private struct State {
         var opened: Opened
-        var watch = FileWatch()
+        var watch = FileReplacementMonitor()
         var log = LogGuard()
         /// How often another file has taken the place.
         var successions: UInt64 = 0
     }
 
     private let state: Mutex<State>
-    let threads: ReadThreads
+    let threads: ReaderPool
     let check = FileCheck(from: [.min, .min])
     /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
-    let orders = Mutex<[Lane: SectionOrder]>([:])
-    private let writes = Mutex<ItemCommits?>(nil)
-    private let history = ReplacementHistory()
+    let orders = Mutex<[StreamID: SectionSort]>([:])
+    private let writes = Mutex<WriteQueue?>(nil)
+    private let history = ChangeLog()
 
     /// Opens the store, and makes it where there is none.
     ///
     /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
     public init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
         state = Mutex(State(opened: try Opened(path)))
-        threads = ReadThreads(limits)
+        threads = ReaderPool(limits)
     }
 
     /// The file that is open.
-    var file: OpenedFile { state.withLock { $0.opened.file } }
+    var file: FileIdentity { state.withLock { $0.opened.file } }
 
     /// Where everything is written.
     var pool: DatabasePool { state.withLock { $0.opened.pool } }
@@ -85,11 +85,11 @@ public final class SQLiteStore: FeedStore {
     }
 
     /// The same for one that tells which items it replaces in their places, or that it does more.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout WriteNote) throws -> Value) async throws -> Value {
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout ChangeLogEntry) throws -> Value) async throws -> Value {
         let commits = writes.withLock { writes in
             let commits =
                 writes
-                ?? ItemCommits(
+                ?? WriteQueue(
                     pool: { [weak self] in
                         guard let self else { throw StoreError.unavailable("the store is closed") }
                         try checkFile()
@@ -117,16 +117,16 @@ public final class SQLiteStore: FeedStore {
 
     private func checkFile() throws(StoreError) {
         let file = file
-        if let fault = file.fault { throw .unavailable("\(file.path): \(fault)") }
+        if let fault = file.error { throw .unavailable("\(file.path): \(fault)") }
     }
 
     /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
     ///
     /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
-    package func look() -> FileNews? {
+    package func checkForReplacement() -> FileChange? {
         try? checkEnds()
         var (watch, file) = state.withLock { ($0.watch, $0.opened.file) }
-        let news = watch.look(at: file) {
+        let news = watch.check(file: file) {
             let opened = try Opened(file.path)
             state.withLock { state in
                 state.opened = opened
@@ -153,7 +153,7 @@ public final class SQLiteStore: FeedStore {
         try checkFile()
         return try pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA busy_timeout = 100")
-            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Int(Self.patience * 1_000))") }
+            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Int(Self.busyTimeout * 1_000))") }
             return try body(database)
         }
     }
@@ -161,17 +161,17 @@ public final class SQLiteStore: FeedStore {
     public func checkReady() async throws {
         try checkFile()
         let connections = connections
-        try await StoreError.wrapping { try await threads.run(for: .request) { try connections.readAfresh(Opened.look) } }
+        try await StoreError.wrapping { try await threads.run(for: .request) { try connections.readAfresh(Opened.validate) } }
     }
 
     /// Seconds to wait while another process keeps the file locked.
-    private static let patience = 5.0
+    private static let busyTimeout = 5.0
     /// 4 MiB for each connection; no memory map, whose pages would count as the process's own.
     private static let pragmas = "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -4096; PRAGMA mmap_size = 0"
 
     private static var configuration: Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = .timeout(busyTimeout)
         configuration.label = "intertwine.items"
         configuration.prepareDatabase { try $0.execute(sql: pragmas) }
         return configuration
@@ -184,7 +184,7 @@ public final class SQLiteStore: FeedStore {
         return StoreVersion(high: version.high ^ successions << 32, low: version.low)
     }
 
-    public func isUntouched(_ extent: PageExtent, from old: StoreVersion, to new: StoreVersion) -> Bool {
+    public func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool {
         history.isUntouched(extent, from: old, to: new)
     }
 

@@ -5,11 +5,11 @@ import IntertwineFeed
 struct SectionIndex: Hashable {
     private static let prefix = "section_order_"
 
-    let lane: Lane
+    let stream: StreamID
     let field: SortField
 
     /// Says all that the index is made of, so that a change of any of it is another index.
-    var name: String { "\(Self.prefix)\(lane.rawValue)_\(field.comparison.rawValue)_\(field.name)" }
+    var name: String { "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(field.name)" }
 
     /// What items are compared by: never NULL, always of one type. An item that was stored under another declaration and lacks the field
     /// stands where an empty value would.
@@ -46,7 +46,7 @@ struct SectionIndex: Hashable {
 
     func make(in database: Database) throws {
         try database.execute(
-            sql: "CREATE INDEX \"\(name)\" ON item (\(Self.expression(field)), position) WHERE lane = \(lane.rawValue)")
+            sql: "CREATE INDEX \"\(name)\" ON item (\(Self.expression(field)), position) WHERE lane = \(stream.rawValue)")
     }
 
     static func drop(_ name: String, in database: Database) throws {

@@ -7,13 +7,13 @@ extension SectionLayout {
     init(_ database: any SQLConnection) throws {
         let sections = try SQLStatement(database, "SELECT name, number FROM section")
         defer { sections.reset() }
-        var lanes: [String: Lane] = [:]
-        while try sections.step() { lanes[sections.text(0)] = Lane(rawValue: sections.integer(1)) }
-        self.init(lanes: lanes, kinds: try SectionKinds(database).lanes)
+        var lanes: [String: StreamID] = [:]
+        while try sections.step() { lanes[sections.text(0)] = StreamID(rawValue: sections.integer(1)) }
+        self.init(streams: lanes, kinds: try SectionKinds(database).streams)
     }
 
     /// Lays a file out, with the indices that go with it.
-    static func lay(_ sections: [SectionPlan], in database: Database) throws -> SectionLayout {
+    static func lay(_ sections: [SectionConfiguration], in database: Database) throws -> SectionLayout {
         let old = try SectionLayout(database)
         let new = old.arranged(by: sections)
         for (name, lane) in new.names(besides: old) {
@@ -36,21 +36,21 @@ extension SectionLayout {
     }
 
     /// Whether ``lay(_:in:)`` would change anything.
-    func isLaid(_ sections: [SectionPlan], in database: any SQLConnection) throws -> Bool {
+    func isLaid(_ sections: [SectionConfiguration], in database: any SQLConnection) throws -> Bool {
         try arranged(by: sections) == self && Set(indices(sections).map(\.name)) == SectionIndex.names(in: database)
     }
 
-    private func indices(_ sections: [SectionPlan]) -> Set<SectionIndex> {
-        Set(fields(of: sections).map { SectionIndex(lane: $0.lane, field: $0.field) })
+    private func indices(_ sections: [SectionConfiguration]) -> Set<SectionIndex> {
+        Set(fields(of: sections).map { SectionIndex(stream: $0.lane, field: $0.field) })
     }
 
     /// Behind what stands there, in their order: each position moves by the same step.
-    private static func move(_ kind: String, from old: Lane, to new: Lane, in database: Database) throws {
-        func outermost(_ end: String, of lane: Lane) throws -> Int64? {
+    private static func move(_ kind: String, from old: StreamID, to new: StreamID, in database: Database) throws {
+        func outermost(_ end: String, of lane: StreamID) throws -> Int64? {
             try SQLStatement.integer(database, "SELECT \(end)(position) FROM item WHERE lane = ?", .integer(lane.rawValue))
         }
-        let step = try Self.step(of: kind, (outermost("min", of: old), outermost("max", of: old)), behind: outermost("max", of: new))
-        try AdListingTable.move(kind, from: old, to: new, by: step, in: database)
+        let step = try Self.step(of: kind, (outermost("min", of: old), outermost("max", of: old)), after: outermost("max", of: new))
+        try PinnedAdTable.move(kind, from: old, to: new, by: step, in: database)
         try SQLStatement.run(
             database, "UPDATE item INDEXED BY item_identity SET lane = ?, position = position + ? WHERE kind = ? AND lane = ?",
             .integer(new.rawValue), .integer(step), .text(kind), .integer(old.rawValue))
@@ -60,17 +60,17 @@ extension SectionLayout {
 /// Where the items of each kind stand, as the file has it.
 struct SectionKinds: Equatable {
     /// By kind. A kind that is not here stands in the lane of its own.
-    var lanes: [String: Lane] = [:]
+    var streams: [String: StreamID] = [:]
 
     init(_ database: any SQLConnection) throws {
         let statement = try SQLStatement(database, "SELECT kind, section FROM section_kind")
         defer { statement.reset() }
-        while try statement.step() { lanes[statement.text(0)] = Lane(rawValue: statement.integer(1)) }
+        while try statement.step() { streams[statement.text(0)] = StreamID(rawValue: statement.integer(1)) }
     }
 
     /// Advertisements stand in no section.
-    func lane(of item: ValidItem) -> Lane {
-        lanes.isEmpty || item.lane != .content ? item.lane : lanes[item.kind] ?? .content
+    func stream(of item: ValidatedItem) -> StreamID {
+        streams.isEmpty || item.stream != .content ? item.stream : streams[item.kind] ?? .content
     }
 }
 
@@ -78,9 +78,9 @@ extension SQLiteStore {
     /// The lane that each section has, or will have once ``arrange(_:willWrite:)`` has been called. Writes nothing.
     ///
     /// - Throws: `StoreError.unavailable`
-    public func lanes(_ sections: [SectionPlan]) throws(StoreError) -> [String: Lane] {
+    public func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
         do {
-            return try connections.read { try SectionLayout($0).arranged(by: sections).lanes }
+            return try connections.read { try SectionLayout($0).arranged(by: sections).streams }
         } catch {
             throw (error as? DatabaseError).map(StoreError.init) ?? .unavailable("\(error)")
         }
@@ -96,14 +96,14 @@ extension SQLiteStore {
     ///   - willWrite: called before anything is written.
     /// - Returns: the lane of each section, the main one's included.
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
-    public func arrange(_ sections: [SectionPlan], willWrite: () -> Void = {}) throws(StoreError) -> [String: Lane] {
+    public func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void = {}) throws(StoreError) -> [String: StreamID] {
         do {
             let (layout, isLaid) = try connections.read { database in
                 let layout = try SectionLayout(database)
                 return (layout, try layout.isLaid(sections, in: database))
             }
             if !isLaid { willWrite() }
-            let lanes = isLaid ? layout.lanes : try pool.write { try SectionLayout.lay(sections, in: $0).lanes }
+            let lanes = isLaid ? layout.streams : try pool.write { try SectionLayout.lay(sections, in: $0).streams }
             let known = sections.compactMap { section in lanes[section.name].map { ($0, section.order) } }
             orders.withLock { $0 = Dictionary(known, uniquingKeysWith: { first, _ in first }) }
             return lanes

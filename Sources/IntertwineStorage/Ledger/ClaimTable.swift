@@ -6,7 +6,7 @@ enum ClaimTable {
     /// Rows of each table that are over and go with each new one.
     private static let swept = 100
 
-    static func given(to viewer: String, besides process: String, now: Int64, _ database: any SQLConnection) throws -> [CampaignExposure] {
+    static func served(to viewer: String, besides process: String, now: Int64, _ database: any SQLConnection) throws -> [FrequencyCount] {
         let find = try SQLStatement(
             database,
             "SELECT campaign, at, count FROM claim WHERE viewer = ?1 AND process != ?2 AND until > ?3 ORDER BY campaign, at LIMIT 10000")
@@ -14,9 +14,9 @@ enum ClaimTable {
         try find.bind(1, viewer)
         try find.bind(2, process)
         try find.bind(3, now)
-        var given: [CampaignExposure] = []
+        var given: [FrequencyCount] = []
         while try find.step() {
-            given.append(CampaignExposure(campaign: find.text(0), at: find.integer(1), count: Int(find.integer(2))))
+            given.append(FrequencyCount(campaign: find.text(0), at: find.integer(1), count: Int(find.integer(2))))
         }
         return given
     }
@@ -31,9 +31,9 @@ enum ClaimTable {
     }
 
     /// To be called within a transaction that writes.
-    static func add(_ claim: CampaignClaim, _ database: Database) throws -> Bool {
-        let known = try given(to: claim.viewer, besides: claim.process, now: claim.now, database).reduce(0) { $0 + $1.count }
-        guard claim.places.isEmpty || known == claim.known else { return false }
+    static func add(_ claim: FrequencyCapReservation, _ database: Database) throws -> Bool {
+        let known = try served(to: claim.viewer, besides: claim.process, now: claim.now, database).reduce(0) { $0 + $1.count }
+        guard claim.counts.isEmpty || known == claim.known else { return false }
         try SQLStatement.run(
             database,
             """
@@ -63,7 +63,7 @@ enum ClaimTable {
         try page.bind(3, blob: claim.page.given)
         try page.bind(4, claim.until)
         try page.run()
-        for (campaign, count) in claim.places {
+        for (campaign, count) in claim.counts {
             try insert.bind(1, claim.viewer)
             try insert.bind(2, claim.process)
             try insert.bind(3, campaign)

@@ -7,16 +7,16 @@ internal import IntertwineFeed
 /// Its writes exclude each other, so that what one process reads is what the others hold when it writes.
 enum GoalTable {
     /// To be called within a transaction that writes.
-    static func exchange(_ exchange: GoalExchange, _ hold: (GoalSituation) -> GoalHoldings, _ database: Database) throws {
+    static func exchange(_ exchange: BudgetSyncRequest, _ hold: (BudgetSyncState) -> SharedBudgetLeases, _ database: Database) throws {
         // A clock that was set back leaves rows that would hold for too long.
         let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
         try SQLStatement.run(
             database, "DELETE FROM reservation WHERE until <= ?1 OR until > ?2", .integer(exchange.now), .integer(end))
         try removeGone(besides: exchange.process, database)
-        var situation = GoalSituation(delivered: try delivered(exchange.questions, database))
+        var situation = BudgetSyncState(delivered: try delivered(exchange.questions, database))
         try add(others: exchange.process, to: &situation, database)
-        try tell(exchange, until: end, database)
-        situation.seen = try take(seenOf: GoalPlace.number(of: exchange.process), database)
+        try publish(exchange, until: end, database)
+        situation.seen = try drainSeen(of: ReservationID.number(of: exchange.process), database)
         try write(hold(situation), of: exchange, database)
     }
 
@@ -33,7 +33,7 @@ enum GoalTable {
         for name in gone { try SQLStatement.run(database, "DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .text(name)) }
     }
 
-    static func delivered(_ questions: [DeliveryQuestion], _ database: any SQLConnection) throws -> [Delivered] {
+    static func delivered(_ questions: [DeliveryQuery], _ database: any SQLConnection) throws -> [DeliveryCount] {
         let total = try SQLStatement(database, "SELECT count FROM delivery WHERE campaign = ?1 AND kind = ?2 AND span = -1")
         let today = try SQLStatement(database, "SELECT sum(count) FROM delivery WHERE campaign = ?1 AND kind = ?2 AND span >= ?3")
         return try questions.map { question in
@@ -46,12 +46,12 @@ enum GoalTable {
                 try statement.bind(2, question.kind.rawValue)
             }
             try today.bind(3, LedgerTime.span(of: question.day))
-            return Delivered(
+            return DeliveryCount(
                 total: try total.step() ? total.integer(0) : 0, today: try today.step() && !today.isNull(0) ? today.integer(0) : 0)
         }
     }
 
-    private static func add(others process: String, to situation: inout GoalSituation, _ database: Database) throws {
+    private static func add(others process: String, to situation: inout BudgetSyncState, _ database: Database) throws {
         let find = try SQLStatement(
             database,
             """
@@ -66,13 +66,13 @@ enum GoalTable {
             if campaign.isEmpty {
                 (situation.processes, situation.before) = (Int(find.integer(3)), Int(find.integer(4)))
             } else {
-                situation.others[campaign] = GoalHolding(given: Int(find.integer(1)), allowed: Int(find.integer(2)))
+                situation.others[campaign] = SharedBudgetLease(served: Int(find.integer(1)), allowed: Int(find.integer(2)))
             }
         }
     }
 
     /// What others gave and this process has seen.
-    private static func tell(_ exchange: GoalExchange, until end: Int64, _ database: Database) throws {
+    private static func publish(_ exchange: BudgetSyncRequest, until end: Int64, _ database: Database) throws {
         try SQLStatement.run(database, "DELETE FROM seen_place WHERE until <= ?1 OR until > ?2", .integer(exchange.now), .integer(end))
         guard !exchange.seen.isEmpty else { return }
         let insert = try SQLStatement(
@@ -82,9 +82,9 @@ enum GoalTable {
             ON CONFLICT (giver, slot, address, campaign) DO UPDATE SET count = count + excluded.count, until = excluded.until
             """)
         for seen in exchange.seen {
-            try insert.bind(1, Int64(seen.place.process))
-            try insert.bind(2, Int64(seen.place.slot))
-            try insert.bind(3, Int64(seen.place.address))
+            try insert.bind(1, Int64(seen.reservation.process))
+            try insert.bind(2, Int64(seen.reservation.slot))
+            try insert.bind(3, Int64(seen.reservation.address))
             try insert.bind(4, seen.campaign)
             try insert.bind(5, Int64(seen.count))
             try insert.bind(6, exchange.now + exchange.lifetime + exchange.presence)
@@ -92,14 +92,14 @@ enum GoalTable {
         }
     }
 
-    private static func take(seenOf giver: UInt16, _ database: Database) throws -> [SeenPlaces] {
+    private static func drainSeen(of giver: UInt16, _ database: Database) throws -> [RemoteImpressions] {
         let find = try SQLStatement(database, "SELECT slot, address, campaign, count FROM seen_place WHERE giver = ?1")
-        var seen: [SeenPlaces] = []
+        var seen: [RemoteImpressions] = []
         try find.bind(1, Int64(giver))
         while try find.step() {
-            let place = GoalPlace(
+            let place = ReservationID(
                 process: giver, slot: UInt16(clamping: find.integer(0)), address: UInt16(clamping: find.integer(1)))
-            seen.append(SeenPlaces(campaign: find.text(2), place: place, count: Int(find.integer(3))))
+            seen.append(RemoteImpressions(campaign: find.text(2), reservation: place, count: Int(find.integer(3))))
         }
         find.reset()
         if !seen.isEmpty { try SQLStatement.run(database, "DELETE FROM seen_place WHERE giver = ?1", .integer(Int64(giver))) }
@@ -107,7 +107,7 @@ enum GoalTable {
     }
 
     /// Writes what has changed, and what would soon be over.
-    private static func write(_ holdings: GoalHoldings, of exchange: GoalExchange, _ database: Database) throws {
+    private static func write(_ holdings: SharedBudgetLeases, of exchange: BudgetSyncRequest, _ database: Database) throws {
         var left = holdings.counts
         let find = try SQLStatement(
             database, "SELECT campaign, count, allowed, until FROM reservation WHERE process = ?1 AND campaign != ''")
@@ -119,7 +119,7 @@ enum GoalTable {
                 gone.append(campaign)
                 continue
             }
-            let old = GoalHolding(given: Int(find.integer(1)), allowed: Int(find.integer(2)))
+            let old = SharedBudgetLease(served: Int(find.integer(1)), allowed: Int(find.integer(2)))
             if holding == old, until >= exchange.now + exchange.lifetime { left[campaign] = nil }
         }
         find.reset()
@@ -129,10 +129,10 @@ enum GoalTable {
         }
         let insert = try SQLStatement(
             database, "INSERT OR REPLACE INTO reservation (process, campaign, count, allowed, until) VALUES (?1, ?2, ?3, ?4, ?5)")
-        func write(_ campaign: String, _ holding: GoalHolding, until: Int64) throws {
+        func write(_ campaign: String, _ holding: SharedBudgetLease, until: Int64) throws {
             try insert.bind(1, exchange.process)
             try insert.bind(2, campaign)
-            try insert.bind(3, Int64(holding.given))
+            try insert.bind(3, Int64(holding.served))
             try insert.bind(4, Int64(holding.allowed))
             try insert.bind(5, until)
             try insert.run()
@@ -141,7 +141,7 @@ enum GoalTable {
             try write(campaign, holding, until: exchange.now + exchange.lifetime + exchange.presence)
         }
         if holdings.isThere {
-            try write("", GoalHolding(), until: exchange.now + exchange.presence)
+            try write("", SharedBudgetLease(), until: exchange.now + exchange.presence)
         } else {
             try SQLStatement.run(database, "DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .text(exchange.process))
         }

@@ -16,7 +16,7 @@ final class GroupCommit: @unchecked Sendable {
         /// Units in one transaction, which bounds how long the first of them waits for the last.
         var group = 512
         /// How long a unit waits in all for a file that another process keeps locked.
-        var patience = Duration.seconds(2)
+        var maxQueueTime = Duration.seconds(2)
     }
 
     /// A class: an entry is a good many strings, and stays where it is from its arrival to its end.
@@ -33,10 +33,10 @@ final class GroupCommit: @unchecked Sendable {
 
     /// What a process gives to a viewer, and whether it was noted.
     private final class ClaimUnit: Sendable {
-        let claim: CampaignClaim
+        let claim: FrequencyCapReservation
         let outcome = Mutex<Result<Bool, any Error>?>(nil)
 
-        init(_ claim: CampaignClaim) {
+        init(_ claim: FrequencyCapReservation) {
             self.claim = claim
         }
     }
@@ -50,14 +50,14 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Changed on the queue alone, like the file and the transaction that go with it.
     private var pool: DatabasePool
-    private var counter: CommitCounter
-    private let opened: Mutex<OpenedFile>
+    private var counter: WALChangeCounter
+    private let opened: Mutex<FileIdentity>
     private let limits: Limits
     private let now: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "intertwine.ledger")
     private let state = Mutex(State())
     private var writer: LedgerWriter
-    private var sweeper: LedgerSweeper
+    private var sweeper: LedgerExpiryPurger
     /// Memory for the next group; what waits then takes over that of the last.
     private var spare: [Unit] = []
     /// Whether the connection syncs its commits.
@@ -69,16 +69,18 @@ final class GroupCommit: @unchecked Sendable {
     private var lastCommit: ContinuousClock.Instant?
 
     /// For how long that shows that it still does, and how long is waited for a lock to find out.
-    private static let (freshness, probePatience) = (Duration.seconds(1), Duration.milliseconds(500))
+    private static let (freshness, probeTimeout) = (Duration.seconds(1), Duration.milliseconds(500))
     /// How long such counts wait at the most, so that repeated impressions without end cost the disk no more than one write now and then.
     private static let flushInterval = Duration.seconds(1)
 
-    init(_ pool: DatabasePool, _ file: OpenedFile, _ counter: CommitCounter, limits: Limits, now: @escaping @Sendable () -> Int64) throws {
+    init(_ pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter, limits: Limits, now: @escaping @Sendable () -> Int64)
+        throws
+    {
         (self.pool, self.counter) = (pool, counter)
         opened = Mutex(file)
         self.limits = limits
         self.now = now
-        (writer, sweeper) = try pool.writeWithoutTransaction { (try LedgerWriter($0), LedgerSweeper()) }
+        (writer, sweeper) = try pool.writeWithoutTransaction { (try LedgerWriter($0), LedgerExpiryPurger()) }
     }
 
     /// - Parameter completion: called on the ledger's own queue, or at once where too many wait.
@@ -107,10 +109,10 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// The file that is written to.
-    var file: OpenedFile { opened.withLock { $0 } }
+    var file: FileIdentity { opened.withLock { $0 } }
 
     /// Writes to another file from now on.
-    func goOn(with pool: DatabasePool, _ file: OpenedFile, _ counter: CommitCounter) throws {
+    func reopen(with pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter) throws {
         try queue.sync {
             writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
             (self.pool, self.counter) = (pool, counter)
@@ -119,7 +121,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private func checkFile() throws {
-        if let fault = file.fault { throw StoreError.unavailable("\(file.path): \(fault)") }
+        if let fault = file.error { throw StoreError.unavailable("\(file.path): \(fault)") }
     }
 
     /// - Throws: where nothing can be written now.
@@ -130,7 +132,7 @@ final class GroupCommit: @unchecked Sendable {
                     with: Result {
                         try checkFile()
                         if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
-                        try prepare(isSynced: true, patience: min(limits.patience, Self.probePatience))
+                        try prepare(isSynced: true, busyTimeout: min(limits.maxQueueTime, Self.probeTimeout))
                         // The same as before, but for that it has to go to the disk like a click.
                         try pool.writeWithoutTransaction { database in
                             try database.inTransaction(.immediate) {
@@ -157,7 +159,7 @@ final class GroupCommit: @unchecked Sendable {
     private func perform<Value>(isSynced: Bool, _ body: (Database) throws -> Value) throws -> Value {
         do {
             try checkFile()
-            try prepare(isSynced: isSynced, patience: limits.patience)
+            try prepare(isSynced: isSynced, busyTimeout: limits.maxQueueTime)
             return try pool.write(body)
         } catch {
             file.integrity.note(error)
@@ -183,13 +185,13 @@ final class GroupCommit: @unchecked Sendable {
     func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.sync {
             try checkFile()
-            try prepare(isSynced: true, patience: Self.probePatience)
+            try prepare(isSynced: true, busyTimeout: Self.probeTimeout)
             return try pool.writeWithoutTransaction(body)
         }
     }
 
     /// Notes what is given to a viewer, as ``ClaimTable`` does. Those who wait for that at the same time share a writer.
-    func claim(_ claim: CampaignClaim) throws -> Bool {
+    func claim(_ claim: FrequencyCapReservation) throws -> Bool {
         let unit = ClaimUnit(claim)
         state.withLock { $0.claims.append(unit) }
         let outcome = queue.sync {
@@ -198,13 +200,13 @@ final class GroupCommit: @unchecked Sendable {
                 defer { state.claims = [] }
                 return state.claims
             }
-            note(units)
+            record(units)
             return unit.outcome.withLock { $0 } ?? .success(false)
         }
         return try outcome.get()
     }
 
-    private func note(_ units: [ClaimUnit]) {
+    private func record(_ units: [ClaimUnit]) {
         do {
             let areNoted = try perform(isSynced: false) { database in try units.map { try ClaimTable.add($0.claim, database) } }
             for (unit, isNoted) in zip(units, areNoted) { unit.outcome.withLock { $0 = .success(isNoted) } }
@@ -232,7 +234,7 @@ final class GroupCommit: @unchecked Sendable {
             queue.async { [self] in
                 continuation.resume(
                     with: Result {
-                        try prepare(isSynced: true, patience: limits.patience)
+                        try prepare(isSynced: true, busyTimeout: limits.maxQueueTime)
                         try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
                     })
             }
@@ -249,9 +251,9 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// What was written behind the marker of a tally, to be added to it; nil where that has to be read. It is given once.
-    func takeRecent(_ tally: ReportTables.Tally) async -> RecentEvents? {
+    func drainRecent(_ tally: ReportTables.RollupCheckpoint) async -> EventTail? {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: writer.takeRecent(tally)) }
+            queue.async { [self] in continuation.resume(returning: writer.drainRecent(tally)) }
         }
     }
 
@@ -259,7 +261,7 @@ final class GroupCommit: @unchecked Sendable {
         guard writer.hasWaitingCounts else { return }
         let now = now()
         try checkFile()
-        try prepare(isSynced: true, patience: limits.patience)
+        try prepare(isSynced: true, busyTimeout: limits.maxQueueTime)
         _ = try pool.writeWithoutTransaction { _ in
             try writer.commit(0, now: now, flushes: true) { _ in LedgerEntry() }
         }
@@ -313,7 +315,7 @@ final class GroupCommit: @unchecked Sendable {
         return (group, late)
     }
 
-    private func isLate(_ unit: Unit, at now: ContinuousClock.Instant) -> Bool { unit.arrival.duration(to: now) >= limits.patience }
+    private func isLate(_ unit: Unit, at now: ContinuousClock.Instant) -> Bool { unit.arrival.duration(to: now) >= limits.maxQueueTime }
 
     private func commit(_ group: [Unit]) {
         if group.isEmpty { return }
@@ -322,7 +324,7 @@ final class GroupCommit: @unchecked Sendable {
             try checkFile()
             let receipts = try pool.writeWithoutTransaction { database in
                 // The first has waited longest.
-                try prepare(database, isSynced: true, patience: limits.patience - (group.first?.arrival.duration(to: .now) ?? .zero))
+                try prepare(database, isSynced: true, busyTimeout: limits.maxQueueTime - (group.first?.arrival.duration(to: .now) ?? .zero))
                 let receipts = try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
                 file.integrity.look(database, counter)
                 return receipts
@@ -368,16 +370,16 @@ final class GroupCommit: @unchecked Sendable {
     /// - Parameters:
     ///   - isSynced: whether its commit waits for the disk. One that need not is on disk with the next that does.
     ///   - patience: how long it may wait for the lock. Zero or less: it is tried once.
-    private func prepare(isSynced: Bool, patience: Duration) throws {
-        try pool.writeWithoutTransaction { try prepare($0, isSynced: isSynced, patience: patience) }
+    private func prepare(isSynced: Bool, busyTimeout: Duration) throws {
+        try pool.writeWithoutTransaction { try prepare($0, isSynced: isSynced, busyTimeout: busyTimeout) }
     }
 
-    private func prepare(_ database: Database, isSynced: Bool, patience: Duration) throws {
+    private func prepare(_ database: Database, isSynced: Bool, busyTimeout: Duration) throws {
         if isSynced != self.isSynced {
             try database.execute(sql: isSynced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
             self.isSynced = isSynced
         }
-        Self.wait(database, atMost: patience)
+        Self.wait(database, atMost: busyTimeout)
     }
 
     /// How long the next transaction may wait for the lock. Zero or less: it is tried once.
@@ -395,7 +397,7 @@ final class GroupCommit: @unchecked Sendable {
 
     private func sweepOnce(at moment: Int64) throws -> Bool {
         // What is lost with the power is removed once more.
-        try prepare(isSynced: false, patience: .zero)
+        try prepare(isSynced: false, busyTimeout: .zero)
         return try pool.write { try sweeper.sweep($0, now: moment, longestWindow: writer.longestWindow) }
     }
 

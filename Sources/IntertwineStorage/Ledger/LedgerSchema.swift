@@ -17,7 +17,7 @@ enum LedgerSchema {
             try database.execute(sql: viewers)
         }
         migrator.registerMigration("2: last marker") { try $0.execute(sql: markers) }
-        migrator.registerMigration("3: places of listed cells") { try $0.execute(sql: places) }
+        migrator.registerMigration("3: places of listed cells") { try $0.execute(sql: placements) }
         migrator.registerMigration("4: allowances are swept in their order") { try $0.execute(sql: "DROP INDEX allowance_until") }
         migrator.registerMigration("5: removals from lists") { try $0.execute(sql: removals) }
         migrator.registerMigration("6: time that has passed") { try $0.execute(sql: time) }
@@ -25,7 +25,7 @@ enum LedgerSchema {
         migrator.registerMigration("8: clients, and what is a viewer's") { try $0.execute(sql: clients) }
         migrator.registerMigration("9: reports and trackers") { try $0.execute(sql: reports) }
         migrator.registerMigration("10: parts of goals") { try $0.execute(sql: parts) }
-        migrator.registerMigration("11: places that others saw") { try $0.execute(sql: seenPlaces) }
+        migrator.registerMigration("11: places that others saw") { try $0.execute(sql: remoteImpressions) }
         migrator.registerMigration("12: what viewers were given") { try $0.execute(sql: claims) }
         migrator.registerMigration("13: advertisements of declared campaigns, pages of viewers") { try $0.execute(sql: creatives) }
         migrator.registerMigration("14: what was taken off lists is counted") { try $0.execute(sql: withdrawals) }
@@ -94,7 +94,7 @@ enum LedgerSchema {
         """
 
     /// What is on a list is read by places, one for each cell, however often the cell was put there.
-    private static let places = """
+    private static let placements = """
         ALTER TABLE listing ADD COLUMN until INTEGER NOT NULL DEFAULT 0;    -- the performance can be taken back before it
         ALTER TABLE listing ADD COLUMN leads INTEGER NOT NULL DEFAULT 0;    -- 1 for the oldest of its cell, which gives the cell its place
         UPDATE listing SET until = coalesce(
@@ -209,7 +209,7 @@ enum LedgerSchema {
         ALTER TABLE reservation ADD COLUMN allowed INTEGER NOT NULL DEFAULT 0;
         """
 
-    private static let seenPlaces = """
+    private static let remoteImpressions = """
         -- Places that were seen through another process than gave them, until that one hears of it.
         CREATE TABLE seen_place (
             giver INTEGER NOT NULL, slot INTEGER NOT NULL, address INTEGER NOT NULL, campaign TEXT NOT NULL, count INTEGER NOT NULL,
@@ -257,7 +257,7 @@ enum LedgerSchema {
             guard let text = String.fromDatabaseValue(values[0]) else { return nil }
             // `d:` or `r:` says what it was for.
             let name = String(decoding: text.utf8.dropFirst(2), as: UTF8.self)
-            return Data((text.utf8.first == UInt8(ascii: "d") ? AllowanceKey.repetition(name) : .rate(name)).bytes)
+            return Data((text.utf8.first == UInt8(ascii: "d") ? RateCounterKey.repetition(name) : .rate(name)).bytes)
         }
         database.add(function: key)
         defer { database.remove(function: key) }
@@ -269,7 +269,7 @@ enum LedgerSchema {
                     spilled INTEGER NOT NULL,   -- whether some went to the table of the others instead
                     entries BLOB NOT NULL
                 );
-                \(AllowanceLog.expectation);
+                \(RateCounterLog.expectation);
                 CREATE TABLE allowance_by_key (key BLOB NOT NULL PRIMARY KEY, until INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
                 INSERT OR REPLACE INTO allowance_by_key (key, until, used)
                     SELECT allowance_key(key), until, used FROM allowance ORDER BY allowance_key(key);
@@ -288,13 +288,13 @@ enum LedgerSchema {
         """
 
     /// To be run before events are removed, in the same transaction.
-    static let keepMarker = """
+    static let saveSequence = """
         INSERT INTO event_marker (only, last) SELECT 1, id FROM event WHERE id = (SELECT max(id) FROM event)
         ON CONFLICT (only) DO UPDATE SET last = excluded.last
         """
 
     /// Gives the first event behind removed ones the marker that comes next. It has 1 then, as the first of all has.
-    static let goOnFromMarker =
+    static let advanceSequence =
         "UPDATE event SET id = (SELECT last + 1 FROM event_marker) WHERE id = 1 AND EXISTS (SELECT 1 FROM event_marker)"
 
     static func file(_ path: String) -> DatabaseFile {

@@ -10,28 +10,28 @@ final class LedgerWriter {
     private let committing: SQLStatement
     private let rollback: SQLStatement
     private let insertEvent: SQLStatement
-    private let eventTexts: KeptTexts
+    private let eventTexts: BoundTextCache
     private let insertExposure: SQLStatement
-    private let goOnFromMarker: SQLStatement
+    private let advanceSequence: SQLStatement
     private let insertSelection: SQLStatement
     private let insertStep: SQLStatement
     private let findSelection: SQLStatement
     private let markUndone: SQLStatement
-    private let answers: KeptAnswers
+    private let idempotency: IdempotencyStore
     private let insertKey: SQLStatement
-    private let listings: ListingTable
-    private var allowances: AllowanceTable
+    private let listings: ListEntryTable
+    private var allowances: RateCounterTable
     private var rollups: Rollups
-    private var uncounted = UncountedRows()
+    private var uncounted = PendingRollup()
     /// Rows that the last group left behind until their time is over.
     private(set) var perishable = 0
     /// Markers of the events of the group; nil where there are none.
     private var appended: ClosedRange<Int64>?
     /// What was written behind the markers of what is made of all events.
-    private var recent: [ReportTables.Tally: RecentEvents] = [.totals: RecentEvents(), .trackers: RecentEvents()]
+    private var recent: [ReportTables.RollupCheckpoint: EventTail] = [.totals: EventTail(), .trackers: EventTail()]
 
-    /// - Parameter recentSlots: what memory may hold of allowances, as ``RecentAllowances`` has it.
-    init(_ database: Database, recentSlots: Int = AllowanceTable.recentSlots) throws {
+    /// - Parameter recentSlots: what memory may hold of allowances, as ``RecentRateCounters`` has it.
+    init(_ database: Database, recentSlots: Int = RateCounterTable.recentSlots) throws {
         self.database = database
         beginning = try SQLStatement(database, "BEGIN IMMEDIATE")
         committing = try SQLStatement(database, "COMMIT")
@@ -44,29 +44,29 @@ final class LedgerWriter {
                 input)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
-        eventTexts = KeptTexts(insertEvent, parameters: 15)
+        eventTexts = BoundTextCache(insertEvent, parameters: 15)
         insertExposure = try SQLStatement(
             database,
             """
             INSERT INTO exposure (viewer, campaign, at, count, until) VALUES (?1, ?2, ?3, 1, ?4)
             ON CONFLICT (viewer, campaign, at) DO UPDATE SET count = count + 1, until = max(until, ?4)
             """)
-        goOnFromMarker = try SQLStatement(database, LedgerSchema.goOnFromMarker)
+        advanceSequence = try SQLStatement(database, LedgerSchema.advanceSequence)
         insertSelection = try SQLStatement(
             database, "INSERT INTO selection (id, cell, viewer, expires, undone_at) VALUES (?, ?, ?, ?, NULL)")
         insertStep = try SQLStatement(database, "INSERT INTO selection_step (selection, number, command, undo) VALUES (?, ?, ?, ?)")
         findSelection = try SQLStatement(database, "SELECT expires, undone_at FROM selection WHERE id = ?")
         markUndone = try SQLStatement(database, "UPDATE selection SET undone_at = ?2 WHERE id = ?1")
-        answers = try KeptAnswers(database)
+        idempotency = try IdempotencyStore(database)
         insertKey = try SQLStatement(
             database, "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, answer, expires, owner) VALUES (?, ?, ?, ?, ?, ?)")
-        listings = try ListingTable(database)
-        allowances = try AllowanceTable(database, recentSlots: recentSlots)
+        listings = try ListEntryTable(database)
+        allowances = try RateCounterTable(database, recentSlots: recentSlots)
         rollups = try Rollups(database)
     }
 
     /// What was written behind the marker of a tally and is not added to it yet; nil where that is not known, or nothing was. It is given once.
-    func takeRecent(_ tally: ReportTables.Tally) -> RecentEvents? { recent[tally]?.take() }
+    func drainRecent(_ tally: ReportTables.RollupCheckpoint) -> EventTail? { recent[tally]?.drain() }
 
     /// Whether counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
@@ -110,7 +110,7 @@ final class LedgerWriter {
 
     /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finish(since:flushes:)``.
     private func write(_ entry: LedgerEntry, now: Int64) throws -> LedgerReceipt {
-        if let key = entry.idempotency?.key, let receipt = try answers.receipt(of: key, delay: entry.delay(until: now), now: now) {
+        if let key = entry.idempotency?.key, let receipt = try idempotency.receipt(of: key, delay: entry.delay(until: now), now: now) {
             return receipt
         }
         if let id = entry.undoes, let receipt = try undo(id, now: now) { return receipt }
@@ -120,14 +120,14 @@ final class LedgerWriter {
         var verdicts: [Verdict] = []
         for event in entry.events {
             let verdict = event.verdict == .counted ? try allowances.verdict(on: event, committedAt: now) : event.verdict
-            rollups.count(event, as: verdict, mayDefer: UncountedRows.mayDefer(event, as: verdict))
+            rollups.count(event, as: verdict, mayDefer: PendingRollup.mayDefer(event, as: verdict))
             verdicts.append(verdict)
-            guard verdict == .counted || uncounted.takes(event, as: verdict) else { continue }
+            guard verdict == .counted || uncounted.accepts(event, as: verdict) else { continue }
             try append(event, as: verdict)
             if verdict == .counted { try remember(event) }
         }
         for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count), mayDefer: true) }
-        if let (key, answer) = entry.idempotency, let kept = answer(verdicts) { try insert(key, answer: kept) }
+        if let (key, answer) = entry.idempotency, let kept = answer(verdicts) { try insert(key, response: kept) }
         return .committed(verdicts)
     }
 
@@ -148,12 +148,12 @@ final class LedgerWriter {
         return database.totalChangesCount != unchanged
     }
 
-    private func insert(_ key: IdempotencyKey, answer: [UInt8]) throws {
+    private func insert(_ key: IdempotencyKey, response: [UInt8]) throws {
         perishable += 1
         try insertKey.bind(1, key.scope)
         try insertKey.bind(2, key.key)
         try insertKey.bind(3, key.fingerprint)
-        try insertKey.bind(4, blob: answer)
+        try insertKey.bind(4, blob: response)
         try insertKey.bind(5, key.expires)
         try insertKey.bind(6, key.owner)
         try insertKey.run()
@@ -172,7 +172,7 @@ final class LedgerWriter {
         return nil
     }
 
-    private func insert(_ selection: SelectionRecord) throws {
+    private func insert(_ selection: CommandRecord) throws {
         perishable += 1
         try insertSelection.bind(1, selection.id)
         try insertSelection.bind(2, selection.cell)
@@ -208,7 +208,7 @@ final class LedgerWriter {
         var marker = database.lastInsertedRowID
         if marker == 1 {
             // No event was left.
-            try goOnFromMarker.run()
+            try advanceSequence.run()
             marker = try SQLStatement.integer(database, "SELECT max(id) FROM event") ?? marker
         }
         appended = (appended?.lowerBound ?? marker)...marker
@@ -216,7 +216,7 @@ final class LedgerWriter {
 
     /// Notes that a viewer saw a campaign, for as long as its caps ask for that.
     private func remember(_ event: LedgerEvent) throws {
-        guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.remembered > 0,
+        guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.frequencyCapTTL > 0,
             let viewer = event.viewer
         else { return }
         perishable += 1
@@ -224,14 +224,15 @@ final class LedgerWriter {
         try insertExposure.bind(2, campaign)
         try insertExposure.bind(3, event.at)
         try insertExposure.bind(
-            4, LedgerTime.latestEnd(at: event.at, window: Int64(showing.remembered).multipliedReportingOverflow(by: 1_000).partialValue)
+            4,
+            LedgerTime.latestEnd(at: event.at, window: Int64(showing.frequencyCapTTL).multipliedReportingOverflow(by: 1_000).partialValue)
         )
         try insertExposure.run()
     }
 }
 
 /// The answers that are kept under idempotency keys.
-struct KeptAnswers {
+struct IdempotencyStore {
     private let find: SQLStatement
 
     init(_ database: any SQLConnection) throws {

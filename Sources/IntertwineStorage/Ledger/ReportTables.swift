@@ -4,15 +4,15 @@ import IntertwineFeed
 /// Totals and sketches in the ledger's file. They are made of the events behind a marker, which goes on in the transaction that takes them:
 /// each event is in them once, whichever processes gather them, and clicks do not pay for it.
 struct ReportTables {
-    enum Tally: String {
+    enum RollupCheckpoint: String {
         case totals, viewers, trackers
     }
 
-    static func marker(of tally: Tally, _ database: any SQLConnection) throws -> Int64 {
+    static func marker(of tally: RollupCheckpoint, _ database: any SQLConnection) throws -> Int64 {
         try SQLStatement.integer(database, "SELECT marker FROM report_marker WHERE tally = ?1", .text(tally.rawValue)) ?? 0
     }
 
-    static func setMarker(of tally: Tally, to marker: Int64, _ database: Database) throws {
+    static func setMarker(of tally: RollupCheckpoint, to marker: Int64, _ database: Database) throws {
         try SQLStatement.run(
             database,
             """
@@ -24,7 +24,7 @@ struct ReportTables {
 
     static func add(_ totals: ReportTotals, _ database: Database) throws {
         let ads = try totals.ads.values.map { try id(of: $0, database) }
-        let places = try totals.places.values.map { try id(of: $0, database) }
+        let places = try totals.placements.values.map { try id(of: $0, database) }
         let add = try SQLStatement(
             database,
             """
@@ -35,7 +35,7 @@ struct ReportTables {
             try add.bind(1, total.combination.rawValue)
             try add.bind(2, total.time)
             try add.bind(3, total.ad > 0 ? ads[total.ad - 1] : 0)
-            try add.bind(4, total.place > 0 ? places[total.place - 1] : 0)
+            try add.bind(4, total.placement > 0 ? places[total.placement - 1] : 0)
             try add.bind(5, totals.kinds.values[total.kind - 1].rawValue)
             try add.bind(6, count)
             try add.run()
@@ -49,7 +49,7 @@ struct ReportTables {
             "INSERT INTO report_ad (cell, campaign, creative, advertiser) VALUES (?1, ?2, ?3, ?4)", texts)
     }
 
-    private static func id(of place: ReportTotals.Place, _ database: Database) throws -> Int64 {
+    private static func id(of place: ReportTotals.PlacementKey, _ database: Database) throws -> Int64 {
         try id(
             database, "SELECT id FROM report_place WHERE feed = ?1 AND section = ?2 AND position = ?3",
             "INSERT INTO report_place (feed, section, position) VALUES (?1, ?2, ?3)",
@@ -69,7 +69,7 @@ struct ReportTables {
 
     // MARK: Sketches
 
-    static func merge(_ sketches: ArraySlice<(key: ReportViewers.Subject, value: ViewerSketch)>, _ database: Database) throws {
+    static func merge(_ sketches: ArraySlice<(key: ReportViewers.Subject, value: UniqueViewersSketch)>, _ database: Database) throws {
         let find = try SQLStatement(database, "SELECT sketch FROM report_viewers WHERE grouping = ?1 AND key = ?2 AND day = ?3")
         let keep = try SQLStatement(
             database,
@@ -84,9 +84,9 @@ struct ReportTables {
                 try statement.bind(3, subject.day)
             }
             try bind(find)
-            let before = try find.step() ? ViewerSketch(find.bytes(0)) : nil
+            let before = try find.step() ? UniqueViewersSketch(find.bytes(0)) : nil
             find.reset()
-            var merged = before ?? ViewerSketch()
+            var merged = before ?? UniqueViewersSketch()
             merged.merge(sketch)
             guard merged != before else { continue }
             try bind(keep)
@@ -104,8 +104,8 @@ struct ReportTables {
         try find.bind(2, key)
         try find.bind(3, days.lowerBound)
         try find.bind(4, days.upperBound)
-        var all = ViewerSketch()
-        while try find.step() { if let sketch = ViewerSketch(find.bytes(0)) { all.merge(sketch) } }
+        var all = UniqueViewersSketch()
+        while try find.step() { if let sketch = UniqueViewersSketch(find.bytes(0)) { all.merge(sketch) } }
         return all.estimate
     }
 
@@ -114,7 +114,7 @@ struct ReportTables {
     /// Removes some of the hours and sketches that are older than a moment; false where there was nothing left.
     static func removeSome(before moment: Int64, _ database: Database) throws -> Bool {
         var isChanged = false
-        for combination in ReportTotals.Combination.allCases where combination.isHourly {
+        for combination in ReportTotals.Dimensions.allCases where combination.isHourly {
             let first = try SQLStatement.integer(
                 database, "SELECT min(time) FROM report_total WHERE combination = ?1", .integer(combination.rawValue))
             guard let first, first < moment / 3_600_000 else { continue }

@@ -7,21 +7,21 @@ struct Rollups {
     private struct Key: Hashable {
         var day: Int64
         /// Empty for all of a day.
-        var cell: ExactText
+        var cell: ByteString
         var kind: LedgerEvent.Kind
         var verdict: Verdict
     }
 
-    private struct Delivered: Hashable {
-        var campaign: ExactText
+    private struct DeliveryTotal: Hashable {
+        var campaign: ByteString
         var kind: LedgerEvent.Kind
         var span: Int64
     }
 
     private struct Chosen: Hashable {
         var day: Int64
-        var field: ExactText
-        var value: ExactText
+        var field: ByteString
+        var value: ByteString
         var kind: LedgerEvent.Kind
     }
 
@@ -29,9 +29,9 @@ struct Rollups {
     private static let everySpan: Int64 = -1
 
     /// The events of the group that is being written.
-    private(set) var counts: [EventLikeness: Int64] = [:]
+    private(set) var counts: [EventGroupKey: Int64] = [:]
     /// Those of earlier groups that had nothing else to write. See ``postpone()``. What counts always has a row, and is never among them.
-    private var waiting: [EventLikeness: Int64] = [:]
+    private var waiting: [EventGroupKey: Int64] = [:]
     /// Choices in the input of the group's events. What counts has a row, so they never wait for another group.
     private var choices: [Chosen: Int64] = [:]
     /// Whether the group has counts that have to be committed with it.
@@ -71,11 +71,11 @@ struct Rollups {
     /// - Parameter mayDefer: whether the count may be written after the group's response.
     mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1, mayDefer: Bool) {
         if !mayDefer { isDue = true }
-        counts[EventLikeness(event, as: verdict), default: 0] += count
+        counts[EventGroupKey(event, as: verdict), default: 0] += count
         guard verdict == .counted, let input = event.input else { return }
         for choice in input.choices {
             let chosen = Chosen(
-                day: LedgerTime.day(of: event.at), field: ExactText(choice.field), value: ExactText(choice.value), kind: event.kind)
+                day: LedgerTime.day(of: event.at), field: ByteString(choice.field), value: ByteString(choice.value), kind: event.kind)
             choices[chosen, default: 0] += count
         }
     }
@@ -86,7 +86,7 @@ struct Rollups {
     /// Writes all there is. It is kept until ``hasCommitted()`` or, for the group's own part, ``discard()``.
     func write() throws {
         var (cells, days) = ([Key: Int64](), [Key: Int64]())
-        var delivered: [Delivered: Int64] = [:]
+        var delivered: [DeliveryTotal: Int64] = [:]
         for (likeness, count) in counts.merging(waiting, uniquingKeysWith: +) {
             var key = Key(day: likeness.day, cell: likeness.cell, kind: likeness.kind, verdict: likeness.verdict)
             cells[key, default: 0] += count
@@ -94,7 +94,7 @@ struct Rollups {
             days[key, default: 0] += count
             guard likeness.verdict == .counted, let campaign = likeness.campaign else { continue }
             for span in [Self.everySpan, likeness.deliverySpan] {
-                delivered[Delivered(campaign: ExactText(campaign), kind: likeness.kind, span: span), default: 0] += count
+                delivered[DeliveryTotal(campaign: ByteString(campaign), kind: likeness.kind, span: span), default: 0] += count
             }
         }
         for (key, count) in cells {

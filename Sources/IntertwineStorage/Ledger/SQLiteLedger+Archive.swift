@@ -2,7 +2,7 @@ import GRDB
 package import IntertwineFeed
 
 extension SQLiteLedger: LedgerArchive {
-    package func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
+    package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
         if question.by == .choice { return try await read(for: .background) { try Self.choices(question, $0) } }
         // Some are of totals that clicks write themselves.
         let isOfTotals = question.and != nil || !question.by.hasOwnTotals
@@ -17,7 +17,7 @@ extension SQLiteLedger: LedgerArchive {
         }
     }
 
-    private static func rollups(_ question: LedgerReport.Question, _ database: any SQLConnection) throws -> LedgerReport {
+    private static func rollups(_ question: LedgerReport.Query, _ database: any SQLConnection) throws -> LedgerReport {
         let (days, grouping, prefixes) = (question.days, question.by, question.prefixes)
         let statement = try SQLStatement(database, Self.query(grouping, prefixes: prefixes.count))
         defer { statement.reset() }
@@ -30,7 +30,7 @@ extension SQLiteLedger: LedgerArchive {
             }
         }
         // Texts that Swift takes for equal are two groups to the database.
-        var group: ExactText?
+        var group: ByteString?
         var rows: [LedgerReport.Row] = []
         while try statement.step() {
             let key: LedgerReport.Key
@@ -39,9 +39,9 @@ extension SQLiteLedger: LedgerArchive {
             case .ad: key = .ad(statement.text(0))
             default: key = .verdict(Verdict(rawValue: statement.text(0)) ?? .unknown)
             }
-            if ExactText(statement.text(0)) != group {
-                group = ExactText(statement.text(0))
-                guard rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooLong() }
+            if ByteString(statement.text(0)) != group {
+                group = ByteString(statement.text(0))
+                guard rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooManyRowsError() }
                 rows.append(LedgerReport.Row(key: key, counts: [:]))
             }
             rows[rows.count - 1].counts[LedgerEvent.Kind(rawValue: statement.text(1))] = Int(statement.integer(2))
@@ -50,7 +50,7 @@ extension SQLiteLedger: LedgerArchive {
     }
 
     /// By choices, which are counted with their events.
-    private static func choices(_ question: LedgerReport.Question, _ database: any SQLConnection) throws -> LedgerReport {
+    private static func choices(_ question: LedgerReport.Query, _ database: any SQLConnection) throws -> LedgerReport {
         let day = question.and == .day ? "day" : "NULL"
         let statement = try SQLStatement(
             database,
@@ -116,7 +116,7 @@ extension SQLiteLedger: LedgerArchive {
                     at: statement.integer(1), kind: LedgerEvent.Kind(rawValue: statement.text(2)), cell: statement.text(3),
                     viewer: statement.optionalText(4), address: statement.optionalText(5), userAgent: statement.optionalText(6),
                     verdict: Verdict(rawValue: statement.text(7)) ?? .unknown)
-                event.readPlace(from: statement, 8)
+                event.readPlacement(from: statement, 8)
                 event.input = statement.optionalText(15).map { EventInput(json: $0) }
                 events.append(RecordedEvent(marker: statement.integer(0), event: event))
             }
@@ -124,28 +124,28 @@ extension SQLiteLedger: LedgerArchive {
         }
     }
 
-    package func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
+    package func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock {
         try await StoreError.wrapping {
             try await commits.write { database in
-                var time = try Self.passedTime(database) ?? PassedTime(reached: Self.lastEvent(database) ?? clock, clock: clock)
+                var time = try Self.passedTime(database) ?? RetentionClock(now: Self.lastEvent(database) ?? clock, clock: clock)
                 time.advance(to: clock, after: elapsed)
                 let keep = try SQLStatement(
                     database, "INSERT OR REPLACE INTO passed_time (only, reached, clock, doubted) VALUES (1, ?1, ?2, ?3)")
-                try keep.bind(1, time.reached)
+                try keep.bind(1, time.now)
                 try keep.bind(2, time.clock)
-                try keep.bind(3, time.doubted)
+                try keep.bind(3, time.unconfirmed)
                 try keep.run()
                 return time
             }
         }
     }
 
-    private static func passedTime(_ database: any SQLConnection) throws -> PassedTime? {
+    private static func passedTime(_ database: any SQLConnection) throws -> RetentionClock? {
         let statement = try SQLStatement(database, "SELECT reached, clock, doubted FROM passed_time WHERE only = 1")
         defer { statement.reset() }
         guard try statement.step() else { return nil }
-        return PassedTime(
-            reached: statement.integer(0), clock: statement.integer(1), doubted: statement.isNull(2) ? nil : statement.integer(2))
+        return RetentionClock(
+            now: statement.integer(0), clock: statement.integer(1), unconfirmed: statement.isNull(2) ? nil : statement.integer(2))
     }
 
     /// When it happened, in milliseconds since 1970-01-01 UTC.
@@ -169,7 +169,7 @@ extension SQLiteLedger: LedgerArchive {
             else { return total }
             total += swept.removed
             walked = swept.last
-            guard swept.removed > 0 || swept.isAhead else { return total }
+            guard swept.removed > 0 || swept.isClockAhead else { return total }
             // Beside clicks some ten thousand rows a second: millions go in minutes, and few clicks meet a checkpoint that they bring about.
             let written = statistics.units
             try await Task.sleep(for: written == units ? .milliseconds(1) : .milliseconds(20))
@@ -190,7 +190,7 @@ private struct EventWindow {
         /// The marker of the stretch's last event.
         var last: Int64
         /// Whether an event is of a time that has not come yet: the clock was ahead then, and older ones may stand behind it.
-        var isAhead: Bool
+        var isClockAhead: Bool
     }
 
     /// Removes what is older than a moment; nil where no event stands behind the marker.
@@ -202,24 +202,24 @@ private struct EventWindow {
         let found = try find.step() && !find.isNull(0) ? (last: find.integer(0), newest: find.integer(1)) : nil
         find.reset()
         guard let found else { return nil }
-        try SQLStatement(database, LedgerSchema.keepMarker).run()
+        try SQLStatement(database, LedgerSchema.saveSequence).run()
         let remove = try SQLStatement(database, "DELETE FROM event WHERE id > ?1 AND id <= ?2 AND at < ?3")
         try remove.bind(1, after)
         try remove.bind(2, found.last)
         try remove.bind(3, moment)
         try remove.run()
-        return Swept(removed: database.changesCount, last: found.last, isAhead: found.newest > now)
+        return Swept(removed: database.changesCount, last: found.last, isClockAhead: found.newest > now)
     }
 }
 
 extension LedgerEvent {
     /// Where it was shown and what sort of advertisement it is, of seven columns: campaign, feed, section, position, layout, creative, advertiser.
-    mutating func readPlace(from statement: SQLStatement, _ first: Int32) {
+    mutating func readPlacement(from statement: SQLStatement, _ first: Int32) {
         showing = statement.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
-            Showing(
+            ImpressionContext(
                 campaign: statement.optionalText(first), feed: statement.text(first + 1), section: statement.optionalText(first + 2),
                 position: Int(clamping: statement.integer(first + 3)), layout: layout)
         }
-        creative = statement.optionalText(first + 5).map { Creative(form: $0, advertiser: statement.optionalText(first + 6)) }
+        creative = statement.optionalText(first + 5).map { CreativeInfo(form: $0, advertiser: statement.optionalText(first + 6)) }
     }
 }

@@ -2,30 +2,30 @@ import GRDB
 package import IntertwineFeed
 
 extension SQLiteLedger: CampaignLedger {
-    package func exposures(of viewer: String, since moment: Int64) throws -> [CampaignExposure] {
+    package func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] {
         try reading { database in
             let statement = try SQLStatement(
                 database, "SELECT campaign, at, count FROM exposure WHERE viewer = ?1 AND at > ?2 ORDER BY campaign, at LIMIT 100000")
             defer { statement.reset() }
             try statement.bind(1, viewer)
             try statement.bind(2, moment)
-            var exposures: [CampaignExposure] = []
+            var exposures: [FrequencyCount] = []
             while try statement.step() {
-                exposures.append(CampaignExposure(campaign: statement.text(0), at: statement.integer(1), count: Int(statement.integer(2))))
+                exposures.append(FrequencyCount(campaign: statement.text(0), at: statement.integer(1), count: Int(statement.integer(2))))
             }
             return exposures
         }
     }
 
-    package func given(to viewer: String, besides process: String, now: Int64) throws -> [CampaignExposure] {
-        try reading { try ClaimTable.given(to: viewer, besides: process, now: now, $0) }
+    package func served(to viewer: String, besides process: String, now: Int64) throws -> [FrequencyCount] {
+        try reading { try ClaimTable.served(to: viewer, besides: process, now: now, $0) }
     }
 
     package func page(_ key: Int64, of viewer: String, now: Int64) throws -> [UInt8]? {
         try reading { try ClaimTable.page(key, of: viewer, now: now, $0) }
     }
 
-    package func claim(_ claim: CampaignClaim) throws -> Bool {
+    package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
         do {
             return try commits.claim(claim)
         } catch let error as DatabaseError {
@@ -33,21 +33,21 @@ extension SQLiteLedger: CampaignLedger {
         }
     }
 
-    package func delivered(_ questions: [DeliveryQuestion]) throws -> [Delivered] {
+    package func delivered(_ questions: [DeliveryQuery]) throws -> [DeliveryCount] {
         try reading { try GoalTable.delivered(questions, $0) }
     }
 
-    package func knownCreatives() throws -> Set<CampaignCreative> {
+    package func knownCreatives() throws -> Set<CreativeID> {
         try reading { database in
             let statement = try SQLStatement(database, "SELECT kind, id FROM known_creative")
             defer { statement.reset() }
-            var creatives: Set<CampaignCreative> = []
-            while try statement.step() { creatives.insert(CampaignCreative(kind: statement.text(0), id: statement.text(1))) }
+            var creatives: Set<CreativeID> = []
+            while try statement.step() { creatives.insert(CreativeID(kind: statement.text(0), id: statement.text(1))) }
             return creatives
         }
     }
 
-    package func remember(_ creatives: [CampaignCreative]) throws {
+    package func remember(_ creatives: [CreativeID]) throws {
         do {
             try commits.sweepBlocking { database in
                 for creative in creatives {
@@ -68,7 +68,7 @@ extension SQLiteLedger: CampaignLedger {
         }
     }
 
-    package func exchange(_ exchange: GoalExchange, _ hold: @escaping @Sendable (GoalSituation) -> GoalHoldings) throws {
+    package func exchange(_ exchange: BudgetSyncRequest, _ hold: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
         do {
             try commits.sweepBlocking { try GoalTable.exchange(exchange, hold, $0) }
         } catch let error as DatabaseError {

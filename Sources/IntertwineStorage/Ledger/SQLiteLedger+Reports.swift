@@ -16,7 +16,7 @@ extension SQLiteLedger {
         }
     }
 
-    private func marker(of tally: ReportTables.Tally) async throws -> Int64 {
+    private func marker(of tally: ReportTables.RollupCheckpoint) async throws -> Int64 {
         try await read(for: .background) { try ReportTables.marker(of: tally, $0) }
     }
 
@@ -26,15 +26,15 @@ extension SQLiteLedger {
     func gatherCounts(before moment: Int64 = .max, isUrgent: Bool = true) async throws {
         let written = try await read(for: .background) { try SQLStatement.integer($0, "SELECT max(id) FROM event") } ?? 0
         // What this process has written since the last time lies added up. Others may have written behind that.
-        let recent = await commits.takeRecent(.totals)
-        if let recent, try await take(recent), recent.last >= written { return }
+        let recent = await commits.drainRecent(.totals)
+        if let recent, try await applyRecent(recent), recent.last >= written { return }
         let end = max(written, recent?.last ?? 0)
         var marker = try await marker(of: .totals)
         while true {
             let began = ContinuousClock.now
             let before = marker
             let found = try await read(for: .background) { database in
-                try EventStretch(after: before, through: end, limit: Self.batch, database).map {
+                try EventBatch(after: before, through: end, limit: Self.batch, database).map {
                     ($0, try $0.totals(database))
                 }
             }
@@ -53,7 +53,7 @@ extension SQLiteLedger {
     }
 
     /// False where something stands between the marker and these: then they are read with that.
-    private func take(_ recent: RecentEvents) async throws -> Bool {
+    private func applyRecent(_ recent: EventTail) async throws -> Bool {
         try await commits.sweep { database in
             guard try ReportTables.marker(of: .totals, database) == recent.after else { return false }
             var totals = ReportTotals()
@@ -77,7 +77,7 @@ extension SQLiteLedger {
                 let began = ContinuousClock.now
                 let before = marker
                 let found = try await read(for: .background) { database in
-                    try EventStretch(after: before, limit: Self.batch, database).map { ($0, try $0.seen(database)) }
+                    try EventBatch(after: before, limit: Self.batch, database).map { ($0, try $0.seen(database)) }
                 }
                 guard let (stretch, events) = found else {
                     isOver = true
@@ -110,8 +110,8 @@ extension SQLiteLedger {
     }
 
     /// A report made of the totals.
-    static func totals(_ question: LedgerReport.Question, _ database: any SQLConnection) throws -> LedgerReport {
-        let combination = ReportTotals.Combination(of: question.groupings)
+    static func totals(_ question: LedgerReport.Query, _ database: any SQLConnection) throws -> LedgerReport {
+        let combination = ReportTotals.Dimensions(of: question.groupings)
         let length: Int64 = combination.isHourly ? 24 : 1
         let statement = try SQLStatement(
             database, "SELECT time, ad, place, kind, count FROM report_total WHERE combination = ?1 AND time BETWEEN ?2 AND ?3")
@@ -126,12 +126,12 @@ extension SQLiteLedger {
         while try statement.step() {
             let ad = statement.integer(1)
             if ad == 0, isOfAdvertisements { continue }
-            let group = try keys.group(time: statement.integer(0), ad: ad, place: statement.integer(2))
+            let group = try keys.group(time: statement.integer(0), ad: ad, placement: statement.integer(2))
             let text = statement.text(3)
             let kind = kinds[text] ?? kinds.count
             kinds[text] = kind
             Self.add(Int(statement.integer(4)), of: kind, to: &counts[group, default: []])
-            guard counts.count <= LedgerReport.rowLimit else { throw LedgerReport.TooLong() }
+            guard counts.count <= LedgerReport.rowLimit else { throw LedgerReport.TooManyRowsError() }
         }
         let names = kinds.sorted { $0.value < $1.value }.map { LedgerEvent.Kind(rawValue: $0.key) }
         let made = counts.map { group, counts in
@@ -152,7 +152,7 @@ extension SQLiteLedger {
     }
 
     /// Adds the estimates of different viewers.
-    static func countViewers(in report: inout LedgerReport, of question: LedgerReport.Question, _ database: any SQLConnection) throws {
+    static func countViewers(in report: inout LedgerReport, of question: LedgerReport.Query, _ database: any SQLConnection) throws {
         let grouping = question.groupings.first { $0 != .day } ?? .day
         for index in report.rows.indices {
             let (key, days) = ReportViewers.subject(report.rows[index], of: question)
@@ -173,22 +173,22 @@ private struct ReportKeys {
     private let and: LedgerReport.Grouping?
     private let isHourly: Bool
     private let findAd: SQLStatement
-    private let findPlace: SQLStatement
+    private let findPlacement: SQLStatement
     private var texts: [String] = []
-    private var numbers: [ExactText: Int64] = [:]
+    private var numbers: [ByteString: Int64] = [:]
     private var ads: [Int64: [Int64]] = [:]
-    private var places: [Int64: [Int64]] = [:]
+    private var placements: [Int64: [Int64]] = [:]
 
-    init(_ question: LedgerReport.Question, isHourly: Bool, _ database: any SQLConnection) throws {
+    init(_ question: LedgerReport.Query, isHourly: Bool, _ database: any SQLConnection) throws {
         (by, and) = (question.by, question.and)
         self.isHourly = isHourly
         findAd = try SQLStatement(database, "SELECT cell, campaign, creative, advertiser FROM report_ad WHERE id = ?1")
-        findPlace = try SQLStatement(database, "SELECT feed, section, position FROM report_place WHERE id = ?1")
+        findPlacement = try SQLStatement(database, "SELECT feed, section, position FROM report_place WHERE id = ?1")
     }
 
-    mutating func group(time: Int64, ad: Int64, place: Int64) throws -> Group {
+    mutating func group(time: Int64, ad: Int64, placement: Int64) throws -> Group {
         Group(
-            first: try number(by, time, ad, place), second: try and.map { try number($0, time, ad, place) } ?? 0)
+            first: try number(by, time, ad, placement), second: try and.map { try number($0, time, ad, placement) } ?? 0)
     }
 
     private mutating func number(_ grouping: LedgerReport.Grouping, _ time: Int64, _ ad: Int64, _ place: Int64) throws -> Int64 {
@@ -199,9 +199,9 @@ private struct ReportKeys {
         case .campaign: try self.ad(ad)[1]
         case .creative: try self.ad(ad)[2]
         case .advertiser: try self.ad(ad)[3]
-        case .feed: try self.place(place)[0]
-        case .section: try self.place(place)[1]
-        case .position: try self.place(place)[2]
+        case .feed: try self.placement(place)[0]
+        case .section: try self.placement(place)[1]
+        case .position: try self.placement(place)[2]
         }
     }
 
@@ -229,19 +229,19 @@ private struct ReportKeys {
         return found
     }
 
-    private mutating func place(_ id: Int64) throws -> [Int64] {
-        if let known = places[id] { return known }
-        try findPlace.bind(1, id)
-        defer { findPlace.reset() }
-        let isFound = try findPlace.step()
-        let found = (0..<2).map { number(of: isFound ? findPlace.text($0) : "") } + [isFound ? findPlace.integer(2) : -1]
-        places[id] = found
+    private mutating func placement(_ id: Int64) throws -> [Int64] {
+        if let known = placements[id] { return known }
+        try findPlacement.bind(1, id)
+        defer { findPlacement.reset() }
+        let isFound = try findPlacement.step()
+        let found = (0..<2).map { number(of: isFound ? findPlacement.text($0) : "") } + [isFound ? findPlacement.integer(2) : -1]
+        placements[id] = found
         return found
     }
 
     private mutating func number(of text: String) -> Int64 {
-        if let number = numbers[ExactText(text)] { return number }
-        numbers[ExactText(text)] = Int64(texts.count)
+        if let number = numbers[ByteString(text)] { return number }
+        numbers[ByteString(text)] = Int64(texts.count)
         texts.append(text)
         return Int64(texts.count - 1)
     }

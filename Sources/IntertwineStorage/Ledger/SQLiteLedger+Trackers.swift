@@ -5,18 +5,18 @@ extension SQLiteLedger: TrackerLedger {
     /// Events that are looked at in one transaction.
     private static let batch = 1_000
     /// Calls that were given up and are still told of; older ones go.
-    private static let keptFailures: Int64 = 10_000
+    private static let maxStoredFailures: Int64 = 10_000
 
-    package func noteTrackerCalls(
+    package func enqueueTrackerCalls(
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
-        let recent = await commits.takeRecent(.trackers)
+        let recent = await commits.drainRecent(.trackers)
         if let recent, try await passBy(recent, calls) { return 0 }
         var ousted = 0
         while true {
             let marker = try await read(for: .background) { try ReportTables.marker(of: .trackers, $0) }
             let events = try await events(after: marker, through: recent?.last ?? .max, limit: Self.batch)
-            guard let last = events.last?.marker else { return ousted }
+            guard let last = events.last?.sequence else { return ousted }
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
             let (isTaken, room) = try await StoreError.wrapping {
                 try await commits.sweep { database -> (Bool, Int) in
@@ -59,13 +59,13 @@ extension SQLiteLedger: TrackerLedger {
             """
             DELETE FROM tracker_call WHERE id IN (
                 SELECT id FROM tracker_call WHERE given_up >= 0 ORDER BY given_up DESC LIMIT -1 OFFSET ?1)
-            """, .integer(keptFailures))
+            """, .integer(maxStoredFailures))
     }
 
     /// Whether nobody is to be called for what this process has written since the last time, as is so with most ads: nothing is read then. What is
     /// called depends on what events are of, so that one of each sort tells it of all.
     private func passBy(
-        _ recent: RecentEvents, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
+        _ recent: EventTail, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Bool {
         let events = recent.counted.map { RecordedEvent(marker: recent.last, event: $0.event) }
         guard try await calls(events.filter { TrackerCalls.isTracked($0.event) }).isEmpty else { return false }
@@ -92,7 +92,7 @@ extension SQLiteLedger: TrackerLedger {
         }
     }
 
-    package func takeTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
+    package func leaseTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
         // Most of the time there is none, and nothing to write.
         let next = try await read(for: .background) { database in
             try SQLStatement.integer(
@@ -119,18 +119,18 @@ extension SQLiteLedger: TrackerLedger {
         }
     }
 
-    package func settleTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
+    package func completeTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
         guard !outcomes.isEmpty else { return }
         try await StoreError.wrapping {
             try await commits.sweep { database in
                 for (id, outcome) in outcomes {
                     switch outcome {
-                    case .answered: try SQLStatement.run(database, "DELETE FROM tracker_call WHERE id = ?1", .integer(id))
+                    case .succeeded: try SQLStatement.run(database, "DELETE FROM tracker_call WHERE id = ?1", .integer(id))
                     case .failed(let failure, let again):
                         try SQLStatement.run(
                             database, "UPDATE tracker_call SET due = ?2, failure = ?3 WHERE id = ?1", .integer(id), .integer(again),
                             .text(failure))
-                    case .givenUp(let failure):
+                    case .abandoned(let failure):
                         try SQLStatement.run(
                             database, "UPDATE tracker_call SET given_up = ?2, failure = ?3 WHERE id = ?1", .integer(id), .integer(now),
                             .text(failure))
@@ -140,7 +140,7 @@ extension SQLiteLedger: TrackerLedger {
                             .integer(again))
                     }
                 }
-                guard outcomes.values.contains(where: { if case .givenUp = $0 { true } else { false } }) else { return }
+                guard outcomes.values.contains(where: { if case .abandoned = $0 { true } else { false } }) else { return }
                 try Self.forgetFailures(database)
             }
         }
@@ -151,7 +151,7 @@ extension SQLiteLedger: TrackerLedger {
             var summary = TrackerSummary()
             summary.waiting = Int(
                 try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up IS NULL AND due >= 0") ?? 0)
-            summary.givenUp = Int(
+            summary.abandoned = Int(
                 try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up >= 0") ?? 0)
             summary.oldest = try SQLStatement.integer(
                 database, "SELECT min(at) FROM tracker_call WHERE given_up IS NULL AND due >= 0")
@@ -159,11 +159,11 @@ extension SQLiteLedger: TrackerLedger {
         }
     }
 
-    package func trackerCalls(givenUp: Bool, limit: Int) async throws -> [TrackerCall] {
+    package func trackerCalls(abandoned: Bool, limit: Int) async throws -> [TrackerCall] {
         try await read(for: .background) { database in
             let find = try SQLStatement(
                 database,
-                givenUp
+                abandoned
                     ? "SELECT \(Self.columns) FROM tracker_call WHERE given_up >= 0 ORDER BY given_up DESC LIMIT ?1"
                     : "SELECT \(Self.columns) FROM tracker_call WHERE given_up IS NULL AND due >= 0 ORDER BY due LIMIT ?1")
             try find.bind(1, Int64(limit))
@@ -183,7 +183,7 @@ extension SQLiteLedger: TrackerLedger {
             call.id = statement.integer(0)
             call.attempts = Int(statement.integer(7))
             call.failure = statement.optionalText(8)
-            call.givenUp = statement.isNull(9) ? nil : statement.integer(9)
+            call.abandonedAt = statement.isNull(9) ? nil : statement.integer(9)
             calls.append(call)
         }
         return calls

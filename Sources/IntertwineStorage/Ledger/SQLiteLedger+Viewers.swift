@@ -3,7 +3,7 @@ import Glibc
 public import IntertwineFeed
 
 extension SQLiteLedger {
-    public func selection(id: String) async throws -> SelectionRecord? {
+    public func selection(id: String) async throws -> CommandRecord? {
         try await read { database in
             let statement = try SQLStatement(database, "SELECT cell, viewer, expires, undone_at FROM selection WHERE id = ?")
             defer { statement.reset() }
@@ -12,28 +12,28 @@ extension SQLiteLedger {
             let steps = try SQLStatement(database, "SELECT command, undo FROM selection_step WHERE selection = ? ORDER BY number")
             defer { steps.reset() }
             try steps.bind(1, id)
-            var record = SelectionRecord(
+            var record = CommandRecord(
                 id: id, cell: statement.text(0), viewer: statement.optionalText(1), steps: [], expires: statement.integer(2),
                 undoneAt: statement.isNull(3) ? nil : statement.integer(3))
             while try steps.step() {
-                record.steps.append(SelectionRecord.Step(command: steps.text(0), undo: steps.isNull(1) ? nil : steps.bytes(1)))
+                record.steps.append(CommandRecord.Step(command: steps.text(0), undo: steps.isNull(1) ? nil : steps.bytes(1)))
             }
             return record
         }
     }
 
-    public func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
+    public func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
         try await cells(on: list, of: viewer, "mark < ?3", mark ?? .max, order: "mark DESC", limit: limit)
     }
 
-    public func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] {
+    public func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
         try await cells(on: list, of: viewer, "mark > ?3", mark, order: "mark", limit: limit)
     }
 
     /// The cost is that of the page, however long the list, and however often a cell was put on it.
     private func cells(
         on list: ViewerList, of viewer: String, _ side: String, _ mark: Int64, order: String, limit: Int
-    ) async throws -> [ListedCell] {
+    ) async throws -> [ListEntry] {
         try await read { database in
             let statement = try SQLStatement(
                 database,
@@ -47,22 +47,22 @@ extension SQLiteLedger {
             try statement.bind(2, list.rawValue)
             try statement.bind(3, mark)
             try statement.bind(4, Int64(max(limit, 0)))
-            var cells: [ListedCell] = []
-            while try statement.step() { cells.append(ListedCell(cell: statement.text(0), mark: statement.integer(1))) }
+            var cells: [ListEntry] = []
+            while try statement.step() { cells.append(ListEntry(cell: statement.text(0), entryID: statement.integer(1))) }
             return cells
         }
     }
 }
 
 extension SQLiteLedger {
-    public func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
-        try await read { try Listing.all([list], of: viewer, in: $0)[0]?.contains(cell) ?? false }
+    public func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
+        try await read { try ListCursor.all([list], of: viewer, in: $0)[0]?.contains(cell) ?? false }
     }
 
     /// Reads on the caller's thread, and beside whatever that reads of the items.
     public func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         do {
-            return try connections.read { try body(Listing.all(lists, of: viewer, in: $0)) }
+            return try connections.read { try body(ListCursor.all(lists, of: viewer, in: $0)) }
         } catch let error as DatabaseError {
             throw StoreError(error)
         }
@@ -73,13 +73,13 @@ extension SQLiteLedger {
 ///
 /// A look into the index tells the next cell on the list, and so that none stands in between: whoever asks of cells among which none is on
 /// the list looks twice, whatever their order, and nobody looks more than twice for a cell. A look takes a microsecond, however long the list.
-private final class Listing: CellSet {
+private final class ListCursor: CellSet {
     /// Where the stretch begins that is known.
     private enum Start {
         /// At a cell: what stands before it is not known.
         case at([UInt8])
         /// Behind a cell that is on the list.
-        case behind([UInt8])
+        case after([UInt8])
         case ofList
     }
 
@@ -139,7 +139,7 @@ private final class Listing: CellSet {
         let next = try statement(">= ?3 ORDER BY cell")
         return lists.map { list in
             guard filled.contains(list.rawValue) else { return nil }
-            return Listing(list, next: next) {
+            return ListCursor(list, next: next) {
                 try statement("< ?3 ORDER BY cell DESC")
             } counted: {
                 try SQLStatement.integer(database, "SELECT count FROM withdrawal WHERE list = ?1", .text(list.rawValue))
@@ -147,9 +147,9 @@ private final class Listing: CellSet {
         }
     }
 
-    func withdrawals() throws -> Int64? { try counted() }
+    func removalGeneration() throws -> Int64? { try counted() }
 
-    private func look(_ statement: SQLStatement, from cell: UnsafeRawBufferPointer) throws -> [UInt8]? {
+    private func seek(_ statement: SQLStatement, from cell: UnsafeRawBufferPointer) throws -> [UInt8]? {
         try statement.bind(2, list.rawValue)
         return try statement.first(from: cell, at: 3)
     }
@@ -165,7 +165,7 @@ private final class Listing: CellSet {
             if side == 0 { return true }
             if side < 0, let isKnown = try isKnown(cell, since: start) { return isKnown }
         }
-        (start, end) = (.at(Array(cell)), try look(next, from: cell))
+        (start, end) = (.at(Array(cell)), try seek(next, from: cell))
         return end.map { cell.compared(to: $0) == 0 } ?? false
     }
 
@@ -173,13 +173,13 @@ private final class Listing: CellSet {
     private func isKnown(_ cell: UnsafeRawBufferPointer, since start: Start) throws -> Bool? {
         switch start {
         case .ofList: return false
-        case .behind(let edge):
+        case .after(let edge):
             let side = cell.compared(to: edge)
             return side < 0 ? nil : side == 0
         case .at(let first):
             if cell.compared(to: first) >= 0 { return false }
-            let found = try first.withUnsafeBytes { try look(previous(), from: $0) }
-            let start = found.map(Start.behind) ?? .ofList
+            let found = try first.withUnsafeBytes { try seek(previous(), from: $0) }
+            let start = found.map(Start.after) ?? .ofList
             self.start = start
             return try isKnown(cell, since: start)
         }

@@ -10,13 +10,13 @@ public final class SQLiteLedger: Ledger {
         // Before the pool: the connection that writes is to be the last to close.
         var connections: ReadConnections
         var pool: DatabasePool
-        var watch = FileWatch()
+        var watch = FileReplacementMonitor()
         var log = LogGuard()
-        var counter: CommitCounter
+        var counter: WALChangeCounter
     }
 
     private let state: Mutex<State>
-    let threads: ReadThreads
+    let threads: ReaderPool
     let check = FileCheck(from: [0])
     private let lockTimeout: Double
     private let path: String
@@ -37,10 +37,10 @@ public final class SQLiteLedger: Ledger {
         now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
     ) throws(StoreError) {
         self.now = now
-        let limits = GroupCommit.Limits(waiting: waiting, group: max(1, group), patience: .seconds(lockTimeout))
+        let limits = GroupCommit.Limits(waiting: waiting, group: max(1, group), maxQueueTime: .seconds(lockTimeout))
         self.lockTimeout = lockTimeout
         self.path = path
-        threads = ReadThreads(reads)
+        threads = ReaderPool(reads)
         let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
         state = Mutex(State(connections: connections, pool: pool, counter: counter))
         do {
@@ -54,18 +54,18 @@ public final class SQLiteLedger: Ledger {
 
     private static func open(
         _ path: String, _ lockTimeout: Double
-    ) throws(StoreError) -> (DatabasePool, ReadConnections, OpenedFile, CommitCounter) {
+    ) throws(StoreError) -> (DatabasePool, ReadConnections, FileIdentity, WALChangeCounter) {
         let pool = try LedgerSchema.file(path).open(configuration(lockTimeout))
-        let connections = ReadConnections(path, patience: lockTimeout, pragmas: pragmas)
+        let connections = ReadConnections(path, busyTimeout: lockTimeout, pragmas: pragmas)
         do {
             try pool.syncCommits()
             // The WAL is copied back in the commit that fills it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
             // The files beside it are there once it was read.
             _ = try connections.read { try SQLStatement.integer($0, "SELECT count(*) FROM sqlite_schema") }
-            let file = try OpenedFile(path)
+            let file = try FileIdentity(path)
             connections.report(to: file.integrity)
-            return (pool, connections, file, try CommitCounter(pool))
+            return (pool, connections, file, try WALChangeCounter(pool))
         } catch let error as StoreError {
             throw error
         } catch {
@@ -81,12 +81,12 @@ public final class SQLiteLedger: Ledger {
     /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
     ///
     /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
-    package func look() -> FileNews? {
+    package func checkForReplacement() -> FileChange? {
         var (watch, counter) = state.withLock { ($0.watch, $0.counter) }
         try? connections.read { commits.file.integrity.look($0, counter) }
-        let news = watch.look(at: commits.file) {
+        let news = watch.check(file: commits.file) {
             let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
-            try commits.goOn(with: pool, file, counter)
+            try commits.reopen(with: pool, file, counter)
             state.withLock { ($0.connections, $0.pool, $0.counter, $0.log) = (connections, pool, counter, LogGuard()) }
             check.restart()
         }
@@ -152,7 +152,7 @@ public final class SQLiteLedger: Ledger {
 
     public func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         let now = now()
-        return try await read { try KeptAnswers($0).receipt(of: key, now: now) }
+        return try await read { try IdempotencyStore($0).receipt(of: key, now: now) }
     }
 
     func read<Value: Sendable>(

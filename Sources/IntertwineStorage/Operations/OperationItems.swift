@@ -23,24 +23,24 @@ struct OperationItems: StoredItems {
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
     }
 
-    func rows(of lane: Lane) -> StoredLane { StoredLane(database: database, lane: lane) }
+    func rows(of lane: StreamID) -> StoredStream { StoredStream(database: database, stream: lane) }
 
-    func location(of key: ItemKey) throws -> (lane: Lane, position: Int64)? {
+    func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64)? {
         defer { find.reset() }
         try find.bind(1, key.kind)
         try find.bind(2, key.id)
-        return try find.step() ? (Lane(rawValue: find.integer(0)), find.integer(1)) : nil
+        return try find.step() ? (StreamID(rawValue: find.integer(0)), find.integer(1)) : nil
     }
 
-    func lane(of item: ValidItem) -> Lane { kinds.lane(of: item) }
+    func stream(of item: ValidatedItem) -> StreamID { kinds.stream(of: item) }
 
-    func lane(ofSection name: String) throws -> Lane? { try SectionLayout(database).lanes[name] }
+    func stream(ofSection name: String) throws -> StreamID? { try SectionLayout(database).streams[name] }
 
-    func insert(_ item: ValidItem, in lane: Lane, at position: Int64) throws {
+    func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
         _ = try takedowns.remove(ItemKey(item))
         try insert.bind(item, in: lane, at: position)
         try insert.run()
-        try AdListingTable(database).append(item)
+        try PinnedAdTable(database).append(item)
     }
 
     func move(_ key: ItemKey, to position: Int64) throws {
@@ -50,7 +50,7 @@ struct OperationItems: StoredItems {
         try move.run()
     }
 
-    func update(_ item: ValidItem) throws -> Bool {
+    func update(_ item: ValidatedItem) throws -> Bool {
         try update.bind(1, item.variant)
         try update.bind(2, text: item.body)
         try update.bind(3, item.kind)
@@ -67,7 +67,7 @@ struct OperationItems: StoredItems {
         return database.changesCount > 0
     }
 
-    func deleteAll(in lane: Lane, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
+    func deleteAll(in lane: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let some = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = ? ORDER BY position LIMIT ?")
         defer { some.reset() }
         try some.bind(1, lane.rawValue)
@@ -80,7 +80,7 @@ struct OperationItems: StoredItems {
 
     func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
-    func takeDownAll(in lane: Lane, at moment: Int64, reason: String?) throws {
+    func takeDownAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
         try takedowns.addAll(in: lane, at: moment, reason: reason)
     }
 }

@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// Other than an import, an operation says whether the item is to be there: nothing is replaced by accident, or made by a slip.
 public enum StoreOperation: Sendable, Hashable {
-    /// A place among the items of a section, as one of them sees it and as the section is shown (`SectionPlan.order`). Where it is shown in
+    /// A place among the items of a section, as one of them sees it and as the section is shown (`SectionConfiguration.order`). Where it is shown in
     /// the order of a field, it tells only where an inserted item stands among those that have the same value.
-    public enum Place: Sendable, Hashable {
+    public enum Position: Sendable, Hashable {
         case before(ItemKey)
         case after(ItemKey)
 
@@ -20,16 +20,16 @@ public enum StoreOperation: Sendable, Hashable {
     }
 
     /// Puts an item that is not there at the end of its section as imports do, which is the top of one that is shown newest first.
-    case append(ValidItem)
+    case append(ValidatedItem)
     /// Puts an item that is not there next to another one of its section.
-    case insert(ValidItem, Place)
+    case insert(ValidatedItem, Position)
     /// Puts an item that is there next to another one of its section, which must not be ordered by a field.
-    case move(ItemKey, Place)
+    case move(ItemKey, Position)
     /// Replaces an item that is there, in its place.
-    case update(ValidItem)
+    case update(ValidatedItem)
     /// Removes an item that is there, and takes it down (``Takedown``).
     case remove(ItemKey)
-    /// Removes all items of a section, which may be empty, and takes them down: ``advertisements`` for those, `SectionPlan.mainName` for what no section takes.
+    /// Removes all items of a section, which may be empty, and takes them down: ``advertisements`` for those, `SectionConfiguration.mainName` for what no section takes.
     case clear(section: String)
 
     /// What the advertisements' lane is called where a section is named. A section of that name goes before.
@@ -45,7 +45,7 @@ public enum StoreOperation: Sendable, Hashable {
     }
 
     /// The item that the operation brings.
-    package var item: ValidItem? {
+    package var item: ValidatedItem? {
         switch self {
         case .append(let item), .insert(let item, _), .update(let item): item
         case .move, .remove, .clear: nil
@@ -80,13 +80,13 @@ extension SQLiteStore {
     ///   - moment: milliseconds since 1970-01-01 UTC.
     ///   - refuse: given the index of each operation that changes an item, and the item as it is by then; throws where it must not
     ///     be changed. Called inside the transaction, so nobody can change the item in between.
-    /// - Throws: ``StoreOperationFault``; what `refuse` throws; `StoreError.unavailable`.
+    /// - Throws: ``StoreOperationError``; what `refuse` throws; `StoreError.unavailable`.
     public func apply(
         _ operations: [StoreOperation], reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }
     ) async throws -> StoreOperationSummary {
         guard operations.count <= Self.operationLimit else {
-            throw StoreOperationFault(index: Self.operationLimit, reason: .tooMany)
+            throw StoreOperationError(index: Self.operationLimit, reason: .tooMany)
         }
         let orders = orders.withLock { $0 }
         return try await StoreError.wrapping {
@@ -120,7 +120,7 @@ public struct StoreOperationSummary: Sendable, Hashable {
 }
 
 /// Why a list of operations was not done: none of it was.
-public struct StoreOperationFault: Error, Sendable, Hashable {
+public struct StoreOperationError: Error, Sendable, Hashable {
     public enum Reason: Error, Sendable, Hashable {
         /// There is no such item.
         case unknown(ItemKey)
@@ -147,15 +147,15 @@ public struct StoreOperationFault: Error, Sendable, Hashable {
     }
 }
 
-extension StoreOperationFault.Reason: CustomStringConvertible {
+extension StoreOperationError.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknown(let key): "there is no \(key)"
         case .known(let key): "\(key) is there already"
         case .besideItself(let key): "\(key) cannot stand next to itself"
         case .elsewhere(let key, let other): "\(key) does not belong where \(other) stands"
-        case .ordered(let key, let field): "\(key) stands where its \(ItemFault.shown(field)) puts it; update that to move it"
-        case .unknownSection(let name): "there is no section \"\(ItemFault.shown(name))\""
+        case .ordered(let key, let field): "\(key) stands where its \(ItemError.shown(field)) puts it; update that to move it"
+        case .unknownSection(let name): "there is no section \"\(ItemError.shown(name))\""
         case .tooMany: "there are more than \(SQLiteStore.operationLimit) operations"
         }
     }

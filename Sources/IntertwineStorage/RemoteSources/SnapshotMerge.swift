@@ -40,7 +40,7 @@ struct SnapshotMerge {
         try removeGone()
         if kind.name == Campaign.kind {
             let count = Int(try SQLStatement.integer(database, "SELECT count(*) FROM item WHERE kind = ?", .text(kind.name)) ?? 0)
-            guard count <= CampaignBook.limit else { throw SnapshotRefusal.tooManyCampaigns(count, limit: CampaignBook.limit) }
+            guard count <= CampaignIndex.limit else { throw SnapshotRejection.tooManyCampaigns(count, limit: CampaignIndex.limit) }
         }
         return changes
     }
@@ -57,7 +57,7 @@ struct SnapshotMerge {
         let gone = try countRemovable()
         guard gone > 0 else { return }
         let all = Int(try SQLStatement.integer(database, "SELECT count(*) FROM source_item WHERE source = ?", .integer(source)) ?? 0)
-        guard Double(gone) <= Double(all) * share else { throw SnapshotRefusal.tooManyGone(gone, of: all, share: share) }
+        guard Double(gone) <= Double(all) * share else { throw SnapshotRejection.tooManyGone(gone, of: all, share: share) }
     }
 
     /// How many of those that are gone ``removeGone()`` will remove.
@@ -89,7 +89,7 @@ struct SnapshotMerge {
             LEFT JOIN item AS i ON i.kind = ?1 AND i.id = t.id
             ORDER BY t.place
             """)
-        let origins = try ItemOrigins(database, besides: source)
+        let origins = try ItemOwnership(database, besides: source)
         defer { rows.reset() }
         try rows.bind(1, kind.name)
         try rows.bind(2, source)
@@ -108,14 +108,14 @@ struct SnapshotMerge {
                     continue
                 }
             }
-            let change = try writer.bring(
-                ValidItem(kind: kind.name, lane: kind.lane, id: id, variant: rows.text(1), body: rows.bytes(2)))
+            let change = try writer.upsert(
+                ValidatedItem(kind: kind.name, stream: kind.stream, id: id, variant: rows.text(1), body: rows.bytes(2)))
             switch change {
             case .added: changes.added += 1
             case .replaced: changes.changed += 1
             case .withheld:
                 // Remembered like the others: once it is released, its absence tells that the source has to be asked again.
-                changes.withheld.note(ItemKey(kind: kind.name, id: id))
+                changes.withheld.record(ItemKey(kind: kind.name, id: id))
                 if !rows.isNull(4), rows.integer(4) == rows.integer(3) { continue }
                 hasNoted = true
             }
@@ -175,7 +175,7 @@ public struct SourceChanges: Sendable, Hashable {
     public var released = 0
 
     /// Listed by the source, and left out.
-    public var withheld = Withheld()
+    public var withheld = BlockedItems()
 
     /// Whether any item of the store, or the word on where it came from, was changed.
     public var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
@@ -184,7 +184,7 @@ public struct SourceChanges: Sendable, Hashable {
 }
 
 /// Tells whether an item is as a source brought it, or has been written by somebody else since.
-struct ItemOrigins {
+struct ItemOwnership {
     private let source: Int64
     private let others: SQLStatement
     private let snapshot: SQLiteSnapshot

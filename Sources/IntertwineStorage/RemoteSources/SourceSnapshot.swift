@@ -18,7 +18,7 @@ package final class SourceSnapshot {
     ///   - source: the source's name, which is part of a file's name.
     ///   - kind: of all its items.
     ///   - path: the store, made where there is none.
-    /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere, in whichever process; `StoreError`.
+    /// - Throws: ``SnapshotRejection/busy(_:)`` while the same source is being synchronised elsewhere, in whichever process; `StoreError`.
     package init(of source: String, kind: any ItemKind, into path: String) throws {
         self.source = source
         self.kind = kind
@@ -75,7 +75,7 @@ package final class SourceSnapshot {
     /// Collects items, in the source's order.
     ///
     /// - Returns: the indices of those whose id the snapshot holds already; they are left out.
-    package func add(_ items: [ValidItem]) throws -> [Int] {
+    package func add(_ items: [ValidatedItem]) throws -> [Int] {
         try writing { database in
             let insert = try SQLStatement(
                 database,
@@ -100,10 +100,10 @@ package final class SourceSnapshot {
     /// - Parameters:
     ///   - share: how many of the source's items may go at once; 1 lets an empty list remove all.
     ///   - step: called now and then with the number of items that are done; what it throws takes everything back.
-    /// - Throws: ``SnapshotRefusal``, `StoreError`; the store is then as it was. The snapshot is over in any case.
+    /// - Throws: ``SnapshotRejection``, `StoreError`; the store is then as it was. The snapshot is over in any case.
     package func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
         defer { close() }
-        guard count > 0 || share >= 1 else { throw SnapshotRefusal.empty }
+        guard count > 0 || share >= 1 else { throw SnapshotRejection.empty }
         return try writing { database in
             try database.execute(sql: "COMMIT; BEGIN IMMEDIATE")
             do {
@@ -178,7 +178,7 @@ extension SourceSnapshot {
                 FROM source_item AS s LEFT JOIN item AS i ON i.kind = s.kind AND i.id = s.id WHERE s.source = ?
                 AND NOT EXISTS (SELECT 1 FROM takedown AS t WHERE t.kind = s.kind AND t.id = s.id)
                 """)
-            let origins = try ItemOrigins(database, besides: number)
+            let origins = try ItemOwnership(database, besides: number)
             defer { rows.reset() }
             try rows.bind(1, number)
             while try rows.step() {
@@ -194,7 +194,7 @@ extension SourceSnapshot {
 }
 
 /// Why a complete snapshot is not applied.
-public enum SnapshotRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertible {
     /// It holds no item at all.
     case empty
     /// It lacks more of the items that the source brought before than may go at once.
@@ -222,7 +222,7 @@ private struct StagingFile {
     let path: String
     private let descriptor: Int32
 
-    /// - Throws: ``SnapshotRefusal/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError.unusable`.
+    /// - Throws: ``SnapshotRejection/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError.unusable`.
     init(of source: String, beside database: String) throws {
         let path = "\(database).source-\(source)"
         self.path = path
@@ -231,7 +231,7 @@ private struct StagingFile {
             guard descriptor >= 0 else { throw StoreError.unusable("\(path): cannot be written: \(String(cString: strerror(errno)))") }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
-                throw SnapshotRefusal.busy(source)
+                throw SnapshotRejection.busy(source)
             }
             var facts = stat()
             // The one before may have removed the file between the two calls.

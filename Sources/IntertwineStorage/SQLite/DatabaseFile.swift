@@ -32,7 +32,7 @@ struct DatabaseFile {
                 let found = try foundVersion()
                 restrict()
                 let pool = try DatabasePool(path: path, configuration: configuration)
-                if found != version { try bringUpToDate(pool) }
+                if found != version { try migrate(pool) }
                 return pool
             }
         } catch {
@@ -99,7 +99,7 @@ struct DatabaseFile {
     }
 
     /// Makes or migrates the tables, and says in the file what it is.
-    func bringUpToDate(_ writer: some DatabaseWriter) throws {
+    func migrate(_ writer: some DatabaseWriter) throws {
         try migrator.migrate(writer)
         try writer.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")

@@ -71,7 +71,7 @@ final class FileCheck: Sendable {
     ///   - rows: compares digests of the rows behind a key, on a new connection, which has nothing of the file in memory.
     ///   - seal: writes the digests of rows that have none.
     func step<Seals: Sendable>(
-        _ file: OpenedFile, _ threads: ReadThreads, _ connections: ReadConnections,
+        _ file: FileIdentity, _ threads: ReaderPool, _ connections: ReadConnections,
         rows: @escaping @Sendable (any SQLConnection, _ key: [Int64]) throws -> RowsChecked<Seals>, seal: (Seals) async -> Void
     ) async -> CheckStep {
         do {

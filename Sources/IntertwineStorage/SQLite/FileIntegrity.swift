@@ -15,10 +15,10 @@ final class FileIntegrity: Sendable {
     }
 
     /// The files that are known to be damaged, for whoever opens them on connections of its own.
-    private static let damaged = Mutex<[OpenedFile.Stamp]>([])
+    private static let damaged = Mutex<[FileIdentity.Stamp]>([])
 
     private let path: String
-    private let stamp: OpenedFile.Stamp?
+    private let stamp: FileIdentity.Stamp?
     private let isKnown = Atomic(false)
     private let state = Mutex(State())
     private let log: Int32
@@ -26,7 +26,7 @@ final class FileIntegrity: Sendable {
     /// - Parameter path: of the main file. The file of its log has to be there.
     init(_ path: String) {
         self.path = path
-        stamp = OpenedFile.Stamp(path)
+        stamp = FileIdentity.Stamp(path)
         log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
     }
 
@@ -38,7 +38,7 @@ final class FileIntegrity: Sendable {
 
     /// - Throws: `StoreError.unavailable` if the file at a path is open elsewhere in this process, and known to be damaged.
     static func check(_ path: String) throws(StoreError) {
-        guard let stamp = OpenedFile.Stamp(path) else { return }
+        guard let stamp = FileIdentity.Stamp(path) else { return }
         guard !damaged.withLock({ $0.contains { $0.isSameFile(as: stamp) } }) else { throw .unavailable("\(path): is damaged") }
     }
 
@@ -67,7 +67,7 @@ final class FileIntegrity: Sendable {
     /// - Parameters:
     ///   - connection: one that the caller has.
     ///   - commits: tells where the log stands.
-    func look(_ connection: any SQLConnection, _ commits: CommitCounter) {
+    func look(_ connection: any SQLConnection, _ commits: WALChangeCounter) {
         var attempts = 3
         // What another process is just writing is complete a moment later.
         while damage == nil, let reason = try? finding(DatabaseBytes(connection), commits) {
@@ -77,7 +77,7 @@ final class FileIntegrity: Sendable {
         }
     }
 
-    private func finding(_ file: DatabaseBytes, _ commits: CommitCounter) throws -> String? {
+    private func finding(_ file: DatabaseBytes, _ commits: WALChangeCounter) throws -> String? {
         let bytes = try file.bytes(DatabaseHeader.length, at: 0)
         guard let bytes else { return "its header is cut off" }
         guard let header = DatabaseHeader(bytes) else { return "its header is overwritten" }
@@ -94,7 +94,7 @@ final class FileIntegrity: Sendable {
     }
 
     /// Whether the log's header and the frame at a position are those that SQLite wrote (<https://www.sqlite.org/walformat.html>).
-    private func holds(_ position: CommitCounter.LogPosition, pageSize: Int) -> Bool {
+    private func holds(_ position: WALChangeCounter.LogPosition, pageSize: Int) -> Bool {
         let place = 32 + Int64(position.frames - 1) * Int64(24 + pageSize)
         guard log >= 0, let header = read(32, at: 0), let frame = read(24, at: place) else { return log < 0 }
         let magic = header[0..<4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }

@@ -5,7 +5,7 @@ import Synchronization
 /// Connections that only read, each in the hands of one thread at a time: as many as there are threads that read at once.
 final class ReadConnections: Sendable {
     private let path: String
-    private let patience: Double
+    private let busyTimeout: Double
     private let pragmas: String
     private let idle = Mutex<[ReadConnection]>([])
     /// Of the file; set once it is open.
@@ -14,9 +14,9 @@ final class ReadConnections: Sendable {
     /// - Parameters:
     ///   - patience: seconds that a read waits while another process keeps the file locked.
     ///   - pragmas: what each connection is set to.
-    init(_ path: String, patience: Double, pragmas: String) {
+    init(_ path: String, busyTimeout: Double, pragmas: String) {
         self.path = path
-        self.patience = patience
+        self.busyTimeout = busyTimeout
         self.pragmas = pragmas
     }
 
@@ -43,7 +43,7 @@ final class ReadConnections: Sendable {
         return try read(through: made(), body)
     }
 
-    private func made() throws -> ReadConnection { try ReadConnection(path, patience: patience, pragmas: pragmas) }
+    private func made() throws -> ReadConnection { try ReadConnection(path, busyTimeout: busyTimeout, pragmas: pragmas) }
 
     private func read<Value>(through connection: ReadConnection, _ body: (any SQLConnection) throws -> Value) throws -> Value {
         do {

@@ -36,7 +36,7 @@ struct ReadQueue {
         /// There is no room, or it was to be read only while nothing else is.
         case refused
         /// Whoever asked for it is gone already.
-        case departed
+        case cancelled
     }
 
     private let limits: ReadLimits
@@ -53,11 +53,11 @@ struct ReadQueue {
 
     /// When the time of the read that has waited longest is over.
     var firstDeadline: ContinuousClock.Instant? {
-        [requests.first, background.first].lazy.compactMap { $0?.arrival }.min().map { $0 + limits.patience }
+        [requests.first, background.first].lazy.compactMap { $0?.arrival }.min().map { $0 + limits.queueTimeout }
     }
 
     mutating func admit(_ read: PendingRead, at now: ContinuousClock.Instant) -> Admission {
-        guard read.stage == .new else { return .departed }
+        guard read.stage == .new else { return .cancelled }
         let isWanted = read.purpose == .idle ? count == 0 && statistics.running == 0 : count < limits.waiting
         guard isWanted else {
             read.stage = .over
@@ -90,7 +90,7 @@ struct ReadQueue {
     }
 
     /// Has a read leave whose asker is gone: true where it waited, and nothing will be read for it.
-    mutating func leave(_ read: PendingRead) -> Bool {
+    mutating func cancel(_ read: PendingRead) -> Bool {
         let wasWaiting = read.stage == .waiting
         guard wasWaiting || read.stage == .new else { return false }
         read.stage = .over
@@ -101,10 +101,10 @@ struct ReadQueue {
     }
 
     /// Takes out those that have waited too long.
-    mutating func takeLate(at now: ContinuousClock.Instant) -> [PendingRead] {
+    mutating func drainExpired(at now: ContinuousClock.Instant) -> [PendingRead] {
         var late: [PendingRead] = []
-        while let read = requests.first, now - read.arrival >= limits.patience { late.append(requests.removeFirst()) }
-        while let read = background.first, now - read.arrival >= limits.patience { late.append(background.removeFirst()) }
+        while let read = requests.first, now - read.arrival >= limits.queueTimeout { late.append(requests.removeFirst()) }
+        while let read = background.first, now - read.arrival >= limits.queueTimeout { late.append(background.removeFirst()) }
         for read in late { read.stage = .over }
         statistics.refused += late.count
         statistics.waiting = count

@@ -43,7 +43,7 @@ struct RowDigest {
     }
 
     /// The digest of an item, wherever it stands.
-    static func of(_ item: ValidItem) -> Int64 {
+    static func of(_ item: ValidatedItem) -> Int64 {
         var digest = RowDigest()
         for text in [item.kind, item.id, item.variant] { digest.add(text) }
         item.body.withUnsafeBytes { digest.add($0) }

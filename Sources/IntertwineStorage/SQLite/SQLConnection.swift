@@ -32,7 +32,7 @@ final class ReadConnection: SQLConnection, @unchecked Sendable {
     /// - Parameters:
     ///   - patience: seconds that a read waits while another process keeps the file locked.
     ///   - pragmas: what is set once.
-    init(_ path: String, patience: Double, pragmas: String) throws {
+    init(_ path: String, busyTimeout: Double, pragmas: String) throws {
         var opened: OpaquePointer?
         // No lock of SQLite's, as there is never more than one thread.
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
@@ -42,7 +42,7 @@ final class ReadConnection: SQLConnection, @unchecked Sendable {
         }
         handle = opened
         sqlite3_extended_result_codes(handle, 1)
-        sqlite3_busy_timeout(handle, Int32(clamping: Int(patience * 1_000)))
+        sqlite3_busy_timeout(handle, Int32(clamping: Int(busyTimeout * 1_000)))
         guard sqlite3_exec(handle, pragmas, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
 

@@ -86,7 +86,7 @@ struct StoreIdentity: Equatable {
 /// Sees to it that the loss of a write-ahead log would show. Confined to whoever looks at the file.
 struct LogGuard {
     /// Where the log stood when the main file was last told to expect it.
-    private var expected: CommitCounter.LogPosition?
+    private var expected: WALChangeCounter.LogPosition?
     private var nextAttempt = ContinuousClock.now
 
     private static let interval = Duration.seconds(10)
@@ -94,7 +94,7 @@ struct LogGuard {
     /// Has the main file expect the log, unless it does.
     ///
     /// - Parameter write: runs what it is given on the writing connection. What it throws is tried again later.
-    mutating func look(_ commits: CommitCounter, write: ((Database) throws -> Bool) throws -> Bool) {
+    mutating func look(_ commits: WALChangeCounter, write: ((Database) throws -> Bool) throws -> Bool) {
         if let expected, commits.log?.continues(expected) == true { return }
         guard nextAttempt <= .now else { return }
         nextAttempt = .now + Self.interval

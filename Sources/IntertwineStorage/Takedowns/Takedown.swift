@@ -23,7 +23,7 @@ public struct Takedown: Sendable, Hashable {
 }
 
 /// Tells takedowns from those of another moment.
-package struct TakedownMark: Sendable, Hashable {
+package struct TakedownVersion: Sendable, Hashable {
     private let count: Int64
     private let last: Int64
 
@@ -34,7 +34,7 @@ package struct TakedownMark: Sendable, Hashable {
 }
 
 /// What an import or a snapshot brought, and was left out because it was taken down.
-public struct Withheld: Sendable, Hashable, CustomStringConvertible {
+public struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
     /// How many are named; the rest is counted.
     public static let namedLimit = 20
 
@@ -44,17 +44,17 @@ public struct Withheld: Sendable, Hashable, CustomStringConvertible {
 
     public init() {}
 
-    package mutating func note(_ item: ItemKey) {
+    package mutating func record(_ item: ItemKey) {
         count += 1
         if items.count < Self.namedLimit { items.append(item) }
     }
 
     /// Items that are counted and not named.
-    package mutating func note(more: Int) {
+    package mutating func record(more: Int) {
         count += more
     }
 
-    mutating func add(_ others: Withheld) {
+    mutating func add(_ others: BlockedItems) {
         count += others.count
         items += others.items.prefix(Self.namedLimit - items.count)
     }
@@ -121,12 +121,12 @@ extension SQLiteStore {
         }
     }
 
-    package func takedownMark() async throws -> TakedownMark {
+    package func takedownVersion() async throws -> TakedownVersion {
         try await reading(for: .background) { database in
             let statement = try SQLStatement(database, "SELECT count(*), max(at) FROM takedown WHERE kind >= ''")
             defer { statement.reset() }
             return try statement.step()
-                ? TakedownMark(count: statement.integer(0), last: statement.integer(1)) : TakedownMark(count: 0, last: 0)
+                ? TakedownVersion(count: statement.integer(0), last: statement.integer(1)) : TakedownVersion(count: 0, last: 0)
         }
     }
 

@@ -34,23 +34,23 @@ struct TakedownTable {
         }
     }
 
-    /// URLs among the texts of an item's fields, however deep, as a list; and the creatives of a campaign, behind ``TakenDownItem/creative``.
+    /// URLs among the texts of an item's fields, however deep, as a list; and the creatives of a campaign, behind ``BlockedItem/creative``.
     private static let urls = """
         (SELECT json_group_array(DISTINCT value) FROM
             (SELECT value FROM (SELECT value FROM json_tree(item.body)
                 WHERE type = 'text' AND (value LIKE 'http://%' OR value LIKE 'https://%') AND length(value) <= 4096 LIMIT 64)
-            UNION ALL SELECT '\(TakenDownItem.creative)' || value FROM json_each(item.body, '$.creatives')
+            UNION ALL SELECT '\(BlockedItem.creative)' || value FROM json_each(item.body, '$.creatives')
                 WHERE item.kind = '\(Campaign.kind)'))
         """
 
-    static func items(of kind: String, limit: Int, _ database: any SQLConnection) throws -> [TakenDownItem] {
+    static func items(of kind: String, limit: Int, _ database: any SQLConnection) throws -> [BlockedItem] {
         let find = try SQLStatement(database, "SELECT id, urls FROM takedown WHERE kind = ? ORDER BY id LIMIT ?")
         defer { find.reset() }
         try find.bind(1, kind)
         try find.bind(2, Int64(max(limit, 0)))
-        var items: [TakenDownItem] = []
+        var items: [BlockedItem] = []
         while try find.step() {
-            items.append(TakenDownItem(id: find.text(0), leads: find.isNull(1) ? [] : SQLiteStore.leads(ofTakedown: find.text(1))))
+            items.append(BlockedItem(id: find.text(0), leads: find.isNull(1) ? [] : SQLiteStore.leads(ofTakedown: find.text(1))))
         }
         return items
     }
@@ -95,7 +95,7 @@ struct TakedownTable {
     }
 
     /// Takes down all items of a lane.
-    func addAll(in lane: Lane, at moment: Int64, reason: String?) throws {
+    func addAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
         let insert = try SQLStatement(
             database,
             """

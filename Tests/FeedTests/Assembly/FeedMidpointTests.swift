@@ -6,11 +6,11 @@ import Testing
 @Suite("The middle of the feed")
 struct FeedMidpointTests {
     private func version(_ number: UInt64) -> StoreVersion { StoreVersion(high: 0, low: number) }
-    private func place(_ position: Int64) -> FeedPlace { FeedPlace(item: ItemPlace(position: position)) }
+    private func place(_ position: Int64) -> FeedPosition { FeedPosition(item: SortPosition(position: position)) }
 
     @Test("is looked for once for each version of the store where that is quick")
     func quick() throws {
-        let midpoint = StoreMemory<FeedPlace?>(patience: .seconds(3_600))
+        let midpoint = VersionedCache<FeedPosition?>(maximumWait: .seconds(3_600))
         var looks = 0
         for number in [1, 1, 2, 2, 2] as [UInt64] {
             let found = try midpoint.value(at: version(number)) {
@@ -26,14 +26,14 @@ struct FeedMidpointTests {
 
     @Test("is looked for by one while all who have nothing to go by wait for it")
     func first() async throws {
-        let midpoint = StoreMemory<FeedPlace?>(patience: .milliseconds(20))
+        let midpoint = VersionedCache<FeedPosition?>(maximumWait: .milliseconds(20))
         let looks = Count()
         try await withThrowingTaskGroup { group in
             for _ in 0..<200 {
                 group.addTask {
                     try midpoint.value(at: StoreVersion(high: 0, low: 1)) {
                         looks.value.withLock { $0 += 1 }
-                        return FeedPlace(item: ItemPlace(position: 1))
+                        return FeedPosition(item: SortPosition(position: 1))
                     } aside: {
                         Issue.record("the store has not changed")
                     }
@@ -46,10 +46,10 @@ struct FeedMidpointTests {
 
     @Test("is that of a moment ago where looking takes long, and looked for aside by one at a time")
     func slow() async throws {
-        let midpoint = StoreMemory<FeedPlace?>(patience: .zero)
+        let midpoint = VersionedCache<FeedPosition?>(maximumWait: .zero)
         let aside = Mutex(0)
         func count() -> Int { aside.withLock { $0 } }
-        func ask(_ number: UInt64) throws -> FeedPlace? {
+        func ask(_ number: UInt64) throws -> FeedPosition? {
             try midpoint.value(at: version(number)) {
                 place(Int64(number))
             } aside: {

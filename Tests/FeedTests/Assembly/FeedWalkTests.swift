@@ -112,7 +112,7 @@ struct FeedWalkTests {
         for index in 0..<300 { fixture.store.put(Fixture.broken("b\(index)", at: 2500 + Int64(index))) }
         fixture.store.put(Fixture.broken("tail", at: 90_000))
         fixture.store.put(Fixture.advertisement("bad", at: 500, variant: "video"), in: .advertisements)
-        let hidden: Set<ExactText> = ["user:u4", "user:u9", "ad:0"]
+        let hidden: Set<ByteString> = ["user:u4", "user:u9", "ad:0"]
         var pages = [try await fixture.page(limit: limit, hidden: hidden)]
         while let next = pages.last?.next { pages.append(try await fixture.page(Fixture.cursor(in: next), limit: limit, hidden: hidden)) }
         #expect(pages.flatMap(\.contentIDs) == [0, 1, 2, 3, 5, 6, 7, 8].map { "user:u\($0)" })
@@ -160,7 +160,7 @@ struct FeedWalkTests {
             let shown = 3 * perPage
             #expect(explanation.advertisements.map(\.page) == (0..<10).map { $0 < shown ? $0 / perPage + 1 : nil })
             #expect(explanation.advertisements.map(\.slot) == (0..<10).map { $0 < shown ? $0 % perPage : nil })
-            let end = FeedExplanation.Absence.feedEnds(pages: 3, shown: shown)
+            let end = FeedExplanation.NotShownReason.feedEnds(pages: 3, shown: shown)
             #expect(explanation.advertisements.map(\.absence) == (0..<10).map { $0 < shown ? nil : end })
             let here = page.entries.filter { $0.adSlot != nil }.map(\.cell.item.id)
             #expect(explanation.advertisements.filter(\.isOnThisPage).map(\.id) == here && here.count == perPage)
@@ -174,9 +174,9 @@ struct FeedWalkTests {
         fixture.store.put(Fixture.advertisement("clip", at: 9000, variant: "video"), in: .advertisements)
         fixture.store.put(Fixture.broken("b", at: 1500))
         let explanation = try await fixture.assembler().explain(FeedRequest(now: Fixture.now))
-        #expect(explanation.places.map(\.cell) == ["user:u0", "ad:0", "user:u1"])
-        #expect(explanation.places.map(\.adSlot) == [nil, 0, nil])
-        #expect(explanation.places.map(\.position) == [1000, 1000, 2000])
+        #expect(explanation.adSlots.map(\.cell) == ["user:u0", "ad:0", "user:u1"])
+        #expect(explanation.adSlots.map(\.adSlot) == [nil, 0, nil])
+        #expect(explanation.adSlots.map(\.position) == [1000, 1000, 2000])
         #expect(explanation.omissions.map(\.id) == ["b"])
         #expect(explanation.advertisements.map(\.absence) == [nil, .omitted(.noFactory)])
         #expect(explanation.advertisements.map(\.isOnThisPage) == [true, false])

@@ -7,7 +7,7 @@ import Testing
 @Suite("Stepping over what a viewer dismissed")
 struct HiddenRunTests {
     /// Who dismissed what, and how often something was taken back.
-    private final class Dismissals: ViewerCells, CellSet {
+    private final class Dismissals: ViewerStateStore, CellSet {
         private let state = Mutex<(cells: Set<String>, withdrawals: Int64)>(([], 0))
 
         func hide(_ cells: some Sequence<String>) { state.withLock { $0.cells.formUnion(cells) } }
@@ -20,9 +20,9 @@ struct HiddenRunTests {
         }
 
         func contains(_ cell: String) -> Bool { state.withLock { $0.cells.contains(cell) } }
-        func withdrawals() -> Int64? { state.withLock { $0.withdrawals } }
+        func removalGeneration() -> Int64? { state.withLock { $0.withdrawals } }
 
-        func read<Value>(_ body: (ViewerMarks) throws -> Value) throws -> Value { try body(ViewerMarks(of: "ann", dismissed: self)) }
+        func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(of: "ann", dismissed: self)) }
     }
 
     /// The content of the store, and how many items of it were read.
@@ -36,7 +36,7 @@ struct HiddenRunTests {
         func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int { try source.itemCount(in: section, of: snapshot) }
 
         func items(
-            in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+            in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
         ) throws -> [FeedItem] {
             let items = try source.items(in: section, direction, of: place, limit: limit, from: snapshot)
             read.add(items.count, ordering: .relaxed)

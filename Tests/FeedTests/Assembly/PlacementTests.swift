@@ -10,7 +10,7 @@ struct PlacementTests {
     ]
 
     /// Two sections of users with a rule, in any order.
-    private func fixture(_ rule: PlacementRule, users: [Int], order: SectionOrder = .imported, ads: Int = 3) throws -> Fixture {
+    private func fixture(_ rule: PlacementRule, users: [Int], order: SectionSort = .imported, ads: Int = 3) throws -> Fixture {
         var fixture = try Fixture(advertisements: ads, placement: rule.placement(perPage: 1, isOfFeed: true))
         for (section, count) in users.enumerated() {
             for index in 0..<count {
@@ -18,11 +18,11 @@ struct PlacementTests {
             }
         }
         fixture.source = SectionedDataSource(
-            users.indices.map { FeedSection("s\($0)", lane: Self.lane($0), order: order) }, showsAdsAlone: true)
+            users.indices.map { FeedSection("s\($0)", stream: Self.lane($0), order: order) }, showsAdsAlone: true)
         return fixture
     }
 
-    private static func lane(_ section: Int) -> Lane { section == 0 ? .content : Lane(rawValue: Int64(section + 1)) }
+    private static func lane(_ section: Int) -> StreamID { section == 0 ? .content : StreamID(rawValue: Int64(section + 1)) }
 
     private func write(_ random: inout SeededRandom, sections: Int, in fixture: Fixture) {
         for _ in 0..<Int.random(in: 0...4, using: &random) {
@@ -62,7 +62,7 @@ struct PlacementTests {
                     ? (number - Int64(offset)) % Int64(every) == 0
                     : number <= 0 && numbers.lowerBound < number && number % Int64(every) == 0
             case .at(let numbers): numbers.contains(Int(number))
-            case .midpoint, .listed: false
+            case .midpoint, .pinned: false
             }
         }
     }
@@ -112,9 +112,9 @@ struct PlacementTests {
         }
     }
 
-    @Test("pages in reverse are the same bytes", arguments: rules + [.listed], [1, 2, 5, 20])
+    @Test("pages in reverse are the same bytes", arguments: rules + [.pinned], [1, 2, 5, 20])
     func reverse(rule: PlacementRule, limit: Int) async throws {
-        for order in [SectionOrder.imported, .newest] {
+        for order in [SectionSort.imported, .newest] {
             let fixture = try fixture(rule, users: [11, 0, 7], order: order, ads: 4)
             for (number, position) in [(0, Int64.min), (1, 3_000), (0, 3_500), (2, 11_000), (3, 20_000)] {
                 fixture.store.list(Fixture.advertisement("\(number)", at: Int64(number + 1) * 1_000), behind: position)
@@ -138,7 +138,7 @@ struct PlacementTests {
                 let page = try await fixture.assembler().page(
                     FeedRequest(
                         cursor: cursor, limit: 2, now: Fixture.now, hasViewer: true,
-                        rotation: RotationStart(viewer: "v\(number)", now: Fixture.now)))
+                        rotation: RotationSeed(viewer: "v\(number)", now: Fixture.now)))
                 first.formUnion(page.adIDs)
                 cursor = page.next.flatMap(Fixture.cursor)
             } while cursor != nil
@@ -173,7 +173,7 @@ struct PlacementTests {
     @Test("each stands where it was listed, as often as it was listed, whatever content is written meanwhile", arguments: 0..<60)
     func listed(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed) &+ 2_000)
-        let fixture = try fixture(.listed, users: seed % 2 == 0 ? [40] : [20, 3, 15], order: seed % 3 == 0 ? .newest : .imported, ads: 6)
+        let fixture = try fixture(.pinned, users: seed % 2 == 0 ? [40] : [20, 3, 15], order: seed % 3 == 0 ? .newest : .imported, ads: 6)
         var wanted: [String: Int] = [:]
         for _ in 0..<Int.random(in: 0...12, using: &random) {
             let number = Int.random(in: 0..<6, using: &random)
@@ -205,7 +205,7 @@ struct PlacementTests {
 
     @Test("are read from words, and only from right ones")
     func words() {
-        for rule in Self.rules + [.midpoint, .listed, .every(1_000, offset: 100_000)] { #expect(PlacementRule(rule.text) == rule) }
+        for rule in Self.rules + [.midpoint, .pinned, .every(1_000, offset: 100_000)] { #expect(PlacementRule(rule.text) == rule) }
         #expect(PlacementRule("every: 5") == .every(5, offset: 5))
         #expect(PlacementRule("{every: 5, offset: 2}") == .every(5, offset: 2))
         #expect(PlacementRule("at: [2, 7]") == .at([2, 7]))
@@ -224,13 +224,13 @@ struct PlacementTests {
         let ads = (0..<6_000).map { Fixture.advertisement("\($0)", at: Int64($0 + 1) << 20) }
         // Of the first half, every other one was deleted.
         snapshot.lanes[.advertisements] = ads.enumerated().filter { $0.offset >= 3_000 || $0.offset % 2 == 0 }.map(\.element)
-        let rotation = AdRotation(forms: [ItemForm(kind: "advertisement", variant: "image")])
+        let rotation = HouseAdRotation(types: [ItemType(kind: "advertisement", variant: "image")])
         let stock = try rotation.stock(at: store.version, in: snapshot, of: store)
         var counts: [Int64: Int] = [:]
         for viewer in 0..<300 {
-            let start = RotationStart(viewer: "v\(viewer)", now: Fixture.now)
-            let mark = try #require(try rotation.mark(start, of: stock, in: snapshot))
-            if viewer < 10 { #expect(try rotation.mark(start, of: stock, in: snapshot) == mark) }
+            let start = RotationSeed(viewer: "v\(viewer)", now: Fixture.now)
+            let mark = try #require(try rotation.offset(start, of: stock, in: snapshot))
+            if viewer < 10 { #expect(try rotation.offset(start, of: stock, in: snapshot) == mark) }
             let first = try #require(snapshot.lanes[.advertisements]?.first { $0.position > mark })
             counts[(first.position >> 20) / 600, default: 0] += 1
         }

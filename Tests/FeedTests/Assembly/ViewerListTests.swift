@@ -11,7 +11,7 @@ struct ViewerListTests {
         let fixture = try Fixture(users: 12, configuration: configuration)
         for index in 0..<12 {
             _ = try await fixture.performer().perform(
-                .selection, of: "user:u\(index)", for: ClientTrace(viewer: "ann"), now: now, answer: { $0.json() })
+                .selection, of: "user:u\(index)", for: ClientFingerprint(viewer: "ann"), now: now, response: { $0.json() })
         }
         let assembler = ViewerListAssembler(
             list: .saved, path: "/saved", store: fixture.store, ledger: fixture.ledger, factories: fixture.factories, keys: fixture.keys,

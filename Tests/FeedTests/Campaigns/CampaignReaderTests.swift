@@ -5,9 +5,9 @@ import Testing
 @Suite("Declarations of campaigns")
 struct CampaignReaderTests {
     private static let kind = CampaignKind(
-        places: CampaignPlaces(feeds: ["main"], sections: ["top"]), declared: ["taken"], file: "campaigns.yaml")
+        places: ValidTargets(feeds: ["main"], sections: ["top"]), declared: ["taken"], file: "campaigns.yaml")
 
-    private func item(_ members: String) throws -> ValidItem {
+    private func item(_ members: String) throws -> ValidatedItem {
         try ItemKinds([Self.kind]).validate(
             Array(#"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1",2]\#(members)}"#.utf8))
     }
@@ -28,7 +28,7 @@ struct CampaignReaderTests {
         #expect(campaign.trackers.impression.map(\.text) == ["https://a.example/{event}"] && campaign.trackers.click.count == 1)
         #expect(campaign.creatives == ["1", "2"] && campaign.weight == 3 && campaign.priority == .sponsorship)
         #expect(campaign.goal == .init(unit: .clicks, total: 500, daily: 20) && campaign.pacing == .even)
-        #expect(campaign.caps == [.init(count: 3, window: 86_400), .init(count: 1, window: 1_800)] && campaign.memory == 86_400)
+        #expect(campaign.caps == [.init(count: 3, window: 86_400), .init(count: 1, window: 1_800)] && campaign.longestCapWindow == 86_400)
         #expect(campaign.targeting.hours == 0b1100_0000_0000_0011_0000_0011 && campaign.targeting.days == 0b100_0001)
         #expect(campaign.targeting.none == ["vip=true"] && campaign.disclosure == .init(label: "Sponsored", advertiser: "ACME"))
         #expect(
@@ -38,7 +38,7 @@ struct CampaignReaderTests {
 
     @Test("a section is known where feeds have some")
     func noSections() {
-        let kind = CampaignKind(places: CampaignPlaces(feeds: ["main"], sections: []))
+        let kind = CampaignKind(places: ValidTargets(feeds: ["main"], sections: []))
         let fault = #expect(throws: (any Error).self) {
             try ItemKinds([kind]).validate(
                 Array(#"{"klass":"campaign","id":"a","advertiser":"A","creatives":["1"],"targeting":{"sections":["main"]}}"#.utf8))
@@ -77,14 +77,14 @@ struct CampaignReaderTests {
             (#","creatives":["1"]"#, "creatives", "stands there twice"),
         ] as [(String, String, String)])
     func faults(members: String, field: String, reason: String) {
-        let fault = #expect(throws: ItemFault.self) { try item(members) }
+        let fault = #expect(throws: ItemError.self) { try item(members) }
         #expect(fault?.field == field)
         #expect(fault?.reason.contains(reason) == true, "\(fault?.reason ?? "")")
     }
 
     @Test("the id of a campaign that a file declares is taken")
     func taken() {
-        let fault = #expect(throws: ItemFault.self) {
+        let fault = #expect(throws: ItemError.self) {
             try ItemKinds([Self.kind]).validate(Array(#"{"klass":"campaign","id":"taken","advertiser":"A","creatives":["1"]}"#.utf8))
         }
         #expect(fault?.field == "id" && fault?.reason.contains("campaigns.yaml") == true)

@@ -16,7 +16,7 @@ struct SpacingTests {
         spacing: AdSpacing = AdSpacing()
     ) throws -> FeedAssembler {
         let fixture = try Fixture(users: users, advertisements: ads, placement: rule.placement(perPage: 3, isOfFeed: false))
-        let delivery = CampaignDelivery(ledger: nil, process: "p", lifetime: 300_000)
+        let delivery = AdServer(ledger: nil, process: "p", lifetime: 300_000)
         return FeedAssembler(
             store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells, placement: fixture.placement,
             campaigns: campaigns.isEmpty ? nil : Campaigns(campaigns, factories: fixture.factories, delivery: delivery), spacing: spacing,
@@ -33,7 +33,7 @@ struct SpacingTests {
         var cursor: String?
         func page(_ number: Int) async throws -> FeedPage {
             var request = FeedRequest(cursor: cursor, limit: limits[number % limits.count], now: Fixture.now)
-            request.campaigns = CampaignFacts(viewer: viewer, moment: moment)
+            request.campaigns = TargetingContext(viewer: viewer, moment: moment)
             return try await feed.page(request)
         }
         repeat {
@@ -142,9 +142,9 @@ struct SpacingTests {
         // Of a page of 20 with `every 5`.
         let text = "Fy2X8wHIvCWGzdh81hIAAAAAAABOIAAAAAAAABdwAAAAAAAAABQAMk0LtpujHLXIOdE1zqeuZA"
         let cursor = try feed.cursor(text)
-        #expect(cursor.shown == nil && cursor.counts?.here == 20 && feed.text(cursor) == text)
+        #expect(cursor.shown == nil && cursor.offsets?.here == 20 && feed.text(cursor) == text)
         var request = FeedRequest(cursor: text, limit: 20, now: Fixture.now)
-        request.campaigns = CampaignFacts(viewer: "v", moment: 1)
+        request.campaigns = TargetingContext(viewer: "v", moment: 1)
         let page = try await feed.page(request)
         #expect(page.contentIDs.first == "user:u20" && page.adIDs.count == 4 && page.entries[0].campaign != nil)
     }

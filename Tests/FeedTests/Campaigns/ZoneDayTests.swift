@@ -9,7 +9,7 @@ struct ZoneDayTests {
     private static let year: Int64 = 1_798_761_600_000
 
     /// The days of a year, as clocks of a zone count them.
-    private static func days(in zone: CampaignZone) -> [Range<Int64>] {
+    private static func days(in zone: CampaignTimeZone) -> [Range<Int64>] {
         var days = [zone.clocks.day(of: year)]
         while let last = days.last, last.upperBound < year + 365 * 24 * hour { days.append(zone.clocks.day(of: last.upperBound)) }
         return days
@@ -22,7 +22,7 @@ struct ZoneDayTests {
             ("America/Havana", [23, 25]), ("Africa/Cairo", [23, 25]), ("Asia/Kathmandu", []), ("+05:30", []), ("UTC", []),
         ] as [(String, [Int64])])
     func lengths(name: String, expected: [Int64]) throws {
-        let zone = try #require(CampaignZone(name))
+        let zone = try #require(CampaignTimeZone(name))
         let days = Self.days(in: zone)
         #expect(days.map { ($0.upperBound - $0.lowerBound) / Self.hour }.filter { $0 != 24 } == expected)
         for (day, next) in zip(days, days.dropFirst()) {
@@ -30,7 +30,7 @@ struct ZoneDayTests {
             for moment in stride(from: day.lowerBound, to: day.upperBound, by: Int(Self.hour / 2)) {
                 #expect(zone.clocks.day(of: moment) == day)
             }
-            #expect(ZoneClocks.local(day.lowerBound + zone.clocks.offset(at: day.lowerBound)).rest <= Self.hour)
+            #expect(TimeZoneOffsets.local(day.lowerBound + zone.clocks.offset(at: day.lowerBound)).rest <= Self.hour)
         }
     }
 
@@ -41,7 +41,7 @@ struct ZoneDayTests {
             "Africa/Casablanca", "Asia/Kathmandu", "+05:30",
         ], [0xFF_FFFF, 0b11_1111, 0x3F_FF00] as [UInt32])
     func paces(name: String, hours: UInt32) throws {
-        let zone = try #require(CampaignZone(name))
+        let zone = try #require(CampaignTimeZone(name))
         let days = Self.days(in: zone)
         let changed = days.filter { $0.upperBound - $0.lowerBound != 24 * Self.hour }
         for day in changed + days.prefix(1) {
@@ -49,10 +49,10 @@ struct ZoneDayTests {
             (campaign.goal, campaign.pacing, campaign.zone) = (.init(unit: .impressions, daily: 1_000), .even, zone)
             campaign.targeting.hours = hours
             let book = CampaignDeliveryTests.book([campaign])
-            let delivery = CampaignDelivery(ledger: nil, process: "p", lifetime: 300_000)
+            let delivery = AdServer(ledger: nil, process: "p", lifetime: 300_000)
             // What there is to be, minute by minute, by what the clocks show.
             let minutes = stride(from: day.lowerBound, to: day.upperBound, by: 60_000).map { moment in
-                let shown = ZoneClocks.local(moment + zone.clocks.offset(at: moment)).rest / Self.hour
+                let shown = TimeZoneOffsets.local(moment + zone.clocks.offset(at: moment)).rest / Self.hour
                 return hours >> UInt32(shown) & 1 != 0
             }
             let all = minutes.count { $0 }
@@ -61,10 +61,10 @@ struct ZoneDayTests {
                 for number in 0..<6 {
                     let now = day.lowerBound + Int64(minute) * 60_000 + Int64(number) * 10_000
                     let page = CampaignDeliveryTests.page("v\(minute)-\(number)", now: now)
-                    guard let given = try delivery.give(page, of: book)[0] else { continue }
+                    guard let given = try delivery.allocate(page, of: book)[0] else { continue }
                     #expect(isShown)
                     delivered += 1
-                    delivery.settle([CampaignDeliveryTests.seen(given, by: page.facts.viewer, at: now)], [.counted])
+                    delivery.eventsDidCommit([CampaignDeliveryTests.seen(given, by: page.facts.viewer, at: now)], [.counted])
                 }
                 if isShown { passed += 1 }
                 let due = Double(passed) / Double(all) * 1_000

@@ -48,7 +48,7 @@ struct ClientCapabilitiesTests {
         #expect(try ClientCapabilities("A").types.knowsAll)
         #expect(try ClientCapabilities("();bindings, *").types.knows(binding: "text") == false)
         // They count even for one who knows all cells.
-        #expect(LackingCells(try ClientCapabilities("*, (text);bindings"), among: []) != nil)
+        #expect(UnsupportedCells(try ClientCapabilities("*, (text);bindings"), among: []) != nil)
         let many = (0..<65).map { "t\($0)" }.joined(separator: " ")
         #expect(throws: FeedError.self) { try ClientCapabilities("(\(many));bindings") }
     }
@@ -56,10 +56,10 @@ struct ClientCapabilitiesTests {
     @Test("clients that lack the same are alike, and one that lacks nothing is as one that says nothing")
     func lacking() throws {
         let all: Set<CellIdentifier> = [CellIdentifier("A"), CellIdentifier("B", version: 2)]
-        #expect(LackingCells(try ClientCapabilities("A, B;v=2, Z"), among: all) == nil)
-        #expect(LackingCells(try ClientCapabilities("*"), among: all) == nil)
-        let one = LackingCells(try ClientCapabilities("A, B"), among: all)
-        let other = LackingCells(try ClientCapabilities("A, Z;v=7"), among: all)
+        #expect(UnsupportedCells(try ClientCapabilities("A, B;v=2, Z"), among: all) == nil)
+        #expect(UnsupportedCells(try ClientCapabilities("*"), among: all) == nil)
+        let one = UnsupportedCells(try ClientCapabilities("A, B"), among: all)
+        let other = UnsupportedCells(try ClientCapabilities("A, Z;v=7"), among: all)
         #expect(one != nil && one == other)
     }
 }

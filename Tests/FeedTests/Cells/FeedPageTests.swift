@@ -18,7 +18,7 @@ struct FeedPageTests {
             throw ActionError.unknownCell("ad:0")
         }
         #expect(token.cell == "ad:0" && token.slot == 0 && token.page != 0)
-        #expect(token.showing == Showing(feed: "main", position: 1))
+        #expect(token.showing == ImpressionContext(feed: "main", position: 1))
         let click = fixture.tokens.click(cell: "ad:0", slot: 0, page: token.page, showing: token.showing, now: Fixture.now)
         let cancellation = #""cancellation":{"type":"request","method":"DELETE","href":"/images/requests/{request}","templated":true}"#
         let expected =
@@ -90,7 +90,7 @@ struct FeedPageTests {
         #expect(href.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
         let named = try #require(fixture.factories.item(ofCell: "user:" + id))
         #expect(named.kind == "user" && named.id == id)
-        _ = try await fixture.performer().simulate(.selection, of: "user:" + id, for: ClientTrace(), now: Fixture.now)
+        _ = try await fixture.performer().simulate(.selection, of: "user:" + id, for: ClientFingerprint(), now: Fixture.now)
     }
 
     @Test("what has to be escaped is, wherever in a text it stands, and nothing else")
@@ -134,7 +134,7 @@ struct FeedPageTests {
                     Binding(
                         "avatar",
                         .image(
-                            BoundPicture(
+                            ImageBinding(
                                 "https://feed.example/images/sig-\(Fixture.now)/26", box: .init(width: 50, height: 50), scales: [1, 2],
                                 alternative: "u0"))),
                 ]))
@@ -155,7 +155,7 @@ struct FeedPageTests {
         let page = try await fixture.page()
         #expect(minted.withLock { $0 } == ["avatar https://img.example/gl.png", "background https://img.example/bg.png"])
         _ = try await fixture.performer().perform(
-            .selection, of: "user:gl", for: ClientTrace(viewer: "ann"), now: Fixture.now, answer: { $0.json() })
+            .selection, of: "user:gl", for: ClientFingerprint(viewer: "ann"), now: Fixture.now, response: { $0.json() })
         #expect(page.ids == ["user:gl"] && minted.withLock { $0.last } == "original https://img.example/gl.png")
     }
 }

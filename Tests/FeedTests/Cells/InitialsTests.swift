@@ -11,6 +11,6 @@ struct InitialsTests {
             ("<script>", ""), ("ß ª", ""), ("", ""), ("  ", ""),
         ])
     func initials(_ name: String, _ initials: String) {
-        #expect(PictureShape(BoundPicture.Box(width: 1, height: 1), name: name).initials == initials)
+        #expect(ImageGeometry(ImageBinding.Box(width: 1, height: 1), name: name).initials == initials)
     }
 }

@@ -56,7 +56,7 @@ struct MediaCellTests {
             (#","duration":86401"#, "duration"),
         ])
     func faults(more: String, field: String) {
-        let error = #expect(throws: ItemFault.self) { try Self.item("v", "video", more) }
+        let error = #expect(throws: ItemError.self) { try Self.item("v", "video", more) }
         #expect(error?.field == field)
     }
 
@@ -65,10 +65,10 @@ struct MediaCellTests {
         let fixture = try fixture(Self.item("v", "video"))
         fixture.store.put(Fixture.advertisement("0", at: 2), in: .advertisements)
         let performer = fixture.performer()
-        let client = ClientTrace(viewer: "ann", address: "192.0.2.0", addressHash: "h", userAgent: "tests")
-        func sighting(_ slot: CommandKey, of cell: String = "ad:v") -> ActionPerformer.Sighting {
+        let client = ClientFingerprint(viewer: "ann", address: "192.0.2.0", addressHash: "h", userAgent: "tests")
+        func sighting(_ slot: CommandKey, of cell: String = "ad:v") -> ActionPerformer.ImpressionReport {
             let token = fixture.tokens.impression(cell: cell, slot: 0, page: 3, now: Fixture.now)
-            return ActionPerformer.Sighting(cell: cell, token: token, slot: slot)
+            return ActionPerformer.ImpressionReport(cell: cell, token: token, slot: slot)
         }
         let sightings =
             CommandKey.playback.map { sighting($0) } + [
@@ -77,10 +77,10 @@ struct MediaCellTests {
         let verdicts = try await performer.impressions(sightings, for: client, now: Fixture.now)
         #expect(verdicts == Array(repeating: .counted, count: 8) + [.unknown, .unknown])
         #expect(fixture.ledger.events.map(\.kind.rawValue) == CommandKey.playback.map(\.rawValue) + ["impression"])
-        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.keys.first }).count == 8)
+        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.recordedKeys.first }).count == 8)
         #expect(fixture.ledger.events.allSatisfy { $0.rates.count == 2 })
         await #expect(throws: ActionError.nothingToDo(CommandKey("start"), cell: "ad:v")) {
-            _ = try await performer.perform(CommandKey("start"), of: "ad:v", for: client, now: Fixture.now, answer: { $0.json() })
+            _ = try await performer.perform(CommandKey("start"), of: "ad:v", for: client, now: Fixture.now, response: { $0.json() })
         }
     }
 

@@ -25,7 +25,7 @@ struct OpenForExtensionTests {
         try fixture.registry.register(RemoteCommand(name: "sign-up", effects: effects))
         let plan = try CellCommands(
             kind: "event", slots: [.selection: ["analytics", "sign-up", "present"]], registry: fixture.registry, offers: .presentation)
-        try fixture.factories.register(EventCellFactory(plan: plan), for: ItemForm(kind: "event", variant: "party"), prefix: "event")
+        try fixture.factories.register(EventCellFactory(plan: plan), for: ItemType(kind: "event", variant: "party"), prefix: "event")
         fixture.store.put(FeedItem(kind: "event", id: "1", variant: "party", position: 1, body: Array("New Year".utf8)))
         return fixture
     }
@@ -45,9 +45,9 @@ struct OpenForExtensionTests {
     func command() async throws {
         let effects = Effects()
         let fixture = try fixture(effects)
-        let client = ClientTrace(viewer: "ann")
+        let client = ClientFingerprint(viewer: "ann")
         let outcome = try await fixture.performer().perform(
-            .selection, of: "event:1", for: client, now: Fixture.now, answer: { $0.json() })
+            .selection, of: "event:1", for: client, now: Fixture.now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.presentation?.screen == "SignUp" && performance.isComplete)
         fixture.store.delete(kind: "event", id: "1")
@@ -61,8 +61,8 @@ struct OpenForExtensionTests {
         let plan = try CellCommands(kind: "advertisement", slots: [:], registry: .standard, offers: [])
         for variant in ["video", "audio"] {
             try fixture.factories.register(
-                AdvertisementCellFactory(plan: plan), for: ItemForm(kind: "advertisement", variant: variant), prefix: "ad",
-                lane: .advertisements)
+                AdvertisementCellFactory(plan: plan), for: ItemType(kind: "advertisement", variant: variant), prefix: "ad",
+                stream: .advertisements)
         }
         for (index, variant) in ["video", "image", "image", "audio", "video"].enumerated() {
             fixture.store.put(Fixture.advertisement("\(index)", at: Int64(index), variant: variant), in: .advertisements)
@@ -77,9 +77,9 @@ struct OpenForExtensionTests {
     }
 
     struct EveryThird: AdPlacement {
-        let supply = AdSupply.rotating(perPage: 3)
+        let supply = FillPolicy.rotating(perPage: 3)
 
-        func indices(for advertisements: Int, in stretch: ContentStretch) -> [Int] {
+        func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] {
             Array(stride(from: 3, through: stretch.count, by: 3).prefix(advertisements))
         }
     }

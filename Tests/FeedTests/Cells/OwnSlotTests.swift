@@ -9,9 +9,9 @@ struct OwnSlotTests {
     final class Comments: Command {
         let name = "comment"
         let input = [FieldDeclaration("text", .text, isRequired: true, maximum: 10)]
-        private let log = Mutex<[[String: ActionValue]]>([])
+        private let log = Mutex<[[String: JSONValue]]>([])
 
-        var all: [[String: ActionValue]] { log.withLock { $0 } }
+        var all: [[String: JSONValue]] { log.withLock { $0 } }
 
         func perform(in context: inout CommandContext) throws {
             let input = context.input
@@ -19,24 +19,24 @@ struct OwnSlotTests {
         }
     }
 
-    let ann = ClientTrace(viewer: "ann", userAgent: "test")
+    let ann = ClientFingerprint(viewer: "ann", userAgent: "test")
     let comments = Comments()
 
     /// Puts the cell on the list that its input names.
     private struct File: UndoableCommand {
         let name = "file"
-        let needs: CommandNeeds = .viewer
+        let needs: CommandRequirements = .viewer
         let input = [FieldDeclaration("list", .text, isRequired: true, choices: ["later", "favourites"])]
 
         func perform(in context: inout CommandContext) throws {
             guard case .text(let list)? = context.input["list"] else { return }
             let record = try context.put(on: ViewerList(rawValue: list), for: self)
-            context.keepForUndo(Array(list.utf8) + [0] + record)
+            context.recordUndo(Array(list.utf8) + [0] + record)
         }
 
         func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
             let parts = record.split(separator: 0, maxSplits: 1)
-            try context.takeBack(Array(parts[1]), from: ViewerList(rawValue: String(decoding: parts[0], as: UTF8.self)), for: self)
+            try context.revert(Array(parts[1]), from: ViewerList(rawValue: String(decoding: parts[0], as: UTF8.self)), for: self)
         }
     }
 
@@ -63,7 +63,7 @@ struct OwnSlotTests {
         func file(_ list: String) async throws -> String {
             let outcome = try await fixture.performer().perform(
                 CommandKey("keep"), of: "user:u0", for: ann, now: Fixture.now, body: Array(#"{"list":"\#(list)"}"#.utf8),
-                answer: { $0.json() })
+                response: { $0.json() })
             guard case .performed(let performance) = outcome else { throw TestFailure() }
             return try #require(performance.selection)
         }
@@ -81,7 +81,7 @@ struct OwnSlotTests {
         let fixture = try fixture()
         func comment(_ body: String) async throws {
             _ = try await fixture.performer().perform(
-                CommandKey("comment"), of: "user:u0", for: ann, now: Fixture.now, body: Array(body.utf8), answer: { $0.json() })
+                CommandKey("comment"), of: "user:u0", for: ann, now: Fixture.now, body: Array(body.utf8), response: { $0.json() })
         }
         try await comment(#" {"public": true, "stars": 4.50, "text": "\u00e9\n", "mood": "good"} "#)
         let event = try #require(fixture.ledger.events.first)
@@ -95,7 +95,7 @@ struct OwnSlotTests {
         func note(_ length: Int) async throws {
             let body = #"{"note":"\#(String(repeating: "x", count: length))"}"#
             _ = try await noted.performer().perform(
-                CommandKey("note"), of: "user:u0", for: ann, now: Fixture.now, body: Array(body.utf8), answer: { $0.json() })
+                CommandKey("note"), of: "user:u0", for: ann, now: Fixture.now, body: Array(body.utf8), response: { $0.json() })
         }
         try await note(EventInput.limit - 11)
         await #expect(throws: ActionError.self) { try await note(EventInput.limit - 10) }
@@ -124,13 +124,13 @@ struct OwnSlotTests {
     func performed() async throws {
         let fixture = try fixture()
         let like = CommandKey("like")
-        let outcome = try await fixture.performer().perform(like, of: "user:u0", for: ann, now: Fixture.now, answer: { $0.json() })
+        let outcome = try await fixture.performer().perform(like, of: "user:u0", for: ann, now: Fixture.now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(fixture.ledger.events.map(\.kind.rawValue) == ["like", "save"] && fixture.ledger.listed(.saved, "ann") == ["user:u0"])
         _ = try await fixture.performer().undo(selection: #require(performance.selection), for: ann, now: Fixture.now)
         #expect(fixture.ledger.listed(.saved, "ann").isEmpty)
         await #expect(throws: ActionError.nothingToDo(CommandKey("shout"), cell: "user:u0")) {
-            try await fixture.performer().perform(CommandKey("shout"), of: "user:u0", for: ann, now: Fixture.now, answer: { $0.json() })
+            try await fixture.performer().perform(CommandKey("shout"), of: "user:u0", for: ann, now: Fixture.now, response: { $0.json() })
         }
     }
 
@@ -140,7 +140,7 @@ struct OwnSlotTests {
         if simulated {
             _ = try await performer.simulate(slot, of: "user:u0", for: ann, now: Fixture.now, body: body)
         } else {
-            _ = try await performer.perform(slot, of: "user:u0", for: ann, now: Fixture.now, body: body, answer: { $0.json() })
+            _ = try await performer.perform(slot, of: "user:u0", for: ann, now: Fixture.now, body: body, response: { $0.json() })
         }
     }
 
@@ -211,7 +211,7 @@ struct CompanionTests {
             ]
         ], actions: [.selection: ["analytics"], .dismissal: ["analytics", "dismiss"]])
 
-    let ann = ClientTrace(viewer: "ann", userAgent: "test")
+    let ann = ClientFingerprint(viewer: "ann", userAgent: "test")
 
     private func fixture(_ ids: [String], advertisements: Int = 0) throws -> Fixture {
         var fixture = try Fixture(advertisements: advertisements)
@@ -245,12 +245,12 @@ struct CompanionTests {
     func performed() async throws {
         let fixture = try fixture(["a", "bare"])
         for cell in ["place:a#photos", "place:bare#notes", "place:a"] {
-            _ = try await fixture.performer().perform(.selection, of: cell, for: ann, now: Fixture.now, answer: { $0.json() })
+            _ = try await fixture.performer().perform(.selection, of: cell, for: ann, now: Fixture.now, response: { $0.json() })
         }
         #expect(fixture.ledger.events.map(\.cell) == ["place:a#photos", "place:bare#notes", "place:a"])
         for cell in ["place:bare#photos", "place:a#", "place:a#nothing", "place:#photos", "user:u0#photos"] {
             await #expect(throws: ActionError.unknownCell(cell)) {
-                try await fixture.performer().perform(.selection, of: cell, for: ann, now: Fixture.now, answer: { $0.json() })
+                try await fixture.performer().perform(.selection, of: cell, for: ann, now: Fixture.now, response: { $0.json() })
             }
         }
     }
@@ -261,7 +261,7 @@ struct CompanionTests {
         let assembler = fixture.assembler()
         let page = try await assembler.page(FeedRequest(limit: 2, now: Fixture.now, followsChanges: true))
         func changes(_ cell: String) async throws -> [Int] {
-            let request = FeedRequest(now: Fixture.now, hasViewer: true, marks: HiddenSet([ExactText(cell)]))
+            let request = FeedRequest(now: Fixture.now, hasViewer: true, marks: HiddenSet([ByteString(cell)]))
             guard case .changed(let changed) = try await assembler.changes(since: [try #require(page.since)], request) else {
                 throw TestFailure()
             }
@@ -271,7 +271,7 @@ struct CompanionTests {
         #expect(try await changes("place:a") == [0, 1, 2])
         #expect(try await changes("place:a#photos") == [1])
         let outcome = try await fixture.performer().perform(
-            .dismissal, of: "place:b#notes", for: ann, now: Fixture.now, answer: { $0.json() })
+            .dismissal, of: "place:b#notes", for: ann, now: Fixture.now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.undo != nil && fixture.ledger.listed(.dismissed, "ann") == ["place:b#notes"])
     }
@@ -286,8 +286,8 @@ struct CompanionTests {
                 "place:a", "place:a#photos", "place:a#notes", "place:x#y", "place:x#y#photos", "place:x#y#notes", "user:u#photos",
             ])
         #expect(page.omissions.map(\.id) == ["a#photos"])
-        _ = try await fixture.performer().perform(.selection, of: "place:x#y#notes", for: ann, now: Fixture.now, answer: { $0.json() })
-        _ = try await fixture.performer().perform(.selection, of: "user:u#photos", for: ann, now: Fixture.now, answer: { $0.json() })
+        _ = try await fixture.performer().perform(.selection, of: "place:x#y#notes", for: ann, now: Fixture.now, response: { $0.json() })
+        _ = try await fixture.performer().perform(.selection, of: "user:u#photos", for: ann, now: Fixture.now, response: { $0.json() })
     }
 
     @Test("a companion needs a name and a first cell")
@@ -296,7 +296,7 @@ struct CompanionTests {
             var declaration = Self.place
             declaration.cells[.collection] = Array(Self.place.cells[.collection]?[cells] ?? [])
             declaration.cells[.collection]?[1].companion = companion
-            #expect(throws: KindFault.self) { try DeclaredKind(declaration) }
+            #expect(throws: KindError.self) { try DeclaredKind(declaration) }
         }
     }
 }

@@ -23,7 +23,7 @@ struct FeedChangesTests {
         try await fixture.assembler().changes(since: pages.map { $0.since ?? "" }, FeedRequest(now: now))
     }
 
-    private func changed(_ fixture: Fixture, _ pages: [FeedPage], now: Int64 = Fixture.now) async throws -> ChangedPages {
+    private func changed(_ fixture: Fixture, _ pages: [FeedPage], now: Int64 = Fixture.now) async throws -> PageDiff {
         guard case .changed(let changed) = try await changes(fixture, pages, now: now) else { throw CancellationError() }
         return changed
     }
@@ -115,7 +115,7 @@ struct FeedChangesTests {
     func reload() async throws {
         let fixture = try Fixture(users: 400)
         let page = try await page(fixture, limit: 4)
-        let many = try await held(fixture, pages: FeedAssembler.heldPageLimit + 1)
+        let many = try await held(fixture, pages: FeedAssembler.clientPageLimit + 1)
         #expect(try await !mustReload(fixture, Array(many.dropLast())))
         #expect(try await mustReload(fixture, many))
         let second = try #require(try await held(fixture, pages: 2).last)
@@ -197,17 +197,17 @@ struct FeedChangesTests {
         "a page is packed and unpacked without loss, whatever its ids",
         arguments: [["user:a", "user:ab", "user:b", "ad:1", "ad:1"], [], ["", "é", "e\u{301}", "日本", String(repeating: "x", count: 520)]])
     func packing(ids: [String]) throws {
-        let cells = ids.enumerated().map { HeldCell(id: $1, digest: UInt64($0) * 0x0102_0304_0506 & 0xFFFF_FFFF_FFFF) }
+        let cells = ids.enumerated().map { ClientCell(id: $1, digest: UInt64($0) * 0x0102_0304_0506 & 0xFFFF_FFFF_FFFF) }
         let cursor = Base64URL.encode(Array(repeating: 200, count: 200))
         for page in [
-            HeldPage(feed: 1, cursor: nil, limit: 1, layout: .collection, width: nil, cells: cells),
-            HeldPage(
+            ClientPageState(feed: 1, cursor: nil, limit: 1, layout: .collection, width: nil, cells: cells),
+            ClientPageState(
                 feed: .max, cursor: cursor, limit: 100, layout: .table, width: 10_000,
-                edges: HeldPage.Edges(before: 1, after: 0xFFFF_FFFF_FFFF),
+                edges: ClientPageState.Edges(before: 1, after: 0xFFFF_FFFF_FFFF),
                 cells: cells),
         ] {
             let text = try #require(page.text)
-            #expect(HeldPage(text: text) == page)
+            #expect(ClientPageState(text: text) == page)
         }
     }
 
@@ -216,7 +216,7 @@ struct FeedChangesTests {
         let fixture = try Fixture(users: 60, advertisements: 3)
         let since = try #require(try await held(fixture, pages: 2, limit: 20).last?.since)
         #expect(since.count < 400)
-        let cells = (0..<100).map { HeldCell(id: String(repeating: "\($0)", count: 200), digest: 0) }
-        #expect(HeldPage(feed: 1, cursor: nil, limit: 100, layout: .collection, width: nil, cells: cells).text == nil)
+        let cells = (0..<100).map { ClientCell(id: String(repeating: "\($0)", count: 200), digest: 0) }
+        #expect(ClientPageState(feed: 1, cursor: nil, limit: 100, layout: .collection, width: nil, cells: cells).text == nil)
     }
 }

@@ -6,14 +6,15 @@ import Testing
 @Suite("Performing actions")
 struct ActionPerformerTests {
     let now = Fixture.now
-    let ann = ClientTrace(viewer: "ann", address: "192.0.2.0", userAgent: "test")
+    let ann = ClientFingerprint(viewer: "ann", address: "192.0.2.0", userAgent: "test")
 
     func perform(
-        _ fixture: Fixture, _ slot: CommandKey = .selection, _ cell: String = "user:u0", _ client: ClientTrace? = nil, at now: Int64? = nil,
+        _ fixture: Fixture, _ slot: CommandKey = .selection, _ cell: String = "user:u0", _ client: ClientFingerprint? = nil,
+        at now: Int64? = nil,
         key: IdempotencyKey? = nil
-    ) async throws -> Performance {
+    ) async throws -> CommandResult {
         let outcome = try await fixture.performer().perform(
-            slot, of: cell, for: client ?? ann, now: now ?? self.now, idempotency: key, answer: { $0.json() })
+            slot, of: cell, for: client ?? ann, now: now ?? self.now, idempotency: key, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         return performance
     }
@@ -68,7 +69,7 @@ struct ActionPerformerTests {
         let fixture = try Fixture(users: 1)
         let performer = ActionPerformer(
             store: fixture.store, ledger: fixture.ledger, factories: fixture.factories, tokens: fixture.tokens, undoWindow: 0)
-        let outcome = try await performer.perform(.dismissal, of: "user:u0", for: ann, now: now, answer: { $0.json() })
+        let outcome = try await performer.perform(.dismissal, of: "user:u0", for: ann, now: now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.undo == nil && !String(decoding: performance.json(), as: UTF8.self).contains("undo"))
         #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
@@ -96,7 +97,7 @@ struct ActionPerformerTests {
         #expect(steps.map(\.command) == ["dismiss", "analytics"] && steps.allSatisfy { $0.outcome == .simulated })
         #expect(fixture.ledger.commits == 1 && fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
         await #expect(throws: ActionError.unknownSelection(id)) {
-            try await performer.simulateUndo(selection: id, for: ClientTrace(), now: now)
+            try await performer.simulateUndo(selection: id, for: ClientFingerprint(), now: now)
         }
         _ = try await performer.undo(selection: id, for: ann, now: now + 1)
         await #expect(throws: ActionError.alreadyUndone) { try await performer.simulateUndo(selection: id, for: ann, now: now + 2) }
@@ -109,7 +110,7 @@ struct ActionPerformerTests {
         let performer = fixture.performer()
         @Sendable func undo(_ fingerprint: String = "f") async throws -> [UInt8] {
             let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: fingerprint, expires: .max)
-            switch try await performer.undo(selection: id, for: ann, now: now + 1, idempotency: key, answer: StepResult.json) {
+            switch try await performer.undo(selection: id, for: ann, now: now + 1, idempotency: key, response: StepResult.json) {
             case .undone(let steps): return StepResult.json(steps)
             case .replayed(let answer): return answer
             }
@@ -131,7 +132,7 @@ struct ActionPerformerTests {
         let performer = fixture.performer()
         await #expect(throws: ActionError.undoExpired) { try await performer.undo(selection: id, for: ann, now: now + 600_001) }
         await #expect(throws: ActionError.unknownSelection(id)) {
-            try await performer.undo(selection: id, for: ClientTrace(viewer: "bob"), now: now)
+            try await performer.undo(selection: id, for: ClientFingerprint(viewer: "bob"), now: now)
         }
         await #expect(throws: ActionError.unknownSelection("x")) { try await performer.undo(selection: "x", for: ann, now: now) }
         #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
@@ -147,7 +148,7 @@ struct ActionPerformerTests {
         }
         await #expect(throws: ActionError.brokenCell("user:b")) { try await perform(fixture, .selection, "user:b") }
         await #expect(throws: ActionError.nothingToDo(.impression, cell: "user:u0")) { try await perform(fixture, .impression) }
-        for client in [ClientTrace(), ClientTrace(address: "192.0.2.0")] {
+        for client in [ClientFingerprint(), ClientFingerprint(address: "192.0.2.0")] {
             await #expect(throws: ActionError.viewerRequired(command: "dismiss")) {
                 try await perform(fixture, .dismissal, "user:u0", client)
             }
@@ -165,7 +166,7 @@ struct ActionPerformerTests {
                 + #"{"command":"dismiss","outcome":"simulated"}]}"#)
         #expect(fixture.ledger.commits == 0)
         await #expect(throws: ActionError.viewerRequired(command: "dismiss")) {
-            try await fixture.performer().simulate(.dismissal, of: "user:u0", for: ClientTrace(), now: now)
+            try await fixture.performer().simulate(.dismissal, of: "user:u0", for: ClientFingerprint(), now: now)
         }
     }
 
@@ -175,14 +176,14 @@ struct ActionPerformerTests {
         let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
         let first = try await perform(fixture, key: key)
         let again = try await fixture.performer().perform(
-            .selection, of: "user:u0", for: ann, now: now, idempotency: key, answer: { $0.json() })
+            .selection, of: "user:u0", for: ann, now: now, idempotency: key, response: { $0.json() })
         guard case .replayed(let answer) = again else { throw TestFailure() }
         #expect(answer == first.json())
         var other = key
         other.fingerprint = "g"
         await #expect(throws: ActionError.keyReused) {
             try await fixture.performer().perform(
-                .selection, of: "user:u1", for: ann, now: now, idempotency: other, answer: { $0.json() })
+                .selection, of: "user:u1", for: ann, now: now, idempotency: other, response: { $0.json() })
         }
         #expect(fixture.ledger.events.count == 1)
     }
@@ -201,7 +202,7 @@ struct ActionPerformerTests {
             for _ in 0..<32 {
                 group.addTask {
                     let outcome = try await performer.perform(
-                        .selection, of: "user:u0", for: ann, now: now, idempotency: key, answer: { $0.json() })
+                        .selection, of: "user:u0", for: ann, now: now, idempotency: key, response: { $0.json() })
                     switch outcome {
                     case .performed(let performance): return performance.json()
                     case .replayed(let answer): return answer
@@ -226,7 +227,7 @@ struct ActionPerformerTests {
     func untraced() async throws {
         let fixture = try Fixture(users: 1)
         var client = ann
-        client.leavesTrace = false
+        client.isTracked = false
         let dismissal = try await perform(fixture, .dismissal, "user:u0", client)
         let selection = try await perform(fixture, .selection, "user:u0", client)
         #expect(fixture.ledger.events.allSatisfy { $0.viewer == nil && $0.address == nil })
@@ -264,7 +265,7 @@ struct ActionPerformerTests {
                 let performed = model[index]
                 let isOwner = performed.viewer == viewer
                 do {
-                    _ = try await fixture.performer().undo(selection: performed.id, for: ClientTrace(viewer: viewer), now: now)
+                    _ = try await fixture.performer().undo(selection: performed.id, for: ClientFingerprint(viewer: viewer), now: now)
                     #expect(isOwner)
                     model.remove(at: index)
                 } catch ActionError.unknownSelection {
@@ -273,7 +274,7 @@ struct ActionPerformerTests {
             } else {
                 let slot = [CommandKey.selection, .deselection, .dismissal].randomElement(using: &random) ?? .selection
                 let cell = "user:u\(Int.random(in: 0..<4, using: &random))"
-                let performance = try await perform(fixture, slot, cell, ClientTrace(viewer: viewer))
+                let performance = try await perform(fixture, slot, cell, ClientFingerprint(viewer: viewer))
                 let lists: [ViewerList] =
                     switch (slot, policy) {
                     case (.selection, _): [.saved]

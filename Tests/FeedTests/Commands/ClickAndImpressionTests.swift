@@ -7,7 +7,7 @@ import Testing
 @Suite("Clicks and impressions")
 struct ClickAndImpressionTests {
     let now = Fixture.now
-    let client = ClientTrace(address: "192.0.2.0/24", addressHash: "a1", userAgent: "test")
+    let client = ClientFingerprint(address: "192.0.2.0/24", addressHash: "a1", userAgent: "test")
 
     func token(_ fixture: Fixture) async throws -> String {
         let page = try await fixture.page()
@@ -89,14 +89,14 @@ struct ClickAndImpressionTests {
         configuration.advertisementCommands[.impression] = ["analytics", "save"]
         let fixture = try Fixture(advertisements: 1, configuration: configuration)
         let token = fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)
-        let sighting = ActionPerformer.Sighting(cell: "ad:0", token: token)
-        let robot = ClientTrace(viewer: "ann", userAgent: "bot", verdict: verdict)
+        let sighting = ActionPerformer.ImpressionReport(cell: "ad:0", token: token)
+        let robot = ClientFingerprint(viewer: "ann", userAgent: "bot", verdict: verdict)
         #expect(try await fixture.performer().impressions([sighting], for: robot, now: now) == [verdict == .bot ? .bot : .prefetch])
         #expect(fixture.ledger.events.map(\.kind) == [.impression] && fixture.ledger.listed(.saved, "ann").isEmpty)
         let late = now + 26 * 3_600_000
-        _ = try await fixture.performer().impressions([sighting], for: ClientTrace(viewer: "ann", userAgent: "test"), now: late)
+        _ = try await fixture.performer().impressions([sighting], for: ClientFingerprint(viewer: "ann", userAgent: "test"), now: late)
         #expect(fixture.ledger.events.map(\.kind) == [.impression, .impression] && fixture.ledger.listed(.saved, "ann").isEmpty)
-        _ = try await fixture.performer().impressions([sighting], for: ClientTrace(viewer: "ann", userAgent: "test"), now: now)
+        _ = try await fixture.performer().impressions([sighting], for: ClientFingerprint(viewer: "ann", userAgent: "test"), now: now)
         #expect(fixture.ledger.listed(.saved, "ann") == ["ad:0"])
     }
 
@@ -119,11 +119,11 @@ struct ClickAndImpressionTests {
         func repeats(viewer: String? = nil) -> [String] {
             let identities = CountingRules.Identities(viewer: viewer, address: "today", yesterdaysAddresses: ["yesterday"], userAgent: "a")
             rules.apply(to: &event, identities: identities, token: nil)
-            return event.deduplication?.repeats ?? []
+            return event.deduplication?.checkedKeys ?? []
         }
         #expect(repeats().filter { $0.contains("yesterday") }.count == 2 && repeats().count == 4)
         #expect(repeats(viewer: "ann").filter { $0.contains("yesterday") }.count == 1)
-        #expect(event.deduplication?.keys.contains { $0.contains("yesterday") } == false)
+        #expect(event.deduplication?.recordedKeys.contains { $0.contains("yesterday") } == false)
         event.at += rules.clickWindow
         #expect(repeats().count == 2)
     }
@@ -166,34 +166,35 @@ struct ClickAndImpressionTests {
     @Test(
         "a second click is a repetition by its viewer, or by address and user agent where one of the two named nobody",
         arguments: [
-            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "x"), true),
-            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "b", userAgent: "x"), false),
-            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "y"), false),
-            (ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "b"), true),
-            (ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(addressHash: "a", userAgent: "x"), true),
-            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), true),
-            (ClientTrace(addressHash: "a", userAgent: "x"), ClientTrace(viewer: "v", addressHash: "a", userAgent: "y"), false),
+            (ClientFingerprint(addressHash: "a", userAgent: "x"), ClientFingerprint(addressHash: "a", userAgent: "x"), true),
+            (ClientFingerprint(addressHash: "a", userAgent: "x"), ClientFingerprint(addressHash: "b", userAgent: "x"), false),
+            (ClientFingerprint(addressHash: "a", userAgent: "x"), ClientFingerprint(addressHash: "a", userAgent: "y"), false),
+            (ClientFingerprint(viewer: "v", addressHash: "a", userAgent: "x"), ClientFingerprint(viewer: "v", addressHash: "b"), true),
+            (ClientFingerprint(viewer: "v", addressHash: "a", userAgent: "x"), ClientFingerprint(addressHash: "a", userAgent: "x"), true),
+            (ClientFingerprint(addressHash: "a", userAgent: "x"), ClientFingerprint(viewer: "v", addressHash: "a", userAgent: "x"), true),
+            (ClientFingerprint(addressHash: "a", userAgent: "x"), ClientFingerprint(viewer: "v", addressHash: "a", userAgent: "y"), false),
             (
-                ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "w", addressHash: "a", userAgent: "x"),
+                ClientFingerprint(viewer: "v", addressHash: "a", userAgent: "x"),
+                ClientFingerprint(viewer: "w", addressHash: "a", userAgent: "x"),
                 false
             ),
-            (ClientTrace(viewer: "v"), ClientTrace(viewer: "v", addressHash: "a"), true),
+            (ClientFingerprint(viewer: "v"), ClientFingerprint(viewer: "v", addressHash: "a"), true),
         ])
-    func repetitions(first: ClientTrace, second: ClientTrace, isRepeated: Bool) async throws {
+    func repetitions(first: ClientFingerprint, second: ClientFingerprint, isRepeated: Bool) async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         for client in [first, second] { _ = try await fixture.performer().click(token: token(fixture), for: client, now: now) }
         let found = try fixture.ledger.events.map { try #require($0.deduplication) }
-        #expect(found.count == 2 && Set(found[0].keys).isDisjoint(with: found[1].repeats) != isRepeated)
+        #expect(found.count == 2 && Set(found[0].recordedKeys).isDisjoint(with: found[1].checkedKeys) != isRepeated)
     }
 
     @Test("an impression token counts once for a viewer or, without one, for an address, whatever the user agent; on two pages it is two")
     func tokens() async throws {
         let fixture = try Fixture(users: 60, advertisements: 1)
-        func sighting(_ page: FeedPage) throws -> ActionPerformer.Sighting {
+        func sighting(_ page: FeedPage) throws -> ActionPerformer.ImpressionReport {
             let entry = try #require(page.entries.first { $0.adSlot != nil })
             let text = String(decoding: entry.json, as: UTF8.self)
             let token = try #require(text.firstMatch(of: /"token":"([A-Za-z0-9_-]+)"/)?.output.1)
-            return ActionPerformer.Sighting(cell: entry.cell.id, token: String(token))
+            return ActionPerformer.ImpressionReport(cell: entry.cell.id, token: String(token))
         }
         let first = try await fixture.page()
         let next = try #require(first.next.flatMap { URLComponents(string: $0)?.queryItems?.first { $0.name == "cursor" }?.value })
@@ -202,19 +203,20 @@ struct ClickAndImpressionTests {
         #expect(one.cell == other.cell && one.token != other.token)
         #expect(try sighting(try await fixture.page()).token == one.token)
         let clients = [
-            (ClientTrace(addressHash: "a", userAgent: "x"), one), (ClientTrace(addressHash: "a", userAgent: "y"), one),
-            (ClientTrace(addressHash: "b", userAgent: "x"), one), (ClientTrace(addressHash: "a", userAgent: "x"), other),
-            (ClientTrace(viewer: "v", addressHash: "c"), one), (ClientTrace(viewer: "w", addressHash: "c"), one),
+            (ClientFingerprint(addressHash: "a", userAgent: "x"), one), (ClientFingerprint(addressHash: "a", userAgent: "y"), one),
+            (ClientFingerprint(addressHash: "b", userAgent: "x"), one), (ClientFingerprint(addressHash: "a", userAgent: "x"), other),
+            (ClientFingerprint(viewer: "v", addressHash: "c"), one), (ClientFingerprint(viewer: "w", addressHash: "c"), one),
             // Whoever names nobody takes nothing from those who do, nor they from him.
-            (ClientTrace(addressHash: "c"), one), (ClientTrace(viewer: "x", addressHash: "a"), one), (ClientTrace(viewer: "v"), one),
-            (ClientTrace(userAgent: "x"), one), (ClientTrace(userAgent: "y"), one),
+            (ClientFingerprint(addressHash: "c"), one), (ClientFingerprint(viewer: "x", addressHash: "a"), one),
+            (ClientFingerprint(viewer: "v"), one),
+            (ClientFingerprint(userAgent: "x"), one), (ClientFingerprint(userAgent: "y"), one),
         ]
         for (client, sighting) in clients { _ = try await fixture.performer().impressions([sighting], for: client, now: now) }
         var left: Set<String> = []
         let repeated = try fixture.ledger.events.map { event in
             let rules = try #require(event.deduplication)
-            defer { left.formUnion(rules.keys) }
-            return !left.isDisjoint(with: rules.repeats)
+            defer { left.formUnion(rules.recordedKeys) }
+            return !left.isDisjoint(with: rules.checkedKeys)
         }
         #expect(repeated == [false, true, false, false, false, false, false, false, true, false, true])
     }
@@ -232,8 +234,9 @@ struct ClickAndImpressionTests {
     func rates() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         for client in [
-            ClientTrace(viewer: "v", addressHash: "a", userAgent: "x"), ClientTrace(viewer: "w", addressHash: "a", userAgent: "y"),
-            ClientTrace(addressHash: "a", userAgent: "z"), ClientTrace(),
+            ClientFingerprint(viewer: "v", addressHash: "a", userAgent: "x"),
+            ClientFingerprint(viewer: "w", addressHash: "a", userAgent: "y"),
+            ClientFingerprint(addressHash: "a", userAgent: "z"), ClientFingerprint(),
         ] { _ = try await fixture.performer().click(token: token(fixture), for: client, now: now) }
         let rates = fixture.ledger.events.map { Set($0.rates.map(\.key)) }
         #expect(rates.map(\.count) == [2, 2, 1, 0])
@@ -245,7 +248,7 @@ struct ClickAndImpressionTests {
         let fixture = try Fixture(users: 2, advertisements: 1)
         let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
         let sightings = [
-            ActionPerformer.Sighting(cell: "ad:0", token: fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)),
+            ActionPerformer.ImpressionReport(cell: "ad:0", token: fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)),
             .init(cell: "ad:0", token: "forged"),
         ]
         let performer = fixture.performer()
@@ -278,7 +281,7 @@ struct ClickAndImpressionTests {
             fixture.tokens.impression(cell: cell, slot: 0, now: now - hours * 3_600_000)
         }
         let sightings = [
-            ActionPerformer.Sighting(cell: "ad:0", token: token("ad:0")),
+            ActionPerformer.ImpressionReport(cell: "ad:0", token: token("ad:0")),
             .init(cell: "ad:0", token: token("ad:1")),
             .init(cell: "ad:1", token: "forged"),
             .init(cell: "ad:9", token: token("ad:9")),
@@ -290,7 +293,7 @@ struct ClickAndImpressionTests {
         #expect(verdicts == [.counted, .unknown, .unknown, .unknown, .unknown, .expired, .counted])
         #expect(fixture.ledger.events.map(\.kind) == [.impression, .impression, .impression])
         #expect(fixture.ledger.commits == 1)
-        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.keys }).count == 2)
+        #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.recordedKeys }).count == 2)
         #expect(try await fixture.performer().impressions([], for: client, now: now).isEmpty)
     }
 
@@ -299,7 +302,7 @@ struct ClickAndImpressionTests {
         let old = try SigningKey(Array(repeating: 1, count: 32))
         let new = try SigningKey(Array(repeating: 2, count: 32))
         let token = CellTokens(keys: SigningKeys(current: old)).click(cell: "ad:ü:1", slot: 3, now: now)
-        let expected = CellToken(cell: "ad:ü:1", slot: 3, hour: CellTokens.bucket(of: now))
+        let expected = ImpressionToken(cell: "ad:ü:1", slot: 3, hour: CellTokens.bucket(of: now))
         let rotating = CellTokens(keys: SigningKeys(current: new, previous: old), lifetime: 1000)
         #expect(rotating.verifyClick(token, now: now) == .valid(expected))
         #expect(rotating.verifyClick(token, now: CellTokens.endOfBucket(of: now) + 999) == .valid(expected))

@@ -5,7 +5,7 @@ import Testing
 @Suite("One engine for commands")
 struct CommandEngineTests {
     let effects = Effects()
-    let ann = ClientTrace(viewer: "ann", userAgent: "test")
+    let ann = ClientFingerprint(viewer: "ann", userAgent: "test")
 
     /// A macro of somebody else's, which says only what it is made of.
     struct Pair: Command {
@@ -85,9 +85,9 @@ struct CommandEngineTests {
         let simulated = try await performer.simulate(.selection, of: "user:u0", for: ann, now: Fixture.now)
         #expect(simulated.steps.map(\.command) == ["analytics", "a", "save", "b"] && effects.all.isEmpty)
         await #expect(throws: ActionError.viewerRequired(command: "save")) {
-            try await performer.perform(.selection, of: "user:u0", for: ClientTrace(), now: Fixture.now, answer: { $0.json() })
+            try await performer.perform(.selection, of: "user:u0", for: ClientFingerprint(), now: Fixture.now, response: { $0.json() })
         }
-        let outcome = try await performer.perform(.selection, of: "user:u0", for: ann, now: Fixture.now, answer: { $0.json() })
+        let outcome = try await performer.perform(.selection, of: "user:u0", for: ann, now: Fixture.now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.steps.map(\.outcome) == Array(repeating: .performed, count: 4) && performance.undo != nil)
         let undone = try await performer.undo(selection: #require(performance.selection), for: ann, now: Fixture.now)
@@ -111,9 +111,9 @@ struct CommandEngineTests {
     func alone(fails: Bool) async throws {
         var fixture = try Fixture()
         let command: any Command = fails ? FailingCommand(name: "f") : SaveCommand()
-        try fixture.factories.register(PlainFactory(command: command), for: ItemForm(kind: "plain", variant: ""), prefix: "plain")
+        try fixture.factories.register(PlainFactory(command: command), for: ItemType(kind: "plain", variant: ""), prefix: "plain")
         fixture.store.put(FeedItem(kind: "plain", id: "1", variant: "", position: 1, body: []))
-        let outcome = try await fixture.performer().perform(.selection, of: "plain:1", for: ann, now: Fixture.now, answer: { $0.json() })
+        let outcome = try await fixture.performer().perform(.selection, of: "plain:1", for: ann, now: Fixture.now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.steps.map(\.outcome) == [fails ? .failed : .performed])
         #expect(fixture.ledger.events.map(\.kind) == (fails ? [] : [.save]) && performance.presentation == nil)
@@ -132,10 +132,10 @@ struct CommandEngineTests {
 
         func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt { try await base.commit(entry) }
         func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? { nil }
-        func selection(id: String) async throws -> SelectionRecord? { nil }
-        func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] { [] }
-        func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] { [] }
-        func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool { false }
+        func selection(id: String) async throws -> CommandRecord? { nil }
+        func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] { [] }
+        func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] { [] }
+        func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool { false }
         func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
             try base.withCells(on: lists, of: viewer, body)
         }
@@ -164,13 +164,13 @@ struct CommandEngineTests {
 
     @Test("a click whose commands do nothing else is the same event, and leads to the same place, as where they are performed")
     func plainClicks() async throws {
-        for client in [ann, ClientTrace(address: "192.0.2.0/24", addressHash: "a"), ClientTrace(viewer: "ann", verdict: .bot)] {
+        for client in [ann, ClientFingerprint(address: "192.0.2.0/24", addressHash: "a"), ClientFingerprint(viewer: "ann", verdict: .bot)] {
             var clicks: [(event: LedgerEvent, click: ActionPerformer.Click)] = []
             // Of a macro of somebody else's it is not known what it does with its commands.
             for commands in [["analytics", "clickthrough"], ["analytics", "pair", "clickthrough"]] {
                 let fixture = try fixture(Pair(components: [AnalyticsCommand()]), advertisements: commands)
                 let token = fixture.tokens.click(
-                    cell: "ad:0", slot: 0, showing: Showing(feed: "main", position: 3, layout: .table), now: Fixture.now)
+                    cell: "ad:0", slot: 0, showing: ImpressionContext(feed: "main", position: 3, layout: .table), now: Fixture.now)
                 let click = try await fixture.performer().click(token: token, for: client, now: Fixture.now)
                 #expect(fixture.ledger.events.count == 1)
                 clicks.append((try #require(fixture.ledger.events.first), click))
@@ -182,8 +182,8 @@ struct CommandEngineTests {
     @Test("a performance has one name, made when it is asked for, and another performance has another")
     func names() {
         var (one, other) = (
-            CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientTrace(), now: 1),
-            CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientTrace(), now: 1)
+            CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientFingerprint(), now: 1),
+            CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientFingerprint(), now: 1)
         )
         let name = one.performance
         #expect(name.count == 22 && name == one.performance && name != other.performance)

@@ -11,7 +11,7 @@ struct MacroCommandTests {
 
     func run(_ macro: MacroCommand, viewer: String? = "ann") async -> CommandContext {
         var context = CommandContext(
-            performance: "p", cell: "user:u", subject: nil, occurrence: .selection, client: ClientTrace(viewer: viewer), now: 1)
+            performance: "p", cell: "user:u", subject: nil, occurrence: .selection, client: ClientFingerprint(viewer: viewer), now: 1)
         do { try await macro.perform(in: &context) } catch { #expect(error is CommandError) }
         return context
     }
@@ -28,7 +28,7 @@ struct MacroCommandTests {
     func continues() async throws {
         let macro = MacroCommand([remote("a"), FailingCommand(name: "f"), remote("b")], policy: .continue)
         var context = CommandContext(
-            performance: "p", cell: "user:u", subject: nil, occurrence: .selection, client: ClientTrace(), now: 1)
+            performance: "p", cell: "user:u", subject: nil, occurrence: .selection, client: ClientFingerprint(), now: 1)
         try await macro.perform(in: &context)
         #expect(context.steps.map(\.outcome) == [.performed, .failed, .performed])
         #expect(effects.all == ["+a", "+b"])

@@ -53,22 +53,22 @@ struct SlotCommandsTests {
         let plan = try CellCommands(kind: "user", slots: [:], registry: .standard, offers: [])
         let factory = UserSnapshotCellFactory(plan: plan)
         var factories = CellFactories()
-        try factories.register(factory, for: ItemForm(kind: "user", variant: "regular"), prefix: "user")
-        #expect(throws: CellFactoryError.registeredTwice(ItemForm(kind: "user", variant: "regular"))) {
-            try factories.register(factory, for: ItemForm(kind: "user", variant: "regular"), prefix: "user")
+        try factories.register(factory, for: ItemType(kind: "user", variant: "regular"), prefix: "user")
+        #expect(throws: CellFactoryError.registeredTwice(ItemType(kind: "user", variant: "regular"))) {
+            try factories.register(factory, for: ItemType(kind: "user", variant: "regular"), prefix: "user")
         }
         #expect(throws: CellFactoryError.prefixTaken("person")) {
-            try factories.register(factory, for: ItemForm(kind: "user", variant: "featured"), prefix: "person")
+            try factories.register(factory, for: ItemType(kind: "user", variant: "featured"), prefix: "person")
         }
         #expect(throws: CellFactoryError.prefixTaken("user")) {
-            try factories.register(factory, for: ItemForm(kind: "event", variant: "x"), prefix: "user")
+            try factories.register(factory, for: ItemType(kind: "event", variant: "x"), prefix: "user")
         }
-        #expect(throws: CellFactoryError.laneContradicted("user")) {
-            try factories.register(factory, for: ItemForm(kind: "user", variant: "x"), prefix: "user", lane: .advertisements)
+        #expect(throws: CellFactoryError.streamConflict("user")) {
+            try factories.register(factory, for: ItemType(kind: "user", variant: "x"), prefix: "user", stream: .advertisements)
         }
         for prefix in ["", "a:b"] {
             #expect(throws: CellFactoryError.unusablePrefix(prefix)) {
-                try factories.register(factory, for: ItemForm(kind: "other", variant: "x"), prefix: prefix)
+                try factories.register(factory, for: ItemType(kind: "other", variant: "x"), prefix: prefix)
             }
         }
     }

@@ -5,22 +5,22 @@ import Testing
 
 @Suite("Sections of a feed")
 struct SectionTests {
-    private static let stars = Lane(rawValue: 2)
-    private static let others = Lane(rawValue: 3)
+    private static let stars = StreamID(rawValue: 2)
+    private static let others = StreamID(rawValue: 3)
 
     /// `stars` and `others`, with so many users each, and an empty section between them.
     private func fixture(
         stars: Int, others: Int, advertisements: Int = 0, placement: any AdPlacement = MidpointPlacement(),
-        order: SectionOrder = .imported
+        order: SectionSort = .imported
     ) throws -> Fixture {
         var fixture = try Fixture(advertisements: advertisements, placement: placement)
         for index in 0..<stars { fixture.store.put(Fixture.user("s\(index)", at: Int64(index + 1) * 1000), in: Self.stars) }
         for index in 0..<others { fixture.store.put(Fixture.user("o\(index)", at: Int64(index + 1) * 1000), in: Self.others) }
         fixture.source = SectionedDataSource(
             [
-                FeedSection("stars", title: "Stars & \"more\"", lane: Self.stars, order: order),
-                FeedSection("nobody", title: "Nobody", lane: Lane(rawValue: 9)),
-                FeedSection("others", title: "Others", lane: Self.others, order: order),
+                FeedSection("stars", title: "Stars & \"more\"", stream: Self.stars, order: order),
+                FeedSection("nobody", title: "Nobody", stream: StreamID(rawValue: 9)),
+                FeedSection("others", title: "Others", stream: Self.others, order: order),
             ], showsAdsAlone: true)
         return fixture
     }
@@ -76,7 +76,7 @@ struct SectionTests {
     @Test("an empty last page leads back to the item that its cursor came from, in either direction", arguments: [false, true])
     func emptyLastPage(isDescending: Bool) async throws {
         var fixture = try Fixture(users: 4)
-        fixture.source = FlatDataSource(order: SectionOrder(isDescending: isDescending))
+        fixture.source = FlatDataSource(order: SectionSort(isDescending: isDescending))
         let users = isDescending ? ["u3", "u2", "u1", "u0"] : ["u0", "u1", "u2", "u3"]
         let first = try await fixture.page(limit: 2)
         for id in users.suffix(2) { fixture.store.delete(kind: "user", id: id) }
@@ -114,8 +114,8 @@ struct SectionTests {
     func ownPlacement() async throws {
         var fixture = try fixture(stars: 2, others: 2, advertisements: 5)
         fixture.source = SectionedDataSource([
-            FeedSection("stars", lane: Self.stars, placement: MidpointPlacement(scope: .page(advertisements: 0))),
-            FeedSection("others", lane: Self.others, placement: MidpointPlacement(scope: .page(advertisements: 2))),
+            FeedSection("stars", stream: Self.stars, placement: MidpointPlacement(scope: .page(advertisements: 0))),
+            FeedSection("others", stream: Self.others, placement: MidpointPlacement(scope: .page(advertisements: 2))),
         ])
         #expect(try await fixture.page().ids == ["user:s0", "user:s1", "user:o0", "ad:0", "ad:1", "user:o1"])
     }
@@ -126,12 +126,12 @@ struct SectionTests {
             for advertisements in [1, 2, 4] {
                 var fixture = try fixture(stars: 3, others: 3, advertisements: advertisements)
                 let none = MidpointPlacement(scope: .page(advertisements: 0))
-                var sections = [FeedSection("stars", lane: Self.stars), FeedSection("others", lane: Self.others)]
+                var sections = [FeedSection("stars", stream: Self.stars), FeedSection("others", stream: Self.others)]
                 sections[quiet].placement = none
                 // A third section that has some again, whichever of the others has none.
-                sections.append(FeedSection("nobody", lane: Lane(rawValue: 9)))
-                fixture.store.put(Fixture.user("n0", at: 1), in: Lane(rawValue: 9))
-                fixture.store.put(Fixture.user("n1", at: 2), in: Lane(rawValue: 9))
+                sections.append(FeedSection("nobody", stream: StreamID(rawValue: 9)))
+                fixture.store.put(Fixture.user("n0", at: 1), in: StreamID(rawValue: 9))
+                fixture.store.put(Fixture.user("n1", at: 2), in: StreamID(rawValue: 9))
                 fixture.source = SectionedDataSource(sections)
                 let pages = try await fixture.walk(limit: limit)
                 var backward = [try #require(pages.last)]
@@ -152,7 +152,7 @@ struct SectionTests {
         var fixture = try fixture(stars: 3, others: 3, advertisements: 2, placement: MidpointPlacement(scope: .feed))
         let quiet = MidpointPlacement(scope: .page(advertisements: 0))
         fixture.source = SectionedDataSource([
-            FeedSection("stars", lane: Self.stars), FeedSection("others", lane: Self.others, placement: quiet),
+            FeedSection("stars", stream: Self.stars), FeedSection("others", stream: Self.others, placement: quiet),
         ])
         let first = try await fixture.page(limit: 1)
         // The item at the middle goes, and so does the one behind it: what comes next has no advertisements.
@@ -179,7 +179,7 @@ struct SectionTests {
             let body = Array(#"{"title":"t"}"#.utf8)
             fixture.store.put(
                 FeedItem(kind: "thing", id: "\(number)", variant: "xy".map(String.init)[number / 600], position: Int64(number), body: body),
-                in: Lane(rawValue: 9))
+                in: StreamID(rawValue: 9))
         }
         let collection = try await fixture.walk(limit: 100).flatMap(\.entries).map(\.cell.id)
         let table = try await fixture.assembler().page(FeedRequest(limit: 100, now: Fixture.now, layout: .table)).ids
@@ -199,7 +199,7 @@ struct SectionTests {
         let page = try await fixture.page()
         #expect(page.ids == advertisements)
         #expect(page.sections == [] && page.next == nil && page.previous == nil)
-        fixture.source = SectionedDataSource([FeedSection("stars", title: "Stars", lane: Self.stars)])
+        fixture.source = SectionedDataSource([FeedSection("stars", title: "Stars", stream: Self.stars)])
         let section = try await fixture.page()
         #expect(
             String(decoding: section.json(), as: UTF8.self)
@@ -210,8 +210,8 @@ struct SectionTests {
     func emptyOwnPlacement() async throws {
         var fixture = try fixture(stars: 0, others: 0, advertisements: 5)
         let (none, two) = (MidpointPlacement(scope: .page(advertisements: 0)), MidpointPlacement(scope: .page(advertisements: 2)))
-        let stars = FeedSection("stars", lane: Self.stars, placement: none)
-        fixture.source = SectionedDataSource([stars, FeedSection("others", lane: Self.others, placement: two)], showsAdsAlone: true)
+        let stars = FeedSection("stars", stream: Self.stars, placement: none)
+        fixture.source = SectionedDataSource([stars, FeedSection("others", stream: Self.others, placement: two)], showsAdsAlone: true)
         #expect(try await fixture.page().ids == ["ad:0", "ad:1"])
         fixture.source = SectionedDataSource([stars], showsAdsAlone: true)
         #expect(try await fixture.page().ids.isEmpty)
@@ -232,7 +232,7 @@ struct SectionTests {
         try fixture.assembler().validate(cursor: cursor)
         #expect(throws: FeedError.cursor(.otherFeed)) { try fixture.assembler(name: "else").validate(cursor: cursor) }
         for source in [
-            FlatDataSource(), SectionedDataSource([FeedSection("others", lane: Self.others), FeedSection("stars", lane: Self.stars)]),
+            FlatDataSource(), SectionedDataSource([FeedSection("others", stream: Self.others), FeedSection("stars", stream: Self.stars)]),
             FlatDataSource(Self.stars, order: .newest),
         ] as [any DataSource] {
             var other = fixture
@@ -264,12 +264,12 @@ struct SectionTests {
             func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int { section }
 
             func items(
-                in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+                in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
             ) throws -> [FeedItem] {
                 let all = (0..<section).map { Fixture.user("\(section)-\($0)", at: Int64($0)) }
                 switch direction {
-                case .forward: return Array(all.filter { item in place.map { item.place > $0 } ?? true }.prefix(limit))
-                case .backward: return Array(all.filter { item in place.map { item.place < $0 } ?? true }.reversed().prefix(limit))
+                case .forward: return Array(all.filter { item in place.map { item.sortPosition > $0 } ?? true }.prefix(limit))
+                case .backward: return Array(all.filter { item in place.map { item.sortPosition < $0 } ?? true }.reversed().prefix(limit))
                 }
             }
         }
@@ -288,9 +288,10 @@ struct SectionTests {
     @Test("places compare by key, then by position")
     func places() {
         let places = [
-            ItemPlace(position: 3), ItemPlace(key: .number(-1), position: 9), ItemPlace(key: .number(2), position: 1),
-            ItemPlace(key: .number(2), position: 2), ItemPlace(key: .text([]), position: 0), ItemPlace(key: .text([65]), position: 0),
-            ItemPlace(key: .text([65, 66]), position: -1),
+            SortPosition(position: 3), SortPosition(key: .number(-1), position: 9), SortPosition(key: .number(2), position: 1),
+            SortPosition(key: .number(2), position: 2), SortPosition(key: .text([]), position: 0),
+            SortPosition(key: .text([65]), position: 0),
+            SortPosition(key: .text([65, 66]), position: -1),
         ]
         for (index, place) in places.enumerated() {
             for (other, second) in places.enumerated() { #expect((place < second) == (index < other)) }

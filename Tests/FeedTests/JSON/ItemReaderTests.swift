@@ -12,7 +12,7 @@ struct ItemReaderTests {
         while true {
             switch reader.next() {
             case .item(let item): found.append(item.id)
-            case .bad(let item): found.append("\(item.line): \(item.fault)")
+            case .bad(let item): found.append("\(item.line): \(item.error)")
             case .unreadable(let fault): found.append("unreadable: \(fault)")
             case .finished: return found
             case .needsBytes:
@@ -135,7 +135,7 @@ struct ItemReaderTests {
         for piece in [1_000, 65_536, .max] {
             var reader = ItemReader(kinds: .standard)
             var rest = Array(text.utf8)[...]
-            var bad: [BadItem] = []
+            var bad: [InvalidItem] = []
             reading: while true {
                 switch reader.next() {
                 case .item: break

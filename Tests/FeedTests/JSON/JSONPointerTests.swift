@@ -35,6 +35,6 @@ struct JSONPointerTests {
     func twice() throws {
         let object = try JSONObject(Array(#"{"a":{"b":1,"b":2}}"#.utf8))
         let pointer = try #require(JSONPointer("/a/b"))
-        #expect(throws: ItemFault.self) { try pointer.value(in: object) }
+        #expect(throws: ItemError.self) { try pointer.value(in: object) }
     }
 }

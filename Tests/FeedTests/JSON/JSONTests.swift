@@ -32,9 +32,9 @@ struct JSONObjectTests {
             (#"{"a":"\ud800"}"#, .loneSurrogate, 6), (#"{"a":"\udc00"}"#, .loneSurrogate, 6), (#"{"a":"\ud800\u0041"}"#, .loneSurrogate, 6),
             (#"{"a":"b"#, .endOfText, 7), (#"{"a":"\"#, .endOfText, 6), ("\u{FEFF}{}", .expectedObject, 0),
             (#"{"a":[1,]}"#, .expectedValue, 8),
-        ] as [(String, JSONFault.Reason, Int)])
-    func refused(_ text: String, _ reason: JSONFault.Reason, _ offset: Int) {
-        #expect(throws: JSONFault(reason, at: offset)) { try JSONObject(Array(text.utf8)) }
+        ] as [(String, JSONError.Reason, Int)])
+    func refused(_ text: String, _ reason: JSONError.Reason, _ offset: Int) {
+        #expect(throws: JSONError(reason, at: offset)) { try JSONObject(Array(text.utf8)) }
     }
 
     // RFC 3629 §4
@@ -46,7 +46,7 @@ struct JSONObjectTests {
         ] as [[UInt8]])
     func notUTF8(_ bytes: [UInt8]) {
         let text = Array(#"{"a":""#.utf8) + bytes + Array(#""}"#.utf8)
-        #expect(throws: JSONFault(.badUTF8, at: 6)) { try JSONObject(text) }
+        #expect(throws: JSONError(.badUTF8, at: 6)) { try JSONObject(text) }
     }
 
     @Test("bounds nesting without recursion")
@@ -55,8 +55,8 @@ struct JSONObjectTests {
             Array((#"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}").utf8)
         }
         _ = try JSONObject(deep(64))
-        #expect(throws: JSONFault(.tooDeep, at: 5 + 64)) { try JSONObject(deep(65)) }
-        #expect(throws: JSONFault(.tooDeep, at: 5 + 64)) {
+        #expect(throws: JSONError(.tooDeep, at: 5 + 64)) { try JSONObject(deep(65)) }
+        #expect(throws: JSONError(.tooDeep, at: 5 + 64)) {
             try JSONObject(Array(#"{"a":"#.utf8) + [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000))
         }
     }
@@ -91,9 +91,9 @@ struct JSONArrayTests {
             ("", .endOfText, 0), ("{}", .expectedArray, 0), ("[", .endOfText, 1), ("[1", .endOfText, 2), ("[1,", .endOfText, 3),
             ("[1,]", .expectedValue, 3), ("[,]", .expectedValue, 1), ("[1 2]", .expectedCommaOrEnd, 3), ("[1}", .expectedCommaOrEnd, 2),
             ("[] []", .trailingBytes, 3),
-        ] as [(String, JSONFault.Reason, Int)])
-    func refused(text: String, reason: JSONFault.Reason, offset: Int) {
-        #expect(throws: JSONFault(reason, at: offset)) { try JSONArray(Array(text.utf8)) }
+        ] as [(String, JSONError.Reason, Int)])
+    func refused(text: String, reason: JSONError.Reason, offset: Int) {
+        #expect(throws: JSONError(reason, at: offset)) { try JSONArray(Array(text.utf8)) }
     }
 }
 
@@ -107,7 +107,7 @@ struct EightBytesTests {
             let isPlain = (0x20..<0x80).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
             #expect(((try? JSONObject(Array(#"{"a":""#.utf8) + text + Array(#""}"#.utf8))) != nil) == isPlain, "\(byte)")
             let isOfURLs = (0x21..<0x7F).contains(byte) && !#""<>\"#.utf8.contains(byte)
-            #expect((ItemURL.fault(in: (Array("http://a.example/".utf8) + text)[...]) == nil) == isOfURLs, "\(byte)")
+            #expect((ItemURL.error(in: (Array("http://a.example/".utf8) + text)[...]) == nil) == isOfURLs, "\(byte)")
             guard byte < 0x80 else { continue }
             var writer = JSONWriter(capacity: 64)
             writer.write(String(decoding: text, as: UTF8.self))

@@ -34,7 +34,7 @@ struct DeclaredCellTests {
         let viewModel = try fixture.viewModel(of: try await fixture.page().entries.first)
         guard case .link(let href) = viewModel.action(in: .selection) else { throw TestFailure() }
         let token = try #require(href.split(separator: "/").last)
-        let click = try await fixture.performer().click(token: String(token), for: ClientTrace(viewer: "ann"), now: Fixture.now)
+        let click = try await fixture.performer().click(token: String(token), for: ClientFingerprint(viewer: "ann"), now: Fixture.now)
         #expect(click.location == "https://sign.example/up?e=1" && click.cell == "event:1")
     }
 
@@ -102,7 +102,7 @@ struct DeclaredCellTests {
         #expect(page.omissions.map(\.reason) == [.noFactory])
         let table = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table))
         #expect(table.ids == ["event:1", "event:b/2"])
-        let performance = try await fixture.performer().simulate(.selection, of: "event:b/2", for: ClientTrace(), now: Fixture.now)
+        let performance = try await fixture.performer().simulate(.selection, of: "event:b/2", for: ClientFingerprint(), now: Fixture.now)
         #expect(performance.steps.map(\.command) == ["analytics", "clickthrough"])
     }
 
@@ -120,7 +120,7 @@ struct DeclaredCellTests {
     @Test("advertisements can be declared too")
     func advertisements() async throws {
         var declaration = KindFixture.event
-        declaration.lane = .advertisements
+        declaration.stream = .advertisements
         let fixture = try KindFixture.fixture(declaration, items: [Self.full])
         fixture.store.put(Fixture.user("u", at: 1))
         fixture.store.put(Fixture.user("v", at: 2))

@@ -38,14 +38,14 @@ struct DeclaredUserTests {
     @Test("are selected, undone and dismissed like the others")
     func actions() async throws {
         let fixture = try KindFixture.fixture(KindFixture.person, items: Self.users)
-        let client = ClientTrace(viewer: "ann")
+        let client = ClientFingerprint(viewer: "ann")
         let outcome = try await fixture.performer().perform(
-            .selection, of: "person:tt", for: client, now: Fixture.now, answer: { $0.json() })
+            .selection, of: "person:tt", for: client, now: Fixture.now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.presentation == .imageZoom(username: "Tongue Twister", image: "https://i.example/1.png"))
         #expect(performance.steps.map(\.command) == ["analytics", "present"])
         _ = try await fixture.performer().undo(selection: #require(performance.selection), for: client, now: Fixture.now)
-        _ = try await fixture.performer().perform(.dismissal, of: "person:gl", for: client, now: Fixture.now, answer: { $0.json() })
+        _ = try await fixture.performer().perform(.dismissal, of: "person:gl", for: client, now: Fixture.now, response: { $0.json() })
         #expect(fixture.ledger.listed(.dismissed, "ann") == ["person:gl"])
     }
 
@@ -61,7 +61,7 @@ struct DeclaredUserTests {
         ])
     func faults(json: String) throws {
         let person = try DeclaredKind(KindFixture.person)
-        func fault(_ kind: some ItemKind) -> ItemFault? {
+        func fault(_ kind: some ItemKind) -> ItemError? {
             do {
                 _ = try kind.validate(ItemFields(Array(json.utf8)))
                 return nil

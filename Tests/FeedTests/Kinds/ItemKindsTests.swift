@@ -19,7 +19,7 @@ struct ItemKindsTests {
         return Array("{\(members.joined(separator: ","))}".utf8)
     }
 
-    private func stored(_ item: ValidItem) -> FeedItem {
+    private func stored(_ item: ValidatedItem) -> FeedItem {
         FeedItem(kind: item.kind, id: item.id, variant: item.variant, position: 1, body: item.body)
     }
 
@@ -27,7 +27,7 @@ struct ItemKindsTests {
     func userRoundTrip() throws {
         let item = try ItemKinds.standard.validate(
             Self.text(Self.user, ["backgroundUrl": #""http:\/\/b.example\/?q=\u0061""#, "extra": "[{}]"]))
-        #expect(item.lane == .content)
+        #expect(item.stream == .content)
         #expect(
             try User(item: stored(item))
                 == User(
@@ -38,7 +38,7 @@ struct ItemKindsTests {
     @Test("an advertisement comes back from its body as it went in")
     func advertisementRoundTrip() throws {
         let item = try ItemKinds.standard.validate(Self.text(Self.ad, ["type": #""audio""#]))
-        #expect(item.lane == .advertisements)
+        #expect(item.stream == .advertisements)
         #expect(
             try Advertisement(item: stored(item))
                 == Advertisement(id: "1", contentURL: "https://a.example/1.png", clickthroughURL: "https://b.example/", variant: .audio))
@@ -55,8 +55,8 @@ struct ItemKindsTests {
         if id == #""tt""# {
             #expect(try ItemKinds.standard.validate(text).id == "tt")
         } else {
-            let error = #expect(throws: ItemFault.self) { try ItemKinds.standard.validate(text) }
-            #expect(error == ItemFault(field: "username", reason: "contains a control character, which an id must not have"))
+            let error = #expect(throws: ItemError.self) { try ItemKinds.standard.validate(text) }
+            #expect(error == ItemError(field: "username", reason: "contains a control character, which an id must not have"))
         }
     }
 
@@ -110,21 +110,21 @@ struct ItemKindsTests {
             ),
         ] as [([String: String], String, String?, String)])
     func badField(_ fields: [String: String], _ field: String, _ value: String?, _ message: String) {
-        let error = #expect(throws: ItemFault.self) { try ItemKinds.standard.validate(Self.text(fields, [field: value])) }
+        let error = #expect(throws: ItemError.self) { try ItemKinds.standard.validate(Self.text(fields, [field: value])) }
         #expect(error?.description == message)
     }
 
     @Test("a field that occurs twice is an error where it is read, and only there")
     func twice() throws {
         let text = { (extra: String) in Array(#"{"klass":"user","username":"a","avatarUrl":"http://a/","type":"regular"\#(extra)}"#.utf8) }
-        let error = #expect(throws: ItemFault.self) { try ItemKinds.standard.validate(text(#","user\u006eame":"b""#)) }
-        #expect(error == ItemFault(field: "username", reason: "occurs twice"))
+        let error = #expect(throws: ItemError.self) { try ItemKinds.standard.validate(text(#","user\u006eame":"b""#)) }
+        #expect(error == ItemError(field: "username", reason: "occurs twice"))
         _ = try ItemKinds.standard.validate(text(#","x":1,"x":2"#))
     }
 
     @Test("messages show a value without what a terminal would act upon")
     func quoting() {
-        let error = #expect(throws: ItemFault.self) {
+        let error = #expect(throws: ItemError.self) {
             try ItemKinds.standard.validate(Self.text(Self.user, ["type": #""\u001b[31m\u202e""#]))
         }
         #expect(error?.reason == #"must be one of regular, featured, is "?[31m?""#)
@@ -137,7 +137,7 @@ struct ItemKindsTests {
             "http://127.0.0.1:65535",
         ])
     func goodURL(_ url: String) {
-        #expect(ItemURL.fault(in: ArraySlice(url.utf8)) == nil)
+        #expect(ItemURL.error(in: ArraySlice(url.utf8)) == nil)
     }
 
     @Test(
@@ -151,14 +151,14 @@ struct ItemKindsTests {
             "https\u{1A}//a/", "HTTP\u{3A}\u{0F}/a",
         ])
     func badURL(_ url: String) {
-        #expect(ItemURL.fault(in: ArraySlice(url.utf8)) != nil)
+        #expect(ItemURL.error(in: ArraySlice(url.utf8)) != nil)
     }
 
     @Test("a URL has at most 2,048 bytes")
     func longURL() {
         let url = Array(("https://a.example/" + String(repeating: "a", count: 2_030)).utf8)
         #expect(url.count == 2_048)
-        #expect(ItemURL.fault(in: url[...]) == nil)
-        #expect(ItemURL.fault(in: (url + [UInt8(ascii: "a")])[...]) != nil)
+        #expect(ItemURL.error(in: url[...]) == nil)
+        #expect(ItemURL.error(in: (url + [UInt8(ascii: "a")])[...]) != nil)
     }
 }

@@ -106,8 +106,8 @@ struct ItemSchemaTests {
     func others() throws {
         struct Plain: ItemKind {
             let name = "plain"
-            let lane = Lane.content
-            func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem { throw ItemFault(reason: "never") }
+            let stream = StreamID.content
+            func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem { throw ItemError(reason: "never") }
         }
         for kind in Self.kinds + [Plain()] {
             let schema = try SchemaValue(kind.schema())

@@ -18,17 +18,17 @@ enum KindFixture {
                     conditions: [FieldCondition("type", .anyOf(["regular"]))],
                     bindings: [
                         BindingDeclaration("username", .text, "username"),
-                        BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.25)),
+                        BindingDeclaration("avatar", .image, "avatarUrl", image: square(0.25)),
                         BindingDeclaration(
                             "background", .image, "backgroundUrl",
-                            picture: PictureDeclaration(PictureRule(width: .ofWidth(1), height: .ofHeight(0.72))), alternative: ""),
+                            image: ImageDeclaration(ImageSizing(width: .ofWidth(1), height: .ofHeight(0.72))), alternative: ""),
                     ]),
                 CellDeclaration(
                     "CircularUserCollectionViewCell",
                     size: SizeRule(CellSize(width: 300, height: 190), fraction: 0.8, aspectRatio: 300 / 190, minimum: 150, maximum: 600),
                     bindings: [
                         BindingDeclaration("username", .text, "username"),
-                        BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.63)),
+                        BindingDeclaration("avatar", .image, "avatarUrl", image: square(0.63)),
                     ]),
             ],
             .table: [
@@ -36,15 +36,15 @@ enum KindFixture {
                     "UserTableViewCell", size: .row(height: 100), conditions: [FieldCondition("type", .anyOf(["regular"]))],
                     bindings: [
                         BindingDeclaration("username", .text, "username"),
-                        BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.6)),
+                        BindingDeclaration("avatar", .image, "avatarUrl", image: square(0.6)),
                         BindingDeclaration(
-                            "background", .image, "backgroundUrl", picture: PictureDeclaration(.cell), alternative: ""),
+                            "background", .image, "backgroundUrl", image: ImageDeclaration(.cell), alternative: ""),
                     ]),
                 CellDeclaration(
                     "CircularUserTableViewCell", size: .row(height: 80),
                     bindings: [
                         BindingDeclaration("username", .text, "username"),
-                        BindingDeclaration("avatar", .image, "avatarUrl", picture: square(0.7)),
+                        BindingDeclaration("avatar", .image, "avatarUrl", image: square(0.7)),
                     ]),
             ],
         ],
@@ -57,8 +57,8 @@ enum KindFixture {
         ])
 
     /// As high as this share of the cell.
-    private static func square(_ share: Double) -> PictureDeclaration {
-        PictureDeclaration(PictureRule(width: .ofHeight(share), height: .ofHeight(share)), .attention)
+    private static func square(_ share: Double) -> ImageDeclaration {
+        ImageDeclaration(ImageSizing(width: .ofHeight(share), height: .ofHeight(share)), .attention)
     }
 
     /// Something that happens, with a picture and a link to sign up.
@@ -102,7 +102,7 @@ enum KindFixture {
         let kind = try DeclaredKind(declaration)
         try fixture.factories.register(kind, commands: fixture.registry)
         for (index, json) in items.enumerated() {
-            fixture.store.put(try item(kind, at: Int64(index + 1) * 1000, json), in: declaration.lane)
+            fixture.store.put(try item(kind, at: Int64(index + 1) * 1000, json), in: declaration.stream)
         }
         return fixture
     }

@@ -28,7 +28,7 @@ struct LanguageTests {
         ])
 
     private func language(_ wanted: String) throws -> FeedLanguage {
-        try #require(Self.languages.language(wantedBy: LanguagePreferences(wanted)))
+        try #require(Self.languages.language(for: LanguagePreferences(wanted)))
     }
 
     @Test(
@@ -42,7 +42,7 @@ struct LanguageTests {
         #expect(language.tag == tag)
         #expect(LocalizedText([("en", "E"), ("de", "D"), ("de-CH", "G")])?[language] == text)
         #expect(LocalizedText("one")[language] == "one")
-        #expect(Self.languages.language(wantedBy: LanguagePreferences("fr")) == nil)
+        #expect(Self.languages.language(for: LanguagePreferences("fr")) == nil)
     }
 
     @Test("are kept in the order of the languages, checked each by itself, and what import admits its schema admits")
@@ -63,7 +63,7 @@ struct LanguageTests {
         ] {
             #expect(stored(wrong) == nil, "\(wrong)")
         }
-        #expect(throws: ItemFault(field: "title.de", reason: "is longer than 10 characters")) {
+        #expect(throws: ItemError(field: "title.de", reason: "is longer than 10 characters")) {
             _ = try ItemKinds([kind]).validate(Array(#"{"klass":"story","id":"1","title":{"en":"x","de":"12345678901"}}"#.utf8))
         }
         #expect(kind.sortFields.isEmpty)
@@ -87,6 +87,6 @@ struct LanguageTests {
         #expect(try texts(both, in: language("de-CH")) == ["Schwung", "Schwung aus Ulm"])
         #expect(try texts(both, in: language("pt-BR")) == ["Swing", "Swing in Ulm"])
         #expect(try texts(#"{"title":{"de":"Schwung"},"city":"Ulm"}"#, in: language("en")) == ["Schwung", "Schwung in Ulm"])
-        #expect(throws: ItemFault.self) { _ = try texts(#"{"title":{"fr":"Swing!"},"city":"Ulm"}"#, in: nil) }
+        #expect(throws: ItemError.self) { _ = try texts(#"{"title":{"fr":"Swing!"},"city":"Ulm"}"#, in: nil) }
     }
 }

@@ -44,8 +44,8 @@ struct LayoutTests {
         var fixture = try Fixture(users: 2)
         let plan = try CellCommands(kind: "advertisement", slots: [:], registry: .standard, offers: [])
         try fixture.factories.register(
-            AdvertisementCellFactory(plan: plan), for: ItemForm(kind: "advertisement", variant: "video"), prefix: "ad",
-            lane: .advertisements)
+            AdvertisementCellFactory(plan: plan), for: ItemType(kind: "advertisement", variant: "video"), prefix: "ad",
+            stream: .advertisements)
         fixture.store.put(Fixture.advertisement("clip", at: 1, variant: "video"), in: .advertisements)
         #expect(try await fixture.page().ids == ["user:u0", "ad:clip", "user:u1"])
         let table = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table))

@@ -38,7 +38,7 @@ struct TextTemplateTests {
             (String(repeating: "{{#a}}", count: 17) + String(repeating: "{{/a}}", count: 17), "nested"),
         ])
     func refuses(template: String, words: String) {
-        let fault = #expect(throws: KindFault.self) { try TextTemplate(template, for: .text, reading: Self.known) }
+        let fault = #expect(throws: KindError.self) { try TextTemplate(template, for: .text, reading: Self.known) }
         #expect(fault?.reason.contains(words) == true, "\(fault?.reason ?? "")")
     }
 
@@ -69,8 +69,8 @@ struct TextTemplateTests {
         }
         func text(_ count: Int) -> String { (0..<count).map { "{{f\($0)}}" }.joined() }
         _ = try TextTemplate(text(8), for: .text, reading: known(8))
-        #expect(throws: KindFault.self) { try TextTemplate(text(9), for: .text, reading: known(9)) }
-        #expect(throws: KindFault.self) { try TextTemplate("\u{F0000}", for: .text, reading: known(1)) }
+        #expect(throws: KindError.self) { try TextTemplate(text(9), for: .text, reading: known(9)) }
+        #expect(throws: KindError.self) { try TextTemplate("\u{F0000}", for: .text, reading: known(1)) }
     }
 
     @Test(
@@ -86,9 +86,9 @@ struct TextTemplateTests {
     func links(template: String, isAllowed: Bool) throws {
         if isAllowed {
             let href = try LinkTemplate(template, reading: Self.known).href(of: Self.values())
-            #expect(ItemURL.fault(in: Array(href.utf8)[...]) == nil)
+            #expect(ItemURL.error(in: Array(href.utf8)[...]) == nil)
         } else {
-            #expect(throws: KindFault.self) { try LinkTemplate(template, reading: Self.known) }
+            #expect(throws: KindError.self) { try LinkTemplate(template, reading: Self.known) }
         }
     }
 

@@ -8,7 +8,7 @@ struct RemotePageReaderTests {
         var ids: [String] = []
         var bad: [String] = []
         var cursor: String?
-        var fault: RemotePageFault?
+        var fault: RemotePageError?
     }
 
     static func user(_ id: String) -> String {

@@ -9,7 +9,7 @@ struct Fixture: Sendable {
 
     let store = MemoryStore()
     let ledger = MemoryLedger()
-    var cells = FinishedCells()
+    var cells = RenderedCellCache()
     var keys: SigningKeys
     var tokens: CellTokens
     var factories: CellFactories
@@ -51,7 +51,7 @@ struct Fixture: Sendable {
             store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens, undoWindow: 600_000)
     }
 
-    func page(_ cursor: String? = nil, limit: Int = 20, hidden: Set<ExactText> = []) async throws -> FeedPage {
+    func page(_ cursor: String? = nil, limit: Int = 20, hidden: Set<ByteString> = []) async throws -> FeedPage {
         try await assembler().page(
             FeedRequest(cursor: cursor, limit: limit, now: Self.now, hasViewer: !hidden.isEmpty, marks: HiddenSet(hidden)))
     }

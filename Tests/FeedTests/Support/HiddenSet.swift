@@ -1,14 +1,14 @@
 import IntertwineFeed
 
 /// Cells that are hidden, as a set in memory.
-struct HiddenSet: ViewerCells, CellSet {
-    private let cells: Set<ExactText>
+struct HiddenSet: ViewerStateStore, CellSet {
+    private let cells: Set<ByteString>
 
-    init(_ cells: Set<ExactText>) {
+    init(_ cells: Set<ByteString>) {
         self.cells = cells
     }
 
-    func contains(_ cell: String) -> Bool { cells.contains(ExactText(cell)) }
+    func contains(_ cell: String) -> Bool { cells.contains(ByteString(cell)) }
 
-    func read<Value>(_ body: (ViewerMarks) throws -> Value) throws -> Value { try body(ViewerMarks(dismissed: self)) }
+    func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(dismissed: self)) }
 }

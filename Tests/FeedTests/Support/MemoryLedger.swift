@@ -5,7 +5,7 @@ import Synchronization
 final class MemoryLedger: Ledger {
     private struct State {
         var events: [LedgerEvent] = []
-        var selections: [String: SelectionRecord] = [:]
+        var selections: [String: CommandRecord] = [:]
         var answers: [String: (fingerprint: String, answer: [UInt8])] = [:]
         /// Which performances hold a cell on a list, and since which commit: by list, viewer, cell.
         var lists: [[String]: (performances: Set<String>, mark: Int64)] = [:]
@@ -61,7 +61,7 @@ final class MemoryLedger: Ledger {
                 case .remove(let list, let viewer, let cell, let performance, _):
                     state.removals[[list.rawValue, viewer, cell, performance]] =
                         state.lists.updateValue(([], 0), forKey: [list.rawValue, viewer, cell])
-                case .takeBack(let list, let viewer, let cell, let performance):
+                case .revert(let list, let viewer, let cell, let performance):
                     let removed = state.removals.removeValue(forKey: [list.rawValue, viewer, cell, performance])
                     if let removed { state.lists[[list.rawValue, viewer, cell]] = removed }
                     state.lists[[list.rawValue, viewer, cell]]?.performances.remove(performance)
@@ -75,32 +75,32 @@ final class MemoryLedger: Ledger {
         state.withLock { state in state.answers[key.scope + key.key].map { Self.receipt(of: $0, for: key) } }
     }
 
-    func selection(id: String) async throws -> SelectionRecord? {
+    func selection(id: String) async throws -> CommandRecord? {
         state.withLock { $0.selections[id] }
     }
 
-    func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListedCell] {
-        Array(cells(on: list, of: viewer).filter { $0.mark < mark ?? .max }.prefix(limit))
+    func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
+        Array(cells(on: list, of: viewer).filter { $0.entryID < mark ?? .max }.prefix(limit))
     }
 
-    func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListedCell] {
-        Array(cells(on: list, of: viewer).reversed().filter { $0.mark > mark }.prefix(limit))
+    func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
+        Array(cells(on: list, of: viewer).reversed().filter { $0.entryID > mark }.prefix(limit))
     }
 
-    func holds(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
+    func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
         listed(list, viewer).contains(cell)
     }
 
     func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
-        try body(lists.map { list in HiddenSet(Set(listed(list, viewer).map { ExactText($0) })) })
+        try body(lists.map { list in HiddenSet(Set(listed(list, viewer).map { ByteString($0) })) })
     }
 
-    private func cells(on list: ViewerList, of viewer: String) -> [ListedCell] {
+    private func cells(on list: ViewerList, of viewer: String) -> [ListEntry] {
         let all = state.withLock { state in
             state.lists.filter { $0.key[0] == list.rawValue && $0.key[1] == viewer && !$0.value.performances.isEmpty }
-                .map { ListedCell(cell: $0.key[2], mark: $0.value.mark) }
+                .map { ListEntry(cell: $0.key[2], entryID: $0.value.mark) }
         }
-        return all.sorted { $0.mark > $1.mark }
+        return all.sorted { $0.entryID > $1.entryID }
     }
 
     private static func receipt(of known: (fingerprint: String, answer: [UInt8]), for key: IdempotencyKey) -> LedgerReceipt {

@@ -5,37 +5,37 @@ import Synchronization
 final class MemoryStore: FeedStore {
     struct Snapshot: FeedSnapshot {
         /// In the order of their positions, for each lane.
-        var lanes: [Lane: [FeedItem]] = [.content: [], .advertisements: []]
+        var lanes: [StreamID: [FeedItem]] = [.content: [], .advertisements: []]
         /// By lane, from the least position to the greatest.
-        var listings: [Lane: [AdListing]] = [:]
+        var listings: [StreamID: [PinnedAd]] = [:]
         let looks = Looks()
 
-        func items(in lane: Lane, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
             looks.add()
             return slice(lanes[lane] ?? [], direction, of: position, limit: limit)
         }
 
-        func items(of form: ItemForm, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
             looks.add()
             let items = lanes.values.joined().filter { $0.kind == form.kind && $0.variant == form.variant }
             return slice(items.sorted { $0.position < $1.position }, direction, of: position, limit: limit)
         }
 
         func items(
-            in lane: Lane, by field: SortField, _ direction: PageDirection, of place: ItemPlace?, limit: Int
+            in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
         ) throws -> [FeedItem] {
             let items = try (lanes[lane] ?? []).map { item in
                 var item = item
                 item.sortKey = .text(Array(try ItemFields(item.body).text(field.name, limit: 64)))
                 return item
-            }.sorted { $0.place < $1.place }
+            }.sorted { $0.sortPosition < $1.sortPosition }
             switch direction {
-            case .forward: return Array(items.filter { item in place.map { item.place > $0 } ?? true }.prefix(limit))
-            case .backward: return Array(items.filter { item in place.map { item.place < $0 } ?? true }.reversed().prefix(limit))
+            case .forward: return Array(items.filter { item in place.map { item.sortPosition > $0 } ?? true }.prefix(limit))
+            case .backward: return Array(items.filter { item in place.map { item.sortPosition < $0 } ?? true }.reversed().prefix(limit))
             }
         }
 
-        func listings(in lane: Lane, between positions: Range<Int64>, limit: Int) throws -> [AdListing] {
+        func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
             Array((listings[lane] ?? []).filter { positions.contains($0.position) }.prefix(limit))
         }
 
@@ -43,8 +43,8 @@ final class MemoryStore: FeedStore {
             lanes.values.joined().first { $0.kind == kind && $0.id == id }
         }
 
-        func counts() throws -> [ItemForm: Int] {
-            lanes.values.joined().reduce(into: [:]) { $0[ItemForm(kind: $1.kind, variant: $1.variant), default: 0] += 1 }
+        func counts() throws -> [ItemType: Int] {
+            lanes.values.joined().reduce(into: [:]) { $0[ItemType(kind: $1.kind, variant: $1.variant), default: 0] += 1 }
         }
 
         private func slice(_ items: [FeedItem], _ direction: PageDirection, of position: Int64?, limit: Int) -> [FeedItem] {
@@ -82,7 +82,7 @@ final class MemoryStore: FeedStore {
     }
 
     /// Inserts an item at its position, or replaces the one of its kind and id, which keeps its place.
-    func put(_ item: FeedItem, in lane: Lane = .content) {
+    func put(_ item: FeedItem, in lane: StreamID = .content) {
         state.withLock { state in
             state.writes += 1
             var items = state.snapshot.lanes[lane] ?? []
@@ -97,12 +97,12 @@ final class MemoryStore: FeedStore {
         }
     }
 
-    func list(_ item: FeedItem, behind position: Int64, in lane: Lane = .content) {
+    func list(_ item: FeedItem, behind position: Int64, in lane: StreamID = .content) {
         state.withLock { state in
             state.writes += 1
             let place = state.snapshot.listings[lane, default: []].firstIndex { $0.position > position }
             let end = state.snapshot.listings[lane]?.endIndex ?? 0
-            state.snapshot.listings[lane, default: []].insert(AdListing(position: position, item: item), at: place ?? end)
+            state.snapshot.listings[lane, default: []].insert(PinnedAd(position: position, item: item), at: place ?? end)
         }
     }
 

@@ -35,7 +35,7 @@ struct RemoteCommand: UndoableCommand {
     func perform(in context: inout CommandContext) async throws {
         await Task.yield()
         effects.note("+\(name)")
-        context.keepForUndo(Array("receipt of \(name)".utf8))
+        context.recordUndo(Array("receipt of \(name)".utf8))
     }
 
     func undo(_ record: [UInt8], in context: inout CommandContext) async throws {

@@ -33,7 +33,7 @@ struct TrackerTemplateTests {
             #""x""#, "[1]", #"["http://a.example/"]"#,
             "[" + Array(repeating: #""https://a.example/""#, count: 9).joined(separator: ",") + "]",
         ] {
-            let fault = #expect(throws: ItemFault.self) { try validate(#","clickTrackers":\#(bad)"#) }
+            let fault = #expect(throws: ItemError.self) { try validate(#","clickTrackers":\#(bad)"#) }
             #expect(fault?.field == "clickTrackers")
         }
     }
@@ -42,8 +42,9 @@ struct TrackerTemplateTests {
     func filled() throws {
         let calls = TrackerCalls(keys: SigningKeys(current: try SigningKey([UInt8](repeating: 7, count: 32))))
         var event = LedgerEvent(
-            at: 1_700_000_000_123, kind: .click, cell: "ad:1", viewer: "anna", showing: Showing(campaign: "spring sale", feed: "main"))
-        event.creative = Creative(form: "image")
+            at: 1_700_000_000_123, kind: .click, cell: "ad:1", viewer: "anna",
+            showing: ImpressionContext(campaign: "spring sale", feed: "main"))
+        event.creative = CreativeInfo(form: "image")
         var trackers = Trackers()
         trackers.click = [try TrackerTemplate("https://a.example/{event}?v={viewer}&t={time}&c={campaign}&a={ad}")]
         let made = calls.calls(of: RecordedEvent(marker: 42, event: event), trackers)

@@ -4,13 +4,13 @@ import IntertwineService
 /// `{"klass":"note","id":"1","text":"Buy leeks","type":"plain"}`
 struct NoteKind: ItemKind {
     let name = "note"
-    let lane = Lane.content
+    let stream = StreamID.content
 
-    func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let id = String(decoding: try fields.text("id", limit: 100), as: UTF8.self)
         var body = ItemBody()
         body.append("text", try fields.text("text", limit: 1_000))
-        return ValidItem(kind: name, lane: lane, id: id, variant: try fields.choice("type", among: ["plain"]), body: body.finish())
+        return ValidatedItem(kind: name, stream: stream, id: id, variant: try fields.choice("type", among: ["plain"]), body: body.finish())
     }
 }
 
@@ -30,6 +30,6 @@ struct NoteCellFactory: CellViewModelFactory {
 
 let notes = ServiceExtensions(kinds: [NoteKind()]) { factories, registry in
     let commands = try CellCommands(kind: "note", slots: [.selection: ["analytics"]], registry: registry, offers: .viewer)
-    try factories.register(NoteCellFactory(commands: commands), for: ItemForm(kind: "note", variant: "plain"), prefix: "note")
+    try factories.register(NoteCellFactory(commands: commands), for: ItemType(kind: "note", variant: "plain"), prefix: "note")
 }
 // article: end

@@ -6,14 +6,14 @@ struct FollowCommand: UndoableCommand {
     static let followed = ViewerList(rawValue: "followed")
 
     let name = "follow"
-    let needs: CommandNeeds = .viewer
+    let needs: CommandRequirements = .viewer
 
     func perform(in context: inout CommandContext) async throws {
         try context.put(on: Self.followed, for: self)
     }
 
     func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.takeBack(record, from: Self.followed, for: self)
+        try context.revert(record, from: Self.followed, for: self)
     }
 }
 

@@ -9,7 +9,7 @@ struct ChosenUsers: DataSource {
     func itemCount(in section: Int, of snapshot: any FeedSnapshot) -> Int { ids.count }
 
     func items(
-        in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+        in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [FeedItem] {
         var chosen: [FeedItem] = []
         for index in direction == .forward ? Array(ids.indices) : ids.indices.reversed() where chosen.count < limit {

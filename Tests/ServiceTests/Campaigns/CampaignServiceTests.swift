@@ -284,7 +284,7 @@ struct CampaignServiceTests {
             """
         let error = #expect(throws: ConfigurationError.self) {
             try CampaignsFile(
-                YAMLFile.root(of: text, from: "c.yaml"), places: CampaignPlaces(feeds: ["main"], sections: ["main"]),
+                YAMLFile.root(of: text, from: "c.yaml"), targets: ValidTargets(feeds: ["main"], sections: ["main"]),
                 creatives: CreativeNames())
         }
         #expect(

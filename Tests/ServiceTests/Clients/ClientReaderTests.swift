@@ -34,7 +34,7 @@ struct ClientReaderTests {
             ([("Sec-Purpose", "x"), ("Purpose", "y")], .counted),
         ] as [([(String, String)], Verdict)])
     func purposes(fields: [(String, String)], verdict: Verdict) async throws {
-        #expect(try await reader().trace(of: request(fields), from: "192.0.2.1", now: 0).verdict == verdict)
+        #expect(try await reader().fingerprint(of: request(fields), from: "192.0.2.1", now: 0).verdict == verdict)
     }
 
     @Test("two names are none: 400, and for a link that is followed whatever it says, nobody")
@@ -44,8 +44,8 @@ struct ClientReaderTests {
         #expect(try reader.viewer(of: request) == "alice")
         request.headerFields.append(HTTPField(name: try #require(HTTPField.Name("X-Viewer-ID")), value: "bob"))
         #expect(throws: Problem.self) { try reader.viewer(of: request) }
-        #expect(throws: Problem.self) { try reader.trace(of: request, from: "192.0.2.1", now: 0) }
-        #expect(reader.lenientTrace(of: request, from: "192.0.2.1", now: 0).viewer == nil)
+        #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: "192.0.2.1", now: 0) }
+        #expect(reader.fingerprintIgnoringErrors(of: request, from: "192.0.2.1", now: 0).viewer == nil)
     }
 
     @Test(
@@ -53,8 +53,8 @@ struct ClientReaderTests {
         arguments: [("truncated", "203.0.113.0/24"), ("none", nil), ("hashed", "hash")] as [(String, String?)])
     func addresses(mode: String, kept: String?) async throws {
         let reader = try await reader(["events.address": mode, "events.trust-forwarded": "true"])
-        func trace(_ address: String, now: Int64 = 0) throws -> ClientTrace {
-            try reader.trace(of: request([("X-Forwarded-For", "198.51.100.9, \(address)")]), from: "127.0.0.1", now: now)
+        func trace(_ address: String, now: Int64 = 0) throws -> ClientFingerprint {
+            try reader.fingerprint(of: request([("X-Forwarded-For", "198.51.100.9, \(address)")]), from: "127.0.0.1", now: now)
         }
         let first = try trace("203.0.113.1")
         let hash = try #require(first.addressHash)
@@ -68,7 +68,7 @@ struct ClientReaderTests {
         #expect(try trace("2001:db8:0:2::1").addressHash != network)
         #expect(try trace("203.0.113.1", now: Self.day - 1).addressHash == hash)
         #expect(try trace("203.0.113.1", now: Self.day).addressHash != hash)
-        #expect(try trace("nonsense").addressHash == reader.trace(of: request(), from: "127.0.0.1", now: 0).addressHash)
+        #expect(try trace("nonsense").addressHash == reader.fingerprint(of: request(), from: "127.0.0.1", now: 0).addressHash)
         // More addresses than are remembered.
         for number in 0..<5_000 { _ = try trace("10.0.\(number / 256).\(number % 256)") }
         #expect(try trace("203.0.113.1").addressHash == hash)
@@ -77,7 +77,7 @@ struct ClientReaderTests {
     @Test("yesterday's hash of an address comes with today's")
     func yesterday() async throws {
         let reader = try await reader()
-        func trace(_ now: Int64) throws -> ClientTrace { try reader.trace(of: request(), from: "203.0.113.1", now: now) }
+        func trace(_ now: Int64) throws -> ClientFingerprint { try reader.fingerprint(of: request(), from: "203.0.113.1", now: now) }
         let (before, after) = (try trace(5 * Self.day - 1), try trace(5 * Self.day))
         #expect(before.addressHash != nil && after.yesterdaysAddressHashes == [before.addressHash])
         #expect(after.addressHash != before.addressHash && after.yesterdaysAddressHashes != before.yesterdaysAddressHashes)
@@ -103,17 +103,17 @@ struct ClientReaderTests {
         ])
     func noTrace(name: String, value: String, leavesTrace: Bool) async throws {
         let (reader, request) = (try await reader(), try request([(name, value)]))
-        #expect(try reader.trace(of: request, from: "192.0.2.1", now: 0).leavesTrace == leavesTrace)
+        #expect(try reader.fingerprint(of: request, from: "192.0.2.1", now: 0).isTracked == leavesTrace)
         // Campaigns go by the same.
-        let facts = CampaignFactsReader(attributesField: "", window: 1, clients: reader)
+        let facts = TargetingContextReader(attributesField: "", window: 1, clients: reader)
         #expect(facts.facts(of: request, from: "192.0.2.1", viewer: "ann", now: 0)?.viewer == (leavesTrace ? "ann" : nil))
     }
 
     @Test("a program that says so in one of two user agents is one to the ledger and to campaigns")
     func repeatedUserAgent() async throws {
         let (reader, request) = (try await reader(), try request([("User-Agent", "SomeBot/1"), ("User-Agent", "Mozilla/5.0")]))
-        #expect(try reader.trace(of: request, from: "192.0.2.1", now: 0).verdict == .bot)
-        let facts = CampaignFactsReader(attributesField: "", window: 1, clients: reader)
+        #expect(try reader.fingerprint(of: request, from: "192.0.2.1", now: 0).verdict == .bot)
+        let facts = TargetingContextReader(attributesField: "", window: 1, clients: reader)
         #expect(facts.facts(of: request, from: "192.0.2.1", viewer: nil, now: 0) == nil)
     }
 
@@ -123,9 +123,9 @@ struct ClientReaderTests {
     func viewerThatIsNone(name: String) async throws {
         let reader = try await reader()
         let request = try request([("X-Viewer-ID", name)])
-        #expect(throws: Problem.self) { try reader.trace(of: request, from: "192.0.2.1", now: 0) }
-        #expect(reader.lenientTrace(of: request, from: "192.0.2.1", now: 0).viewer == nil)
-        #expect(try reader.lenientTrace(of: self.request([("X-Viewer-ID", "ann")]), from: "192.0.2.1", now: 0).viewer == "ann")
+        #expect(throws: Problem.self) { try reader.fingerprint(of: request, from: "192.0.2.1", now: 0) }
+        #expect(reader.fingerprintIgnoringErrors(of: request, from: "192.0.2.1", now: 0).viewer == nil)
+        #expect(try reader.fingerprintIgnoringErrors(of: self.request([("X-Viewer-ID", "ann")]), from: "192.0.2.1", now: 0).viewer == "ann")
     }
 
     @Test("user agents are cut to 256 bytes, between characters of UTF-8")
@@ -135,7 +135,7 @@ struct ClientReaderTests {
             ("a" + String(repeating: "\u{301}", count: 7_000), 255), (String(repeating: "b", count: 300), 256), ("short", 5),
             (String(repeating: "\u{1F600}", count: 64), 256), ("x" + String(repeating: "\u{1F600}", count: 64), 253),
         ] {
-            let kept = try reader.trace(of: request([("User-Agent", agent)]), from: "192.0.2.1", now: 0).userAgent
+            let kept = try reader.fingerprint(of: request([("User-Agent", agent)]), from: "192.0.2.1", now: 0).userAgent
             #expect(kept?.utf8.count == bytes && agent.utf8.starts(with: (kept ?? "?").utf8))
         }
     }

@@ -386,8 +386,8 @@ struct ServiceConfigurationTests {
         }
         for text in ["0", "1000", "64KiB", "3MiB", "2GiB"] { #expect(ByteCount(setting: text)?.setting == text) }
         for text in ["", "-1", "1KB", "KiB", "9223372036854775807GiB"] { #expect(ByteCount(setting: text) == nil) }
-        for text in ["auto", "0", "3MiB"] { #expect(CellMemory(setting: text)?.setting == text) }
-        for text in ["", "Auto", "-1", "10%"] { #expect(CellMemory(setting: text) == nil) }
+        for text in ["auto", "0", "3MiB"] { #expect(CellCacheSize(setting: text)?.setting == text) }
+        for text in ["", "Auto", "-1", "10%"] { #expect(CellCacheSize(setting: text) == nil) }
     }
 
     @Test(
@@ -409,8 +409,8 @@ struct ServiceConfigurationTests {
             try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: file)
         }
-        #expect(CellMemory.automatic.bytes(root: root.path) == mebibytes << 20)
-        #expect(CellMemory.bytes(.mebibytes(5)).bytes(root: root.path) == 5 << 20)
-        #expect((32 << 20...1 << 30).contains(CellMemory.automatic.bytes()))
+        #expect(CellCacheSize.automatic.bytes(root: root.path) == mebibytes << 20)
+        #expect(CellCacheSize.bytes(.mebibytes(5)).bytes(root: root.path) == 5 << 20)
+        #expect((32 << 20...1 << 30).contains(CellCacheSize.automatic.bytes()))
     }
 }

@@ -46,7 +46,7 @@ struct APIDescriptionTests {
             #expect(Set(ids).count == ids.count)
             for route in listener {
                 let inPattern = Set(route.pattern.matches(of: /{([a-z]+)}/).map { String($0.1) })
-                let described = route.operation?.parameters.map(\.description).filter { $0.place == .path }.map(\.name)
+                let described = route.operation?.parameters.map(\.description).filter { $0.location == .path }.map(\.name)
                 #expect(described.map(Set.init) ?? inPattern == inPattern, "\(route.pattern)")
             }
         }
@@ -66,18 +66,18 @@ struct APIDescriptionTests {
     func imageProblems() async throws {
         let pattern = try #require(try await Self.schema("ImageProblemType")["pattern"] as? String)
         let expression = try Regex(pattern)
-        let failures: [ImageFailure.Reason] =
-            FetchFailure.allCases.map { .fetch($0) } + [
+        let failures: [ImageError.Reason] =
+            FetchError.allCases.map { .fetch($0) } + [
                 .upstream(status: 404), .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .workerFailed, .encoded,
                 .overloaded,
-                .queueTimeout, .hostResting, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop,
+                .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop,
             ]
         for reason in failures {
-            let type = "urn:intertwine:problem:image-\(ImageFailure(reason).code)"
+            let type = "urn:intertwine:problem:image-\(ImageError(reason).code)"
             #expect(type.wholeMatch(of: expression) != nil, "\(type)")
         }
         let reasons = pattern.split(separator: "(")[1].split(separator: "|").count
         // The origin's statuses are a group of their own, and the proxy's own cancellation has the word of the fetch's.
-        #expect(reasons == FetchFailure.allCases.count + 1 + 14)
+        #expect(reasons == FetchError.allCases.count + 1 + 14)
     }
 }

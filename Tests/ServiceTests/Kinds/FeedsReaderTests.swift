@@ -29,22 +29,23 @@ struct FeedsReaderTests {
     func reads() throws {
         let feeds = try Self.feeds(Self.text)
         let starts = try #require(SortField("starts", .date))
-        let soon = SectionOrder(by: starts, isDescending: true)
+        let soon = SectionSort(by: starts, isDescending: true)
         #expect(
             feeds.plans == [
-                SectionPlan("events", kinds: ["event"], fields: [starts], order: soon), SectionPlan("main", order: .newest),
+                SectionConfiguration("events", kinds: ["event"], fields: [starts], order: soon),
+                SectionConfiguration("main", order: .newest),
             ])
         #expect(feeds.feeds == ["main": ["events", "main"], "agenda": ["events"]])
-        let sources = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], settings: FeedSettings())
+        let sources = feeds.sources(streams: ["events": StreamID(rawValue: 2), "main": .content], settings: FeedSettings())
         let main = try #require(sources["main"] as? SectionedDataSource).sections
         #expect(main.map(\.name) == ["events", "main"] && main.map { $0.title?[nil] } == ["Soon", "People"])
-        #expect(main.map(\.lane.rawValue) == [2, 0])
+        #expect(main.map(\.stream.rawValue) == [2, 0])
         #expect(main.map(\.order) == [soon, .newest])
         #expect(main.map(\.placement?.supply) == [.rotating(perPage: 2), nil])
         #expect(sources.keys.sorted() == ["agenda", "main"])
         var settings = FeedSettings()
         settings.adScope = .feed
-        let once = feeds.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], settings: settings)
+        let once = feeds.sources(streams: ["events": StreamID(rawValue: 2), "main": .content], settings: settings)
         #expect((once["main"] as? SectionedDataSource)?.sections[0].placement == nil)
     }
 
@@ -59,7 +60,7 @@ struct FeedsReaderTests {
         let main = try Self.feeds(
             Self.text.replacing("main: [events, main]", with: "main: {sections: [events, main], scope: feed}").replacing(
                 "title: People", with: "title: People\n    scope: page"))
-        let sources = main.sources(lanes: ["events": Lane(rawValue: 2), "main": .content], settings: settings)
+        let sources = main.sources(streams: ["events": StreamID(rawValue: 2), "main": .content], settings: settings)
         let supplies = (sources["main"] as? SectionedDataSource)?.sections.map(\.placement?.supply)
         // A number means nothing where one midpoint of the feed has all of them.
         #expect(supplies == [nil, .rotating(perPage: 1)])
@@ -70,7 +71,7 @@ struct FeedsReaderTests {
     func none() throws {
         let feeds = DeclaredFeeds()
         #expect(feeds.plans.isEmpty)
-        let sources = feeds.sources(lanes: ["main": .content], settings: FeedSettings())
+        let sources = feeds.sources(streams: ["main": .content], settings: FeedSettings())
         #expect(sources.count == 1 && sources["main"] is FlatDataSource && sources["main"]?.scope == "")
     }
 

@@ -82,7 +82,7 @@ struct LogTests {
 
     @Test("each line has its own time, whatever the one before it had")
     func times() {
-        var lines = LogLines()
+        var lines = LogLineEncoder()
         for milliseconds: Int64 in [1_795_285_041_543, 1_795_285_041_999, 1_795_285_042_000, 1_795_285_041_007] {
             lines.begin(level: "info", message: "a", json: false, at: milliseconds)
             lines.end()

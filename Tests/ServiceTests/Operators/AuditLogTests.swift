@@ -52,10 +52,10 @@ struct AuditLogTests {
                 try await withThrowingTaskGroup { group in
                     for number in 0..<20 {
                         group.addTask {
-                            let note = AuditNote()
+                            let note = AuditContext()
                             let deed = try await log.begin(Self.entry("/\(round)/\(number)\n\""))
-                            note.tell(["removed": number], items: (0..<number).map { "user:\($0)" })
-                            try await log.finish(deed, status: 200, outcome: "done", note: note, now: 0)
+                            note.record(["removed": number], items: (0..<number).map { "user:\($0)" })
+                            try await log.finish(deed, status: 200, outcome: "done", context: note, now: 0)
                         }
                     }
                     try await group.waitForAll()

@@ -20,7 +20,7 @@ struct LedgerRetentionTests {
             self.asked = asked
         }
 
-        func report(_ question: LedgerReport.Question) async throws -> LedgerReport {
+        func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
             LedgerReport(rows: [])
         }
 
@@ -28,11 +28,11 @@ struct LedgerRetentionTests {
 
         func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] { [] }
 
-        let time = Mutex<PassedTime?>(nil)
+        let time = Mutex<RetentionClock?>(nil)
 
-        func passTime(to clock: Int64, after elapsed: Duration) async throws -> PassedTime {
+        func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock {
             time.withLock { time in
-                var passed = time ?? PassedTime(reached: clock, clock: clock)
+                var passed = time ?? RetentionClock(now: clock, clock: clock)
                 passed.advance(to: clock, after: elapsed)
                 time = passed
                 return passed
@@ -83,7 +83,7 @@ struct LedgerRetentionTests {
         func sweep(ahead: Int64, isStart: Bool = false) async throws -> Int {
             if isStart { ledger = try SQLiteLedger(path: folder + "/ledger.sqlite", now: { begin }) } else { hours += 1 }
             let time = try await ledger.passTime(to: begin + (hours + ahead) * hour, after: isStart ? .zero : .seconds(3_600))
-            return try await ledger.removeEvents(before: time.reached - 40 * 24 * hour)
+            return try await ledger.removeEvents(before: time.now - 40 * 24 * hour)
         }
         #expect(try await sweep(ahead: 0, isStart: true) == 1)
         for ahead in [24 * 365, 6, 48, 24 * 365] as [Int64] {
@@ -105,17 +105,17 @@ struct LedgerRetentionTests {
 
     @Test("a ledger that comes with events and no time has that of the last of them", arguments: [0, 23, 25, 24 * 365] as [Int64])
     func firstStart(hours: Int64) {
-        var time = PassedTime(reached: 1_000, clock: 1_000 + hours * 3_600_000)
+        var time = RetentionClock(now: 1_000, clock: 1_000 + hours * 3_600_000)
         time.advance(to: 1_000 + hours * 3_600_000, after: .zero)
-        #expect((time.reached == 1_000) == (hours > 24 || hours == 0))
-        #expect((time.doubted != nil) == (hours > 24))
+        #expect((time.now == 1_000) == (hours > 24 || hours == 0))
+        #expect((time.unconfirmed != nil) == (hours > 24))
     }
 
     @Test("two processes that tell the same hours do not make the time go faster")
     func twoProcesses() {
         let hour: Int64 = 3_600_000
-        var time = PassedTime(reached: 0, clock: 1_000 * hour)
+        var time = RetentionClock(now: 0, clock: 1_000 * hour)
         for half in 1...20 as ClosedRange<Int64> { time.advance(to: (1_000 * hour) + half * hour / 2, after: .seconds(3_600)) }
-        #expect(time.reached == 10 * hour && time.doubted == 10 * hour)
+        #expect(time.now == 10 * hour && time.unconfirmed == 10 * hour)
     }
 }

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Conditions of writes")
 struct PreconditionTests {
-    private static let stored = StoredItem(ValidItem(kind: "user", lane: .content, id: "a", variant: "regular", body: Array("{}".utf8)))
+    private static let stored = StoredItem(
+        ValidatedItem(kind: "user", stream: .content, id: "a", variant: "regular", body: Array("{}".utf8)))
     private static var tag: String { stored.entityTag }
 
     struct Case: Sendable {
@@ -47,7 +48,7 @@ struct PreconditionTests {
 
     @Test("an item without a type has no such member, in whatever its body says")
     func untyped() {
-        let item = ValidItem(kind: "event", lane: .content, id: "1", variant: "", body: Array(#"{"a":1}"#.utf8))
+        let item = ValidatedItem(kind: "event", stream: .content, id: "1", variant: "", body: Array(#"{"a":1}"#.utf8))
         #expect(String(decoding: StoredItem(item).json, as: UTF8.self) == #"{"klass":"event","id":"1","a":1}"#)
         #expect(String(decoding: Self.stored.json, as: UTF8.self) == #"{"klass":"user","id":"a","type":"regular"}"#)
     }

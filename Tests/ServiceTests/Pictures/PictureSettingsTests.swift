@@ -29,8 +29,8 @@ struct PictureSettingsTests {
         #expect(configuration.limits.redirects == 0 && settings.timeLimit > .seconds(60))
         #expect(configuration.freshness.staleIfError == 3_600 && configuration.freshness.staleWhileRevalidate == 120)
         let hosts = configuration.hostFreshness
-        #expect(hosts.map(\.policy.shortest) == [60, 0] && hosts.map(\.policy.staleIfError) == [3_600, 0])
-        #expect(hosts[1].host.matches("x.b.example") && hosts[1].policy.silent == 3_600 && hosts[1].policy.longest == 7 * 86_400)
+        #expect(hosts.map(\.policy.minTTL) == [60, 0] && hosts.map(\.policy.staleIfError) == [3_600, 0])
+        #expect(hosts[1].host.matches("x.b.example") && hosts[1].policy.defaultTTL == 3_600 && hosts[1].policy.maxTTL == 7 * 86_400)
     }
 
     @Test(
@@ -50,6 +50,6 @@ struct PictureSettingsTests {
     @Test("name folders and buckets")
     func sources() async throws {
         let sources = "https://a.example/ folder:/srv/pictures,https://b.example/x/ s3:https://s3.example:9000/bucket/ region=eu-central-1"
-        #expect(try await read(["images.sources": sources]).configuration(folder: "").places.count == 2)
+        #expect(try await read(["images.sources": sources]).configuration(folder: "").sources.count == 2)
     }
 }

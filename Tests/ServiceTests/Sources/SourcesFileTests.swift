@@ -60,10 +60,10 @@ struct SourcesFileTests {
                     ("id", .pointer(JSONPointer(member: "key"))), ("username", .pointer(try #require(JSONPointer("/profile/name")))),
                     ("avatarUrl", .pointer(JSONPointer(member: "avatar"))), ("type", .constant("featured")),
                 ]))
-        #expect(people.headers == FetchHeaders(["authorization": "Bearer abc", "accept-language": "en"]))
+        #expect(people.headers == FetchHeaderFields(["authorization": "Bearer abc", "accept-language": "en"]))
         #expect(people.policy == .skip && people.removable == 0.25 && !people.isVerified)
         #expect(people.pageLimit == 7 && people.itemLimit == 8 && people.byteLimit == 9_216 && people.deadline == .seconds(10))
-        #expect(sources[1].items.isWholeDocument && sources[1].next == .none && sources[1].fields == nil)
+        #expect(sources[1].items.isRoot && sources[1].next == .none && sources[1].fields == nil)
     }
 
     @Test("are as the shipped file says")
@@ -180,9 +180,9 @@ struct SourcesFileTests {
 
     private struct Untold: ItemKind {
         let name = "untold"
-        let lane = Lane.content
+        let stream = StreamID.content
 
-        func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem { throw ItemFault(reason: "never") }
+        func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem { throw ItemError(reason: "never") }
     }
 
     @Test(

@@ -41,7 +41,7 @@ struct ValvedSource: DataSource {
     func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int { try content.itemCount(in: section, of: snapshot) }
 
     func items(
-        in section: Int, _ direction: PageDirection, of place: ItemPlace?, limit: Int, from snapshot: any FeedSnapshot
+        in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [FeedItem] {
         let items = try content.items(in: section, direction, of: place, limit: limit, from: snapshot)
         try valve.pass()

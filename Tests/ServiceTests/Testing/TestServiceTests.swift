@@ -5,8 +5,8 @@ import Testing
 
 @Suite("A service in the process of a test", .timeLimit(.minutes(1)))
 struct TestServiceTests {
-    @Test("is asked in the same words in memory and on a socket, and says the same", arguments: TestService.Way.allCases)
-    func ways(way: TestService.Way) async throws {
+    @Test("is asked in the same words in memory and on a socket, and says the same", arguments: TestService.Transport.allCases)
+    func ways(way: TestService.Transport) async throws {
         try await TestService.run(way, items: sampleItems(users: 30)) { service in
             let page = try await service.client.get("/feed?limit=3", fields: ["X-Viewer-ID": "v"])
             #expect(page.status == 200 && page["content-type"] == "application/json" && page["etag"] != nil)
@@ -23,8 +23,8 @@ struct TestServiceTests {
         }
     }
 
-    @Test("goes by the clock of its test", arguments: TestService.Way.allCases)
-    func clock(way: TestService.Way) async throws {
+    @Test("goes by the clock of its test", arguments: TestService.Transport.allCases)
+    func clock(way: TestService.Transport) async throws {
         try await TestService.run(
             way, items: sampleItems(users: 3), settings: ["actions.undo": "10min"], clock: TestClock(1_767_227_400_000)
         ) { service in
@@ -58,9 +58,9 @@ struct TestServiceTests {
 
     @Test("tells what is wrong with its settings and items, and whom there is not to ask")
     func faults() async throws {
-        for way in TestService.Way.allCases {
+        for way in TestService.Transport.allCases {
             await #expect(throws: ConfigurationError.self) { _ = try await TestService(way, settings: ["no.such": "1"]) }
-            await #expect(throws: BadItem.self) { _ = try await TestService(way, items: "{}") }
+            await #expect(throws: InvalidItem.self) { _ = try await TestService(way, items: "{}") }
             try await TestService.run(way, settings: ["admin.enabled": "false"]) { service in
                 _ = await #expect(throws: TestServiceError.noListener) { _ = try await service.operators.get("/healthz") }
             }

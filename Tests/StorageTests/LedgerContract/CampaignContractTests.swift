@@ -14,16 +14,16 @@ struct CampaignContractTests {
         let start = clock.now / quarter * quarter
         for (number, campaign) in ["a", "a", "b"].enumerated() {
             var event = LedgerEvent(at: start + Int64(number) * quarter, kind: .impression, cell: "ad:1", viewer: "v")
-            event.showing = Showing(campaign: campaign, feed: "main", remembered: 86_400)
+            event.showing = ImpressionContext(campaign: campaign, feed: "main", remembered: 86_400)
             _ = try await (number == 0 ? bench.another() : ledger).commit(LedgerEntry(events: [event]))
         }
-        let delivered = Mutex<[Delivered]>([])
-        func ask(_ campaigns: [(String, LedgerEvent.Kind)]) throws -> [Delivered] {
-            let questions = campaigns.map { DeliveryQuestion(campaign: $0, kind: $1, day: start + quarter) }
-            let exchange = GoalExchange(process: "p", questions: questions, now: start, lifetime: 60_000, presence: 10_000)
+        let delivered = Mutex<[DeliveryCount]>([])
+        func ask(_ campaigns: [(String, LedgerEvent.Kind)]) throws -> [DeliveryCount] {
+            let questions = campaigns.map { DeliveryQuery(campaign: $0, kind: $1, day: start + quarter) }
+            let exchange = BudgetSyncRequest(process: "p", questions: questions, now: start, lifetime: 60_000, presence: 10_000)
             try ledger.exchange(exchange) { situation in
                 delivered.withLock { $0 = situation.delivered }
-                return GoalHoldings([:])
+                return SharedBudgetLeases([:])
             }
             return delivered.withLock { $0 }
         }
@@ -33,7 +33,7 @@ struct CampaignContractTests {
         let seen = try ledger.exposures(of: "v", since: start)
         #expect(
             seen == [
-                CampaignExposure(campaign: "a", at: start + quarter, count: 1), .init(campaign: "b", at: start + 2 * quarter, count: 1),
+                FrequencyCount(campaign: "a", at: start + quarter, count: 1), .init(campaign: "b", at: start + 2 * quarter, count: 1),
             ])
         #expect(try ledger.exposures(of: "w", since: 0).isEmpty)
     }

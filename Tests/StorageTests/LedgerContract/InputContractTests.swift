@@ -34,21 +34,21 @@ struct InputContractTests {
         #expect(events.count == 11 && events.count { $0.input?.json == #"{"reason":"spam","note":"é \u0001"}"# } == 6)
         #expect(events.first { $0.kind == .click }?.input == nil)
         let report = LedgerEvent.Kind(rawValue: "report")
-        func rows(_ question: LedgerReport.Question) async throws -> [[String]] {
+        func rows(_ question: LedgerReport.Query) async throws -> [[String]] {
             try await ledger.report(question).rows.map { row in
                 row.keys.map(\.text) + ["\(row.counts[report] ?? 0) \(row.counts[.save] ?? 0)"]
             }
         }
-        let choices = LedgerReport.Question(days: 0...20, by: .choice)
+        let choices = LedgerReport.Query(days: 0...20, by: .choice)
         let all = [["reason=e\u{301}", "1 1"], ["reason=spam", "2 2"], ["reason=\u{E9}", "1 1"]]
         #expect(try await rows(choices).map { $0.map { Array($0.utf8) } } == all.map { $0.map { Array($0.utf8) } })
-        let daily = LedgerReport.Question(days: 10...10, by: .choice, and: .day)
+        let daily = LedgerReport.Query(days: 10...10, by: .choice, and: .day)
         #expect(try await rows(daily) == [["reason=spam", "1970-01-11", "2 2"]])
         #expect(try await ledger.report(daily).csv(of: daily).hasPrefix("choice,day,impressions,"))
-        #expect(try await rows(LedgerReport.Question(days: 13...20, by: .choice)).isEmpty)
+        #expect(try await rows(LedgerReport.Query(days: 13...20, by: .choice)).isEmpty)
         for second in LedgerReport.Grouping.allCases where second != .day {
-            #expect(LedgerReport.Question(days: 0...1, by: .choice, and: second).fault != nil)
-            #expect(LedgerReport.Question(days: 0...1, by: second, and: .choice).fault != nil)
+            #expect(LedgerReport.Query(days: 0...1, by: .choice, and: second).error != nil)
+            #expect(LedgerReport.Query(days: 0...1, by: second, and: .choice).error != nil)
         }
 
         #expect(try await ledger.erase(viewer: "v", owners: []).events == 8)

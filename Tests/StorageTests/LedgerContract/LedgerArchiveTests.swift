@@ -57,11 +57,11 @@ struct LedgerArchiveTests {
         for cell in cells {
             _ = try await ledger.commit(click(on: cell, at: 20 * LedgerBench.day))
         }
-        let rows = try await ledger.report(LedgerReport.Question(days: 20...20, by: .ad, prefixes: ["promo", "ad", "none"])).rows
+        let rows = try await ledger.report(LedgerReport.Query(days: 20...20, by: .ad, prefixes: ["promo", "ad", "none"])).rows
         #expect(rows.map { row in row.counts[.click] } == [2, 1, 1])
         let keys = rows.map { row -> [UInt8] in if case .ad(let cell) = row.key { Array(cell.utf8) } else { [] } }
         #expect(keys == ["ad:e\u{301}", "ad:\u{E9}", "promo:a"].map { Array($0.utf8) })
-        #expect(try await ledger.report(LedgerReport.Question(days: 20...20, by: .ad, prefixes: [])).rows.isEmpty)
+        #expect(try await ledger.report(LedgerReport.Query(days: 20...20, by: .ad, prefixes: [])).rows.isEmpty)
         let counted = try bench.query("SELECT count FROM rollup_cell WHERE cell LIKE 'ad:%' AND day = 20 ORDER BY cell")
         #expect(counted == "2\n1")
     }
@@ -81,8 +81,8 @@ struct LedgerArchiveTests {
     @Test("what nothing vouches for is counted by its reason, is unknown by verdict, and is no event", arguments: LedgerKind.allCases)
     func refused(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
-        let refused: [RefusedEvent: Int] = [
-            RefusedEvent(.impression, .forged): 500, RefusedEvent(.impression, .gone): 2, RefusedEvent(.click, .forged): 1,
+        let refused: [RejectedEvent: Int] = [
+            RejectedEvent(.impression, .forged): 500, RejectedEvent(.impression, .gone): 2, RejectedEvent(.click, .forged): 1,
         ]
         for _ in 0..<2 {
             let receipt = try await bench.ledger.commit(LedgerEntry(refused: refused))
@@ -108,7 +108,7 @@ struct LedgerArchiveTests {
         var markers: [Int64] = []
         while case let page = try await ledger.events(after: markers.last ?? 0, limit: limit), !page.isEmpty {
             #expect(page.count <= limit)
-            markers += page.map(\.marker)
+            markers += page.map(\.sequence)
         }
         #expect(markers.count == 19 && markers == Set(markers).sorted())
     }
@@ -139,12 +139,12 @@ struct LedgerArchiveTests {
         for ledger in [again, ledger, again] {
             for _ in 0..<2 { _ = try await ledger.commit(bench.click()) }
         }
-        let markers = try await ledger.events(after: last.marker, limit: 9).map(\.marker)
-        #expect(markers == Array(last.marker + 1...last.marker + 6))
+        let markers = try await ledger.events(after: last.sequence, limit: 9).map(\.sequence)
+        #expect(markers == Array(last.sequence + 1...last.sequence + 6))
         #expect(try await ledger.removeEvents(before: .max) == 6)
         #expect(try await ledger.removeEvents(before: .max) == 0)
         _ = try await ledger.commit(bench.click())
-        #expect(try await ledger.events(after: last.marker + 6, limit: 9).count == 1)
+        #expect(try await ledger.events(after: last.sequence + 6, limit: 9).count == 1)
     }
 
     @Test(
@@ -159,7 +159,7 @@ struct LedgerArchiveTests {
         try await ledger.checkReady()
         #expect(try await ledger.events(after: 0, limit: 5).count == 5)
         #expect(try await ledger.report(days: 10...10, by: .day).rows.count == 1)
-        #expect(try await ledger.passTime(to: 0, after: .zero).reached == 0)
+        #expect(try await ledger.passTime(to: 0, after: .zero).now == 0)
     }
 
     @Test("events behind those of a clock that was ahead go too", arguments: LedgerKind.allCases)
@@ -182,9 +182,9 @@ struct LedgerArchiveTests {
     func passedTime(kind: LedgerKind) async throws {
         let bench = try await LedgerBench.reported(kind)
         let last = try #require(try await bench.ledger.events(after: 0, limit: 99).last).event.at
-        #expect(try await bench.ledger.passTime(to: last + 1_000, after: .zero).reached == last + 1_000)
+        #expect(try await bench.ledger.passTime(to: last + 1_000, after: .zero).now == last + 1_000)
         // A leap of more than a day is doubted.
-        #expect(try await bench.another().passTime(to: last + 9 * LedgerBench.day, after: .seconds(1)).reached == last + 2_000)
+        #expect(try await bench.another().passTime(to: last + 9 * LedgerBench.day, after: .seconds(1)).now == last + 2_000)
     }
 
     @Test("what is kept of a viewer goes, and the name from the events, whose counts stay", arguments: LedgerKind.allCases)
@@ -194,21 +194,21 @@ struct LedgerArchiveTests {
         for viewer in ["v", "w"] {
             let id = "s\(viewer)"
             let key = IdempotencyKey(scope: viewer, owner: "owner \(viewer)", key: "k", fingerprint: "f", expires: clock.now + 1_000)
-            let showing = Showing(campaign: "c", feed: "main", remembered: 60)
+            let showing = ImpressionContext(campaign: "c", feed: "main", remembered: 60)
             _ = try await ledger.commit(
                 LedgerEntry(
                     events: [LedgerEvent(at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, showing: showing)],
                     changes: [.add(list: .saved, viewer: viewer, cell: "user:a", performance: id, at: clock.now)],
-                    selection: SelectionRecord(id: id, cell: "user:a", viewer: viewer, steps: [], expires: clock.now + 1_000),
+                    selection: CommandRecord(id: id, cell: "user:a", viewer: viewer, steps: [], expires: clock.now + 1_000),
                     idempotency: (key, { _ in [1] })))
         }
         let erased = try await ledger.erase(viewer: "v", owners: ["owner v", "nobody"])
-        #expect([erased.listed, erased.selections, erased.exposures, erased.idempotencyKeys, erased.events] == [1, 1, 1, 1, 1])
+        #expect([erased.listEntries, erased.selections, erased.exposures, erased.idempotencyKeys, erased.events] == [1, 1, 1, 1, 1])
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == [nil, "w"])
         #expect(try await ledger.selection(id: "sv") == nil)
         #expect(try await ledger.selection(id: "sw") != nil)
-        #expect(try await !ledger.holds("user:a", on: .saved, of: "v"))
-        #expect(try await ledger.holds("user:a", on: .saved, of: "w"))
+        #expect(try await !ledger.contains("user:a", on: .saved, of: "v"))
+        #expect(try await ledger.contains("user:a", on: .saved, of: "w"))
         #expect(try await ledger.report(days: 0...100_000, by: .day).rows.first?.counts[.impression] == 2)
     }
 }

@@ -16,7 +16,7 @@ final class LedgerBench: Sendable {
     }
 
     let clock = TestClock()
-    let ledger: any KeptLedger
+    let ledger: any PersistentLedger
     private let place: Place
     private let hasClock: Bool
 
@@ -31,7 +31,7 @@ final class LedgerBench: Sendable {
         ledger = try Self.open(place, hasClock ? clock : nil)
     }
 
-    private static func open(_ place: Place, _ clock: TestClock?) throws -> any KeptLedger {
+    private static func open(_ place: Place, _ clock: TestClock?) throws -> any PersistentLedger {
         switch place {
         case .file(let scratch): return try scratch.ledger(clock)
         case .database(let database):
@@ -42,7 +42,7 @@ final class LedgerBench: Sendable {
     }
 
     /// The same ledger, as another process opens it. It goes by the same time.
-    func another() throws -> any KeptLedger { try Self.open(place, hasClock ? clock : nil) }
+    func another() throws -> any PersistentLedger { try Self.open(place, hasClock ? clock : nil) }
 
     /// What another program finds in the tables, in lines of columns that `|` divides.
     func query(_ sql: String) throws -> String {

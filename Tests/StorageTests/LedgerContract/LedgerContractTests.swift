@@ -23,7 +23,7 @@ struct LedgerContractTests {
     func delivery(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
-        let showing = Showing(campaign: "spring", feed: "news", section: "top", position: 7, layout: .table, remembered: 3_600)
+        let showing = ImpressionContext(campaign: "spring", feed: "news", section: "top", position: 7, layout: .table, remembered: 3_600)
         func seen(_ viewer: String?, _ verdict: Verdict = .counted) -> LedgerEntry {
             LedgerEntry(events: [
                 LedgerEvent(at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, verdict: verdict, showing: showing)
@@ -38,7 +38,7 @@ struct LedgerContractTests {
                 == "spring|impression|-1|4\nspring|impression|\(span)|3\nspring|impression|\(span + 1)|1")
         #expect(try bench.query("SELECT viewer, campaign, count FROM exposure ORDER BY at") == "v|spring|2\nw|spring|1")
         var kept = showing
-        kept.remembered = 0
+        kept.frequencyCapTTL = 0
         #expect(try await ledger.events(after: 0, limit: 10).map(\.event.showing) == Array(repeating: kept, count: 5))
     }
 
@@ -193,7 +193,7 @@ struct LedgerContractTests {
     func undo(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
-        let record = SelectionRecord(
+        let record = CommandRecord(
             id: "s", cell: "user:a", viewer: "v", steps: [.init(command: "analytics", undo: nil), .init(command: "save", undo: [0, 255])],
             expires: clock.now + 1_000)
         #expect(try await ledger.selection(id: "s") == nil)
@@ -216,7 +216,7 @@ struct LedgerContractTests {
     func neighbours(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
-        let record = SelectionRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
+        let record = CommandRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         _ = try await ledger.commit(LedgerEntry(selection: record))
         let results = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<40 {
@@ -241,7 +241,7 @@ struct LedgerContractTests {
             var entry = bench.click(
                 duplicates: .init(key: "\(number)", window: 600_000), rates: [.init(key: "\(number)", limit: 9, window: 600_000)])
             entry.idempotency = (IdempotencyKey(scope: "v", key: "\(number)", fingerprint: "f", expires: clock.now + 1_000), { _ in [] })
-            entry.selection = SelectionRecord(
+            entry.selection = CommandRecord(
                 id: "\(number)", cell: "c", viewer: nil, steps: [.init(command: "c", undo: nil)], expires: clock.now + 1_000)
             _ = try await ledger.commit(entry)
         }

@@ -9,15 +9,15 @@ struct ReportContractTests {
         let bench = try LedgerBench(kind, hasClock: false)
         let ledger = bench.ledger
         let start = 30 * LedgerBench.day
-        let acme = Creative(form: "image", advertiser: "Acme")
+        let acme = CreativeInfo(form: "image", advertiser: "Acme")
         for (hour, campaign, section, position, cell, verdict, creative) in [
             (0, "a", nil, 3, "ad:1", .counted, acme), (0, "a", "events", 10, "ad:1", .counted, acme),
-            (1, "b", nil, 7, "ad:1", .counted, acme), (23, nil, nil, 3, "ad:2", .counted, Creative(form: "video")),
+            (1, "b", nil, 7, "ad:1", .counted, acme), (23, nil, nil, 3, "ad:2", .counted, CreativeInfo(form: "video")),
             (23, "a", nil, 3, "ad:1", .duplicate, acme), (24, nil, nil, 3, "user:x", .counted, nil),
-        ] as [(Int64, String?, String?, Int, String, Verdict, Creative?)] {
+        ] as [(Int64, String?, String?, Int, String, Verdict, CreativeInfo?)] {
             try await bench.commit(
                 at: start + hour * LedgerBench.hour, .impression, cell, verdict: verdict,
-                showing: Showing(campaign: campaign, feed: "main", section: section, position: position), creative)
+                showing: ImpressionContext(campaign: campaign, feed: "main", section: section, position: position), creative)
         }
         // What is selected without a page's token.
         try await bench.commit(at: start, .selection, "user:x", showing: nil, nil)
@@ -43,7 +43,7 @@ struct ReportContractTests {
         let groupings = LedgerReport.Grouping.allCases.filter { $0 != .verdict && $0 != .choice }
         for by in groupings {
             for and in groupings where and != by {
-                let rows = try await ledger.report(LedgerReport.Question(days: 30...31, by: by, and: and)).rows
+                let rows = try await ledger.report(LedgerReport.Query(days: 30...31, by: by, and: and)).rows
                 let expected = by.isOfAdvertisements || and.isOfAdvertisements ? 4 : 5
                 #expect(rows.reduce(0) { $0 + ($1.counts[.impression] ?? 0) } == expected, "\(by) and \(and)")
             }
@@ -57,7 +57,7 @@ struct ReportContractTests {
             for minute in 0..<Int64(count) {
                 try await bench.commit(
                     at: 30 * LedgerBench.day + minute * 60_000, viewer: "viewer-\(minute)",
-                    showing: Showing(feed: feed, section: section, position: 0))
+                    showing: ImpressionContext(feed: feed, section: section, position: 0))
             }
         }
         #expect(try await bench.counts(.feed, .section) == ["a bc 2", "ab c 3", "abc  1"])
@@ -70,7 +70,8 @@ struct ReportContractTests {
         let ledger = bench.ledger
         let other = try bench.another()
         for number in 0..<3 as Range<Int64> {
-            try await bench.commit(at: 30 * LedgerBench.day + number * LedgerBench.hour, showing: Showing(campaign: "a", feed: "main"))
+            try await bench.commit(
+                at: 30 * LedgerBench.day + number * LedgerBench.hour, showing: ImpressionContext(campaign: "a", feed: "main"))
             async let first: Void = ledger.gatherTotals(withViewers: true)
             async let second: Void = other.gatherTotals(withViewers: true)
             _ = try await (first, second)
@@ -80,7 +81,7 @@ struct ReportContractTests {
         #expect(try await ledger.removeEvents(before: 30 * LedgerBench.day + LedgerBench.hour) == (kind == .sqlite ? 1 : 0))
         #expect(try await bench.counts(.campaign) == ["a 3"])
         #expect(try await bench.counts(.hour).count == 2)
-        try await bench.commit(at: 31 * LedgerBench.day, showing: Showing(campaign: "a", feed: "main"))
+        try await bench.commit(at: 31 * LedgerBench.day, showing: ImpressionContext(campaign: "a", feed: "main"))
         #expect(try await ledger.removeEvents(before: .max) == (kind == .sqlite ? 3 : 4))
         #expect(try await bench.counts(.campaign, .day) == ["a 1970-01-31 3", "a 1970-02-01 1"])
         #expect(try await bench.counts(.hour).isEmpty)
@@ -91,7 +92,7 @@ struct ReportContractTests {
         let bench = try LedgerBench(kind, hasClock: false)
         let (one, two) = (bench.ledger, try bench.another())
         for (index, ledger) in [one, one, two, two, one, two, one, one, try bench.another(), one, two, one].enumerated() {
-            try await bench.commit(at: 30 * LedgerBench.day, showing: Showing(campaign: "a", feed: "main"), to: ledger)
+            try await bench.commit(at: 30 * LedgerBench.day, showing: ImpressionContext(campaign: "a", feed: "main"), to: ledger)
             switch index % 4 {
             case 0: #expect(try await bench.counts(.campaign) == ["a \(index + 1)"])
             case 1: try await two.gatherTotals(withViewers: false)
@@ -111,8 +112,8 @@ struct ReportContractTests {
                 var event = LedgerEvent(
                     at: day * LedgerBench.day, kind: .impression, cell: "ad:\(number % 2)",
                     viewer: "viewer-\(number + Int(day - 40) * 3_000)",
-                    showing: Showing(campaign: "a", feed: "main"))
-                event.creative = Creative(form: "image")
+                    showing: ImpressionContext(campaign: "a", feed: "main"))
+                event.creative = CreativeInfo(form: "image")
                 return event
             }
             for start in stride(from: 0, to: entries.count, by: 500) {
@@ -121,8 +122,8 @@ struct ReportContractTests {
             try await ledger.gatherTotals(withViewers: true)
         }
         func viewers(_ by: LedgerReport.Grouping, _ and: LedgerReport.Grouping? = nil) async throws -> [Int] {
-            let question = LedgerReport.Question(days: 40...41, by: by, and: and, countsViewers: true)
-            #expect(question.fault == nil)
+            let question = LedgerReport.Query(days: 40...41, by: by, and: and, countsViewers: true)
+            #expect(question.error == nil)
             return try await ledger.report(question).rows.compactMap(\.viewers)
         }
         for (found, expected) in try await [
@@ -131,7 +132,7 @@ struct ReportContractTests {
         ] {
             #expect(found.count == expected.count)
             for (found, expected) in zip(found, expected) {
-                #expect(abs(Double(found) / Double(expected) - 1) < 3 * ViewerSketch.error, "\(found) of \(expected)")
+                #expect(abs(Double(found) / Double(expected) - 1) < 3 * UniqueViewersSketch.error, "\(found) of \(expected)")
             }
         }
     }
@@ -142,7 +143,8 @@ extension LedgerBench {
 
     fileprivate func commit(
         at: Int64, _ kind: LedgerEvent.Kind = .impression, _ cell: String = "ad:1", viewer: String? = nil, verdict: Verdict = .counted,
-        showing: Showing? = nil, _ creative: Creative? = Creative(form: "image", advertiser: "Acme"), to ledger: (any KeptLedger)? = nil
+        showing: ImpressionContext? = nil, _ creative: CreativeInfo? = CreativeInfo(form: "image", advertiser: "Acme"),
+        to ledger: (any PersistentLedger)? = nil
     ) async throws {
         var event = LedgerEvent(at: at, kind: kind, cell: cell, viewer: viewer, verdict: verdict, showing: showing)
         event.creative = creative
@@ -152,7 +154,7 @@ extension LedgerBench {
     fileprivate func counts(_ by: LedgerReport.Grouping, _ and: LedgerReport.Grouping? = nil, days: ClosedRange<Int> = 30...31) async throws
         -> [String]
     {
-        try await ledger.report(LedgerReport.Question(days: days, by: by, and: and)).rows.map { row in
+        try await ledger.report(LedgerReport.Query(days: days, by: by, and: and)).rows.map { row in
             (row.keys.map(\.text) + ["\(row.counts[.impression] ?? 0)"]).joined(separator: " ")
         }
     }

@@ -47,7 +47,7 @@ struct UncountedEventTests {
         let ledger = bench.ledger
         let repeated = LedgerEntry(events: [bench.impression("t"), bench.impression("t")])
         for _ in 0..<3 { _ = try await ledger.commit(repeated) }
-        let selection = SelectionRecord(id: "s", cell: "ad:1", viewer: nil, steps: [], expires: .max)
+        let selection = CommandRecord(id: "s", cell: "ad:1", viewer: nil, steps: [], expires: .max)
         let taken = LedgerEntry(events: [bench.impression("x")], selection: selection)
         _ = try await ledger.commit(taken)
         _ = try await ledger.commit(repeated)

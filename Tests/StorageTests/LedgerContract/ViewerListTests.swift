@@ -22,7 +22,7 @@ struct ViewerListTests {
         let all = try await ledger.cells(on: .saved, of: "v", after: nil, limit: 100)
         var back = [try #require(all.last)]
         while let last = back.last,
-            case let page = try await ledger.cells(on: .saved, of: "v", before: last.mark, limit: limit), !page.isEmpty
+            case let page = try await ledger.cells(on: .saved, of: "v", before: last.entryID, limit: limit), !page.isEmpty
         {
             back += page
         }
@@ -36,11 +36,11 @@ struct ViewerListTests {
             .add(list: .saved, viewer: "v", cell: "a", performance: "1", at: 0),
             .add(list: .saved, viewer: "v", cell: "a", performance: "2", at: 0))
         try await bench.change(.add(list: .saved, viewer: "v", cell: "a", performance: "2", at: 0))
-        try await bench.change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "2"))
+        try await bench.change(.revert(list: .saved, viewer: "v", cell: "a", performance: "2"))
         #expect(try await bench.cells() == ["a"])
-        try await bench.change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "2"))
+        try await bench.change(.revert(list: .saved, viewer: "v", cell: "a", performance: "2"))
         #expect(try await bench.cells() == ["a"])
-        try await bench.change(.takeBack(list: .saved, viewer: "v", cell: "a", performance: "1"))
+        try await bench.change(.revert(list: .saved, viewer: "v", cell: "a", performance: "1"))
         #expect(try await bench.cells().isEmpty)
     }
 
@@ -57,7 +57,7 @@ struct ViewerListTests {
             if Int.random(in: 0..<5, using: &generator) < 2, let index = standing.indices.randomElement(using: &generator) {
                 let undone = standing.remove(at: index)
                 let entry = LedgerEntry(
-                    changes: [.takeBack(list: undone.list, viewer: undone.viewer, cell: undone.cell, performance: undone.id)],
+                    changes: [.revert(list: undone.list, viewer: undone.viewer, cell: undone.cell, performance: undone.id)],
                     undoes: undone.id)
                 #expect(try await ledger.commit(entry) == .committed([]))
                 // A second time changes nothing, whatever it brings along.
@@ -69,15 +69,15 @@ struct ViewerListTests {
                 let list = Bool.random(using: &generator) ? ViewerList.saved : .dismissed
                 let viewer = Bool.random(using: &generator) ? "v" : "w"
                 let cell = "cell \(Int.random(in: 0..<6, using: &generator))"
-                let selection = SelectionRecord(id: "\(number)", cell: cell, viewer: viewer, steps: [], expires: .max)
+                let selection = CommandRecord(id: "\(number)", cell: cell, viewer: viewer, steps: [], expires: .max)
                 let removes = Int.random(in: 0..<4, using: &generator) == 0
                 let change =
                     removes
-                    ? ViewerChange.remove(list: list, viewer: viewer, cell: cell, performance: "\(number)", at: 0)
+                    ? ListMutation.remove(list: list, viewer: viewer, cell: cell, performance: "\(number)", at: 0)
                     : .add(list: list, viewer: viewer, cell: cell, performance: "\(number)", at: 0)
                 // One that fails half-way, because its selection's id is taken, leaves nothing.
                 if let taken = standing.randomElement(using: &generator), number % 4 == 0 {
-                    let failing = SelectionRecord(id: taken.id, cell: cell, viewer: viewer, steps: [], expires: .max)
+                    let failing = CommandRecord(id: taken.id, cell: cell, viewer: viewer, steps: [], expires: .max)
                     await #expect(throws: StoreError.self) { try await ledger.commit(LedgerEntry(changes: [change], selection: failing)) }
                 }
                 _ = try await ledger.commit(LedgerEntry(changes: [change], selection: selection))
@@ -100,7 +100,7 @@ struct ViewerListTests {
                         try known.filter { try sets[0]?.contains($0) ?? false }
                     }
                     #expect(found == known.filter(expected.contains))
-                    #expect(try await ledger.holds(known[0], on: list, of: viewer) == expected.contains(known[0]))
+                    #expect(try await ledger.contains(known[0], on: list, of: viewer) == expected.contains(known[0]))
                 }
             }
         }
@@ -175,24 +175,24 @@ struct ViewerListTests {
         func count(_ viewer: String = "v") throws -> Int64? {
             try bench.ledger.withCells(on: [.dismissed, .saved], of: viewer) {
                 #expect(try $0[0]?.contains("kept") == true)
-                return try $0[0]?.withdrawals()
+                return try $0[0]?.removalGeneration()
             }
         }
         var last: Int64?
-        func expect(_ isCounted: Bool, _ what: Comment, _ changes: ViewerChange...) async throws {
+        func expect(_ isCounted: Bool, _ what: Comment, _ changes: ListMutation...) async throws {
             _ = try await bench.ledger.commit(LedgerEntry(changes: changes))
             let now = try count()
             #expect((now != last) == isCounted && now != nil, what)
             last = now
         }
-        func add(_ cell: String, _ performance: String, of viewer: String = "v", to list: ViewerList = .dismissed) -> ViewerChange {
+        func add(_ cell: String, _ performance: String, of viewer: String = "v", to list: ViewerList = .dismissed) -> ListMutation {
             .add(list: list, viewer: viewer, cell: cell, performance: performance, at: 0)
         }
         try await expect(true, "the first", add("kept", "1.0"))
         try await expect(false, "more is dismissed", add("a", "2.0"), add("b", "3.0"), add("kept", "4.0", of: "w"))
         try await expect(false, "another list", add("a", "5.0", to: .saved))
-        try await expect(false, "taken off it", .takeBack(list: .saved, viewer: "v", cell: "a", performance: "5.0"))
-        try await expect(true, "taken back", .takeBack(list: .dismissed, viewer: "v", cell: "a", performance: "2.0"))
+        try await expect(false, "taken off it", .revert(list: .saved, viewer: "v", cell: "a", performance: "5.0"))
+        try await expect(true, "taken back", .revert(list: .dismissed, viewer: "v", cell: "a", performance: "2.0"))
         try await expect(true, "removed", .remove(list: .dismissed, viewer: "v", cell: "b", performance: "6.0", at: 0))
         let before = try count("w")
         _ = try await bench.ledger.erase(viewer: "w", owners: [])
@@ -247,14 +247,14 @@ struct ViewerListTests {
 /// What viewers do with their lists.
 extension LedgerBench {
     func cells(_ list: ViewerList = .saved, of viewer: String = "v", limit: Int = 100) async throws -> [String] {
-        var cells: [ListedCell] = []
-        while case let page = try await ledger.cells(on: list, of: viewer, after: cells.last?.mark, limit: limit), !page.isEmpty {
+        var cells: [ListEntry] = []
+        while case let page = try await ledger.cells(on: list, of: viewer, after: cells.last?.entryID, limit: limit), !page.isEmpty {
             cells += page
         }
         return cells.map(\.cell)
     }
 
-    func change(_ changes: ViewerChange...) async throws {
+    func change(_ changes: ListMutation...) async throws {
         _ = try await ledger.commit(LedgerEntry(changes: changes))
     }
 
@@ -262,19 +262,19 @@ extension LedgerBench {
         _ = try await ledger.commit(
             LedgerEntry(
                 changes: [.add(list: .saved, viewer: "v", cell: cell, performance: "\(id).0", at: clock.now)],
-                selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
+                selection: CommandRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
     }
 
     func removal(_ id: String, _ cell: String = "a", until: Int64) async throws {
         _ = try await ledger.commit(
             LedgerEntry(
                 changes: [.remove(list: .saved, viewer: "v", cell: cell, performance: "\(id).0", at: clock.now)],
-                selection: SelectionRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
+                selection: CommandRecord(id: id, cell: cell, viewer: "v", steps: [], expires: until)))
     }
 
     func takeBack(_ id: String, _ cell: String = "a") async throws -> LedgerReceipt {
         try await ledger.commit(
-            LedgerEntry(changes: [.takeBack(list: .saved, viewer: "v", cell: cell, performance: "\(id).0")], undoes: id)
+            LedgerEntry(changes: [.revert(list: .saved, viewer: "v", cell: cell, performance: "\(id).0")], undoes: id)
         )
     }
 

@@ -3,7 +3,7 @@ import IntertwineStorage
 
 /// What the operations mean, on plain arrays: one for each section.
 struct ArrayModel {
-    private(set) var sections: [String: [ValidItem]]
+    private(set) var sections: [String: [ValidatedItem]]
     /// The section of each kind.
     let homes: [String: String]
 
@@ -46,14 +46,14 @@ struct ArrayModel {
         return nil
     }
 
-    private func index(_ place: StoreOperation.Place) -> (section: String, index: Int)? {
+    private func index(_ place: StoreOperation.Position) -> (section: String, index: Int)? {
         switch place {
         case .before(let key): self.place(of: key)
         case .after(let key): self.place(of: key).map { ($0.section, $0.index + 1) }
         }
     }
 
-    private func neighbour(_ place: StoreOperation.Place) -> ItemKey {
+    private func neighbour(_ place: StoreOperation.Position) -> ItemKey {
         switch place {
         case .before(let key), .after(let key): key
         }

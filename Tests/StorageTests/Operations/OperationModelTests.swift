@@ -16,7 +16,7 @@ struct OperationModelTests {
     @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: StoreKind.seeds(150))
     func sequences(kind: StoreKind, seed: Int) async throws {
         let store = try scratch.store(kind)
-        let lanes = try store.arrange([SectionPlan("events", kinds: ["event"])])
+        let lanes = try store.arrange([SectionConfiguration("events", kinds: ["event"])])
         var random = SeededRandom(seed: UInt64(seed))
         var model = ArrayModel(homes: ["user": "main", "advertisement": "advertisements", "event": "events"])
         let sections = sections(seed, lanes)
@@ -30,7 +30,7 @@ struct OperationModelTests {
                 _ = try await store.apply(operations)
                 #expect(fault == nil)
                 model = next
-            } catch let error as StoreOperationFault {
+            } catch let error as StoreOperationError {
                 #expect(error.index == fault)
             }
             try await compare(store, lanes, model)
@@ -63,7 +63,7 @@ struct OperationModelTests {
         return changed.pages
     }
 
-    private func compare(_ store: any ItemStore, _ lanes: [String: Lane], _ model: ArrayModel) async throws {
+    private func compare(_ store: any ItemStore, _ lanes: [String: StreamID], _ model: ArrayModel) async throws {
         for (name, items) in model.sections {
             let lane = name == "advertisements" ? .advertisements : try #require(lanes[name])
             let stored = try await store.read { try $0.items(in: lane, .forward, of: nil, limit: 1_000) }
@@ -73,17 +73,17 @@ struct OperationModelTests {
     }
 
     /// None for a feed without sections, or those of one with two, in different orders.
-    private func sections(_ seed: Int, _ lanes: [String: Lane]) -> [FeedSection]? {
+    private func sections(_ seed: Int, _ lanes: [String: StreamID]) -> [FeedSection]? {
         guard seed % 3 > 0, let events = lanes["events"] else { return nil }
-        let people = FeedSection("main", title: "People", lane: .content)
+        let people = FeedSection("main", title: "People", stream: .content)
         return seed % 3 == 1
-            ? [people, FeedSection("events", lane: events, order: .newest)] : [FeedSection("events", lane: events), people]
+            ? [people, FeedSection("events", stream: events, order: .newest)] : [FeedSection("events", stream: events), people]
     }
 
     /// What the arrays make of a feed: so many items a page, and in the middle of each stretch an advertisement, taken in turn.
     private static func pages(_ model: ArrayModel, _ sections: [FeedSection]?) -> [[String]] {
         let ads = (model.sections["advertisements"] ?? []).map { "ad:\($0.id) false" }
-        var rest = (sections ?? [FeedSection("main", lane: .content)]).flatMap { section in
+        var rest = (sections ?? [FeedSection("main", stream: .content)]).flatMap { section in
             let items = model.sections[section.name] ?? []
             return (section.order.isDescending ? items.reversed() : items).map { (section: section, item: $0) }
         }[...]
@@ -113,7 +113,7 @@ struct OperationModelTests {
         return pages
     }
 
-    private static func cell(_ item: ValidItem) -> String { "\(item.kind):\(item.id) \(item.variant == "featured")" }
+    private static func cell(_ item: ValidatedItem) -> String { "\(item.kind):\(item.id) \(item.variant == "featured")" }
 
     private static func cells(_ page: FeedPage) -> [String] {
         page.entries.map { "\($0.cell.id) \($0.cell.identifier == "CircularUserCollectionViewCell")" }
@@ -146,7 +146,7 @@ struct OperationModelTests {
             return try Self.item(key(&random), variant.randomElement(using: &random) ?? "")
         }
         let place = { (random: inout SeededRandom) in
-            Bool.random(using: &random) ? StoreOperation.Place.before(key(&random)) : .after(key(&random))
+            Bool.random(using: &random) ? StoreOperation.Position.before(key(&random)) : .after(key(&random))
         }
         return switch Int.random(in: 0..<60, using: &random) {
         case 0..<10, 39..<60: .append(try item(&random))
@@ -158,11 +158,11 @@ struct OperationModelTests {
         }
     }
 
-    private static func item(_ key: ItemKey, _ variant: String) throws -> ValidItem {
+    private static func item(_ key: ItemKey, _ variant: String) throws -> ValidatedItem {
         switch key.kind {
         case "user": try user(key.id, variant: variant)
         case "advertisement": try advertisement(key.id, variant: variant)
-        default: ValidItem(kind: key.kind, lane: .content, id: key.id, variant: variant, body: Array(#"{"title":"\#(key.id)"}"#.utf8))
+        default: ValidatedItem(kind: key.kind, stream: .content, id: key.id, variant: variant, body: Array(#"{"title":"\#(key.id)"}"#.utf8))
         }
     }
 }

@@ -52,13 +52,13 @@ struct StoreOperationTests {
                 .move(ItemKey(kind: "advertisement", id: "1"), .after(key("a"))),
                 .elsewhere(ItemKey(kind: "advertisement", id: "1"), than: key("a"))
             ),
-        ] as [(StoreOperation, StoreOperationFault.Reason)])
-    func faults(kind: StoreKind, fault: (operation: StoreOperation, reason: StoreOperationFault.Reason)) async throws {
+        ] as [(StoreOperation, StoreOperationError.Reason)])
+    func faults(kind: StoreKind, fault: (operation: StoreOperation, reason: StoreOperationError.Reason)) async throws {
         let (operation, reason) = fault
         let store = try scratch.store(kind)
         _ = try await store.apply([.append(user("a")), .append(user("b")), .append(advertisement("1"))])
         let version = store.version
-        await #expect(throws: StoreOperationFault(index: 2, reason: reason)) {
+        await #expect(throws: StoreOperationError(index: 2, reason: reason)) {
             try await store.apply([.append(user("c")), .remove(Self.key("b")), operation, .clear(section: "main")])
         }
         #expect(try await store.ids() == ["a", "b"])
@@ -68,7 +68,7 @@ struct StoreOperationTests {
     @Test("before and after mean the order that the section is shown in", arguments: StoreKind.allCases)
     func newest(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
-        _ = try store.arrange([SectionPlan("main", order: .newest)])
+        _ = try store.arrange([SectionConfiguration("main", order: .newest)])
         _ = try await store.apply([.append(user("a")), .append(user("b")), .append(user("c"))])
         let shown = { try await store.ids(.content, .backward) }
         #expect(try await shown() == ["c", "b", "a"])
@@ -86,18 +86,18 @@ struct StoreOperationTests {
     func orderedByField(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         let name = try #require(SortField("username", .text))
-        _ = try store.arrange([SectionPlan("people", kinds: ["user"], fields: [name], order: SectionOrder(by: name))])
+        _ = try store.arrange([SectionConfiguration("people", kinds: ["user"], fields: [name], order: SectionSort(by: name))])
         _ = try await store.apply([
             .append(user("a")), .append(user("b")), .insert(user("c"), .before(Self.key("a"))), .append(advertisement("1")),
             .append(advertisement("2")),
         ])
         let version = store.version
-        await #expect(throws: StoreOperationFault(index: 1, reason: .ordered(Self.key("a"), by: "username"))) {
+        await #expect(throws: StoreOperationError(index: 1, reason: .ordered(Self.key("a"), by: "username"))) {
             try await store.apply([.remove(Self.key("c")), .move(Self.key("a"), .after(Self.key("b")))])
         }
         #expect(store.version == version)
         #expect(
-            "\(StoreOperationFault.Reason.ordered(Self.key("a"), by: "username"))"
+            "\(StoreOperationError.Reason.ordered(Self.key("a"), by: "username"))"
                 == "user:a stands where its username puts it; update that to move it")
         _ = try await store.apply([.move(ItemKey(kind: "advertisement", id: "2"), .before(ItemKey(kind: "advertisement", id: "1")))])
         #expect(try await store.ids(.advertisements) == ["2", "1"])
@@ -108,7 +108,7 @@ struct StoreOperationTests {
         let store = try scratch.store(kind)
         let version = store.version
         #expect(try await store.apply([]) == StoreOperationSummary())
-        await #expect(throws: StoreOperationFault(index: SQLiteStore.operationLimit, reason: .tooMany)) {
+        await #expect(throws: StoreOperationError(index: SQLiteStore.operationLimit, reason: .tooMany)) {
             try await store.apply(Array(repeating: .clear(section: "main"), count: SQLiteStore.operationLimit + 1))
         }
         #expect(store.version == version)

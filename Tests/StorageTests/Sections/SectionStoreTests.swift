@@ -12,8 +12,8 @@ struct SectionStoreTests {
         store = try SQLiteStore(path: scratch.path("items.sqlite"))
     }
 
-    private func event(_ id: String, _ body: String = "{}") -> ValidItem {
-        ValidItem(kind: "event", lane: .content, id: id, variant: "", body: Array(body.utf8))
+    private func event(_ id: String, _ body: String = "{}") -> ValidatedItem {
+        ValidatedItem(kind: "event", stream: .content, id: id, variant: "", body: Array(body.utf8))
     }
 
     @Test(
@@ -21,7 +21,9 @@ struct SectionStoreTests {
         arguments: StoreKind.allCases)
     func put(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
-        let lanes = try store.arrange([SectionPlan("main"), SectionPlan("events", kinds: ["event"]), SectionPlan("other", kinds: ["x"])])
+        let lanes = try store.arrange([
+            SectionConfiguration("main"), SectionConfiguration("events", kinds: ["event"]), SectionConfiguration("other", kinds: ["x"]),
+        ])
         #expect(lanes.count == 3 && lanes["main"] == .content)
         let events = try #require(lanes["events"])
         for id in ["a", "b"] { #expect(try await store.put(event(id)) == .added) }
@@ -49,11 +51,11 @@ struct SectionStoreTests {
             _ = try await store.put(event(id))
             _ = try await store.put(user(id))
         }
-        let events = try #require(try store.arrange([SectionPlan("events", kinds: ["event"])])["events"])
+        let events = try #require(try store.arrange([SectionConfiguration("events", kinds: ["event"])])["events"])
         #expect(try await store.ids(events) == ["a", "b", "c"])
         #expect(try await store.ids() == ["a", "b", "c"])
         let before = store.version
-        let all = try store.arrange([SectionPlan("all", kinds: ["user", "event"]), SectionPlan("events")])
+        let all = try store.arrange([SectionConfiguration("all", kinds: ["user", "event"]), SectionConfiguration("events")])
         #expect(store.version != before)
         #expect(try await store.ids(try #require(all["all"])) == ["a", "b", "c", "a", "b", "c"])
         #expect(try await store.ids().isEmpty)
@@ -68,7 +70,7 @@ struct SectionStoreTests {
     @Test("a file that is laid out as wanted is not written to, even while an import has it locked")
     func unchanged() async throws {
         let field = try #require(SortField("starts", .date))
-        let plans = [SectionPlan("events", kinds: ["event"], fields: [field]), SectionPlan("main", fields: [field])]
+        let plans = [SectionConfiguration("events", kinds: ["event"], fields: [field]), SectionConfiguration("main", fields: [field])]
         let lanes = try store.arrange(plans)
         let version = store.version
         let running = try ItemImport(into: scratch.path("items.sqlite"))
@@ -80,7 +82,7 @@ struct SectionStoreTests {
     @Test("an import lays out the store that it makes, and the one that is there, and nobody sees it before its end")
     func importsInSections() async throws {
         let field = try #require(SortField("starts", .date))
-        let plans = [SectionPlan("events", kinds: ["event"], fields: [field])]
+        let plans = [SectionConfiguration("events", kinds: ["event"], fields: [field])]
         let path = scratch.path("new.sqlite")
         let first = try ItemImport(into: path, kinds: ItemKinds([EventKind()]), sections: plans)
         try first.append(Array(#"[{"klass":"event","id":"a"},{"klass":"event","id":"b"}]"#.utf8))
@@ -109,9 +111,11 @@ struct SectionStoreTests {
         let list = { try scratch.sqlite("items.sqlite", "SELECT name FROM sqlite_schema WHERE name LIKE 'section_order%' ORDER BY name") }
         let starts = try #require(SortField("starts", .date))
         let price = try #require(SortField("price", .number))
-        _ = try store.arrange([SectionPlan("events", kinds: ["event"], fields: [starts, price])])
+        _ = try store.arrange([SectionConfiguration("events", kinds: ["event"], fields: [starts, price])])
         #expect(try list() == "section_order_2_moment_starts\nsection_order_2_number_price")
-        _ = try store.arrange([SectionPlan("events", kinds: ["event"], fields: [price]), SectionPlan("main", fields: [starts])])
+        _ = try store.arrange([
+            SectionConfiguration("events", kinds: ["event"], fields: [price]), SectionConfiguration("main", fields: [starts]),
+        ])
         #expect(try list() == "section_order_0_moment_starts\nsection_order_2_number_price")
         _ = try store.arrange([])
         #expect(try list().isEmpty)
@@ -120,7 +124,7 @@ struct SectionStoreTests {
     @Test("an index of another key under the old name makes room for the one of today")
     func formerIndex() async throws {
         let starts = try #require(SortField("starts", .date))
-        let plans = [SectionPlan("events", kinds: ["event"], fields: [starts])]
+        let plans = [SectionConfiguration("events", kinds: ["event"], fields: [starts])]
         _ = try store.arrange(plans)
         try scratch.sqlite(
             "items.sqlite",
@@ -136,14 +140,17 @@ struct SectionStoreTests {
     @Test("where the sections will stand is known before anything is written")
     func lanes() async throws {
         _ = try await store.put(event("a"))
-        _ = try store.arrange([SectionPlan("old", kinds: ["x"])])
+        _ = try store.arrange([SectionConfiguration("old", kinds: ["x"])])
         let version = store.version
-        let plans = [SectionPlan("main"), SectionPlan("one", kinds: ["event"]), SectionPlan("old"), SectionPlan("two", kinds: ["user"])]
-        let lanes = try store.lanes(plans)
+        let plans = [
+            SectionConfiguration("main"), SectionConfiguration("one", kinds: ["event"]), SectionConfiguration("old"),
+            SectionConfiguration("two", kinds: ["user"]),
+        ]
+        let lanes = try store.streams(plans)
         #expect(store.version == version)
         #expect(try await store.ids() == ["a"])
         #expect(try store.arrange(plans) == lanes)
-        #expect(try store.lanes(plans) == lanes && lanes.count == 4)
+        #expect(try store.streams(plans) == lanes && lanes.count == 4)
     }
 
     @Test("a file of the version before there were sections is taken over as it is")
@@ -165,7 +172,7 @@ struct SectionStoreTests {
         let old = try SQLiteStore(path: scratch.path("old.sqlite"))
         #expect(try await old.ids() == ["a"])
         #expect(try await old.ids(.advertisements) == ["1"])
-        let people = try #require(try old.arrange([SectionPlan("people", kinds: ["user"])])["people"])
+        let people = try #require(try old.arrange([SectionConfiguration("people", kinds: ["user"])])["people"])
         #expect(try await old.ids(people) == ["a"])
         #expect(try scratch.sqlite("old.sqlite", "PRAGMA user_version") == "9")
     }
@@ -181,10 +188,10 @@ struct SectionStoreTests {
 /// A kind without fields.
 struct EventKind: ItemKind {
     let name = "event"
-    let lane = Lane.content
+    let stream = StreamID.content
 
-    func validate(_ fields: ItemFields) throws(ItemFault) -> ValidItem {
+    func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let id = try fields.text("id", limit: 64)
-        return ValidItem(kind: name, lane: lane, id: String(decoding: id, as: UTF8.self), variant: "", body: Array("{}".utf8))
+        return ValidatedItem(kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: "", body: Array("{}".utf8))
     }
 }

@@ -17,11 +17,11 @@ final class SectionedFeed {
     }
 
     static let kinds = ["a", "b", "c", "d"]
-    static let orders: [(order: SectionOrder, precedes: @Sendable (Item, Item) -> Bool)] = [
+    static let orders: [(order: SectionSort, precedes: @Sendable (Item, Item) -> Bool)] = [
         (.imported, { _, _ in false }),
-        (SectionOrder(by: SortField("title", .text)), { Array($0.title.utf8).lexicographicallyPrecedes(Array($1.title.utf8)) }),
-        (SectionOrder(by: SortField("price", .number)), { $0.price < $1.price }),
-        (SectionOrder(by: SortField("starts", .date)), { $0.starts < $1.starts }),
+        (SectionSort(by: SortField("title", .text)), { Array($0.title.utf8).lexicographicallyPrecedes(Array($1.title.utf8)) }),
+        (SectionSort(by: SortField("price", .number)), { $0.price < $1.price }),
+        (SectionSort(by: SortField("starts", .date)), { $0.starts < $1.starts }),
     ]
 
     private let scratch: Scratch
@@ -45,7 +45,7 @@ final class SectionedFeed {
         store = try scratch.store(kind)
         let lanes = try store.arrange(
             sections.map { section in
-                SectionPlan(
+                SectionConfiguration(
                     section.0, kinds: section.0 == "main" ? [] : section.2, fields: [Self.orders[section.3].order.field].compactMap { $0 })
             })
         advertisements = (0..<Int.random(in: 0...4, using: &random)).map(String.init)
@@ -56,8 +56,8 @@ final class SectionedFeed {
                 sections.compactMap { section in
                     lanes[section.0].map { lane in
                         FeedSection(
-                            section.0, title: section.1, lane: lane,
-                            order: SectionOrder(by: Self.orders[section.3].order.field, isDescending: section.4))
+                            section.0, title: section.1, stream: lane,
+                            order: SectionSort(by: Self.orders[section.3].order.field, isDescending: section.4))
                     }
                 }, showsAdsAlone: true),
             kinds: Self.kinds, placement: MidpointPlacement(scope: .page(advertisements: perPage)))
@@ -83,7 +83,7 @@ final class SectionedFeed {
         let offset = Int.random(in: 0...2, using: &random)
         let body =
             #"{"title":"\#(item.title)","price":\#(item.price),"starts":"2026-05-01T1\#(offset):0\#(starts):00+0\#(offset):00"}"#
-        _ = try await store.put(ValidItem(kind: kind, lane: .content, id: id, variant: "", body: Array(body.utf8)))
+        _ = try await store.put(ValidatedItem(kind: kind, stream: .content, id: id, variant: "", body: Array(body.utf8)))
         guard let known else {
             items.append(item)
             return nil

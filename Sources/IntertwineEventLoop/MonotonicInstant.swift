@@ -1,0 +1,35 @@
+internal import CIntertwineLinux
+
+/// An instant of the monotonic clock, in nanoseconds. It does not move when the wall clock is set.
+public struct MonotonicInstant: Comparable, Hashable, Sendable {
+    public let nanoseconds: Int64
+
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Reads the clock.
+    public static func now() -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: clinux_monotonic_nanoseconds())
+    }
+
+    /// A later instant; the far end of the clock where the sum would not fit.
+    public func advanced(by duration: Duration) -> MonotonicInstant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
+        return MonotonicInstant(nanoseconds: overflow ? .max : sum)
+    }
+
+    /// The time from `earlier` to this instant.
+    public func since(_ earlier: MonotonicInstant) -> Duration {
+        .nanoseconds(nanoseconds &- earlier.nanoseconds)
+    }
+
+    public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, saturating at about 292 years.
+    var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
+}

@@ -1,0 +1,330 @@
+/// The advertisements of one page, and what the cursors of its neighbours have to say about them.
+///
+/// They stand among the content of each section that the page meets, as if that were a page of its own; in a feed without sections, among
+/// the content of the page. Those that rotate, and those of campaigns, keep the distances of ``AdSpacing``, also to those of the pages around.
+struct AdLayout {
+    /// A stretch of the page's content with its advertisements.
+    struct Block {
+        /// The section's index in the data source; nil where the feed has nothing else to show than advertisements.
+        let section: Int?
+        /// The indices of the content.
+        let content: Range<Int>
+        let placement: any AdPlacement
+        /// Content of the section before it, where the placement counts that.
+        let start: Int64
+        /// In order, each with the index within the stretch in front of which it stands.
+        fileprivate(set) var advertisements: [(index: Int, cell: CellRenderer.PlacedCell)] = []
+        /// Where advertisements of the rotation have a place.
+        fileprivate var slotIndexes: [Int] = []
+
+        /// Where in the stretch so many advertisements would stand.
+        func indices(for advertisements: Int, midpoint: Int? = nil) -> [Int] {
+            placement.indices(for: advertisements, in: ContentRange(count: content.count, midpoint: midpoint, start: start))
+        }
+
+        /// - Parameter indices: where they stand.
+        fileprivate mutating func put(_ cells: ArraySlice<CellRenderer.PlacedCell>, at indices: [Int]) {
+            advertisements = Array(zip(indices, cells))
+        }
+
+        /// - Parameter cells: of all places, in order; nil for those that stay empty.
+        fileprivate mutating func fill(_ cells: ArraySlice<CellRenderer.PlacedCell?>) {
+            advertisements = zip(slotIndexes, cells).compactMap { index, cell in cell.map { (index, $0) } }
+        }
+    }
+
+    /// Listed advertisements of one page. What follows stands on no page: nobody reads on past so many.
+    private static let pinnedLimit = 1_000
+
+    private(set) var blocks: [Block]
+    private(set) var omissions: [FeedPage.SkippedItem] = []
+    private let source: any DataSource
+    private let feedPlacement: any AdPlacement
+    private let counts: PageOffsets?
+    private var rotation: (before: Int64?, after: Int64?) = (nil, nil)
+    private var distances: AdDistances
+    private var midpoint: FeedPosition?
+    private var hasMetAdvertisements = false
+    /// Between which places the page shows what was listed, where a section has such.
+    private var pinnedRange: (low: FeedPosition, high: FeedPosition)?
+
+    /// The stretches of a page, without advertisements yet.
+    init(of content: PageContent, in source: any DataSource, placement: any AdPlacement, spacing: AdSpacing, cursor: PageCursor?) {
+        self.source = source
+        feedPlacement = placement
+        distances = AdDistances(
+            spacing, count: content.cells.count, isBackward: cursor?.direction == .backward, around: cursor?.shown)
+        let isCounting = (0..<max(0, source.sectionCount)).contains { (source.placement(in: $0) ?? placement).countsContent }
+        let counts = isCounting ? PageOffsets(of: content.ranges, cursor: cursor) : nil
+        self.counts = counts
+        var blocks: [Block] = []
+        content.forEachRange { section, range in
+            blocks.append(
+                Block(
+                    section: section, content: range, placement: source.placement(in: section) ?? placement,
+                    start: counts?.start(of: section) ?? 0))
+        }
+        // An empty page at the end of a feed with sections is no part of any; without sections it is a part of the feed.
+        let isEmptyFeed = !content.hasBefore && !content.hasAfter && source.showsAdsAlone
+        if blocks.isEmpty, isEmptyFeed || source.name(of: 0) == nil {
+            let placements = (0..<max(0, source.sectionCount)).map { source.placement(in: $0) ?? placement }
+            let wanting = placements.first { $0.supply != .rotating(perPage: 0) }
+            let start = cursor.flatMap { counts?.after($0.position.section).here } ?? 0
+            blocks = [Block(section: nil, content: 0..<0, placement: wanting ?? placements.first ?? placement, start: start)]
+        }
+        self.blocks = blocks
+    }
+
+    /// The next ones of the rotation: only as many as have a place, so that it goes on after the last one that was shown.
+    ///
+    /// - Parameter mark: the position beside which they stand; nil for the first one.
+    mutating func fillSlots(
+        cursor: PageCursor?, offset: Int64?, advertisements: AdCandidates, campaigns: inout PageCampaigns?
+    ) throws {
+        var canRepeat = false
+        for index in blocks.indices {
+            switch blocks[index].placement.supply {
+            case .rotating(let perPage): blocks[index].slotIndexes = blocks[index].indices(for: max(0, perPage))
+            case .perSlot:
+                canRepeat = true
+                blocks[index].slotIndexes = blocks[index].indices(for: .max)
+            case .onceAtMidpoint, .pinned: break
+            }
+        }
+        // Places go to campaigns first; what they leave is the house's.
+        let places = blocks.flatMap { block in
+            let section = block.section.flatMap(source.name(of:))
+            return block.slotIndexes.map { (section: section, coordinate: block.content.lowerBound + $0) }
+        }
+        distances.placeCount = places.count
+        if let campaigns { distances.begin(campaigns.chance) }
+        var filled = [CellRenderer.PlacedCell?](repeating: nil, count: places.count)
+        if campaigns != nil {
+            filled = try campaigns?.cells(in: places, apart: distances) ?? filled
+            for (place, cell) in zip(places, filled) {
+                guard let given = cell?.served else { continue }
+                distances.note(AdKey(given.creative), labels: campaigns?.labels(of: given.campaign) ?? [], at: place.coordinate)
+            }
+        }
+        let count = filled.count { $0 == nil }
+        var advertisements = advertisements
+        var offset = offset
+        // Pages further on have a place for the first one, which comes after the last one.
+        if cursor == nil, offset == nil, count == 0, Self.rotates(in: source, feedPlacement) {
+            offset = try advertisements.next(1, .backward, of: nil).first?.position.item.position
+        }
+        let direction = cursor?.direction ?? .forward
+        let cells = try advertisements.next(count, direction, of: offset, repeating: canRepeat)
+        // Those that the client cannot show are passed over; one is left out where its place stays empty.
+        var empty = count - cells.count
+        omissions += advertisements.omissions.filter { omission in
+            guard omission.reason.lack != nil else { return true }
+            empty -= 1
+            return empty >= 0
+        }
+        if let shown = rotate(cells, into: &filled, at: places.map(\.coordinate)) {
+            rotation = (shown.first, shown.last)
+        } else if let offset {
+            // A page without any stands between two of the rotation. A mark is the one beside the gap that is met already: going on it stays,
+            // going back it is the one at the other side.
+            let other = try advertisements.next(1, direction, of: offset).first?.position.item.position ?? offset
+            rotation = direction == .forward ? (other, offset) : (offset, other)
+        }
+        var rest = filled[...]
+        for index in blocks.indices where !blocks[index].slotIndexes.isEmpty {
+            let here = rest.prefix(blocks[index].slotIndexes.count)
+            rest = rest.dropFirst(here.count)
+            let shown = here.compactMap(\.self)
+            // Fewer may stand elsewhere.
+            if case .rotating = blocks[index].placement.supply, campaigns == nil, shown.count < here.count {
+                blocks[index].put(shown[...], at: blocks[index].indices(for: shown.count))
+            } else {
+                blocks[index].fill(here)
+            }
+        }
+    }
+
+    /// Fills the places that are empty, each with the next one of the rotation. One that was shown too near keeps its turn for the next place.
+    ///
+    /// - Parameter cells: in the order of the feed, also where the page is read backward.
+    /// - Returns: the positions of the first and the last one that are shown; nil for none.
+    private mutating func rotate(
+        _ cells: [CellRenderer.PlacedCell], into filled: inout [CellRenderer.PlacedCell?], at coordinates: [Int]
+    ) -> (first: Int64, last: Int64)? {
+        var shown: (first: Int64, last: Int64)?
+        var rest = cells[...]
+        let isBackward = distances.isBackward
+        // Where there are fewer than places, the first places have them, whichever way the page is read.
+        let places = filled.indices.filter { filled[$0] == nil }.prefix(cells.count)
+        for place in isBackward ? places.reversed() : Array(places) {
+            guard let cell = isBackward ? rest.last : rest.first else { break }
+            let key = cell.rendered.withRow { AdKey(kind: $0.kind, id: $0.id) }
+            guard distances.permits(key, at: coordinates[place]) else { continue }
+            distances.note(key, at: coordinates[place])
+            rest = isBackward ? rest.dropLast() : rest.dropFirst()
+            let position = cell.position.item.position
+            shown = isBackward ? (position, shown?.last ?? position) : (shown?.first ?? position, position)
+            filled[place] = cell
+        }
+        return shown
+    }
+
+    /// Whether pages of a feed may have a place for the rotation.
+    static func rotates(in source: any DataSource, _ placement: any AdPlacement) -> Bool {
+        (0..<max(0, source.sectionCount)).contains { section in
+            switch (source.placement(in: section) ?? placement).supply {
+            case .rotating(let perPage): perPage > 0
+            case .perSlot: true
+            case .onceAtMidpoint, .pinned: false
+            }
+        }
+    }
+
+    /// Those that were listed among the page's content.
+    ///
+    /// Pages tile the places of a feed: each shows what was listed from where the one before ended up to its own last item, or where no content
+    /// of the section follows, to the section's end. The cursors carry these edges, so that each is met once, whatever content is written.
+    mutating func list(
+        among content: PageContent, cursor: PageCursor?, in snapshot: any FeedSnapshot, advertisements: AdCandidates
+    ) throws {
+        let sections = (0..<max(0, source.sectionCount)).filter { (source.placement(in: $0) ?? feedPlacement).supply == .pinned }
+        guard !sections.isEmpty else { return }
+        let (low, high) = edges(of: content, cursor: cursor)
+        pinnedRange = (low, high)
+        var advertisements = advertisements
+        var left = Self.pinnedLimit
+        for section in sections where section >= low.section && section <= high.section && left > 0 {
+            let from = section == low.section ? low : source.start(of: section)
+            let to = section == high.section ? high : source.end(of: section)
+            let (lower, upper) = (from.item.position, to.item.position)
+            guard lower != upper else { continue }
+            let found = try source.listings(in: section, between: min(lower, upper)..<max(lower, upper), limit: left, from: snapshot)
+            left -= found.count
+            for listing in source.isDescending(section) ? found.reversed() : found {
+                guard let cell = try advertisements.cell(of: listing.item) else { continue }
+                insert(
+                    cell, pinnedAt: FeedPosition(section: section, item: SortPosition(position: listing.position)), among: content, cursor)
+            }
+        }
+        omissions += advertisements.omissions
+    }
+
+    private func edges(of content: PageContent, cursor: PageCursor?) -> (low: FeedPosition, high: FeedPosition) {
+        /// The edge between a page and the item before or after it: the last item on the near side or, where a section ends there, its end.
+        func edge(_ last: FeedPosition, _ next: FeedPosition) -> FeedPosition {
+            last.section == next.section ? last : source.end(of: last.section)
+        }
+        let (start, end) = (source.start(of: 0), source.end(of: max(0, source.sectionCount - 1)))
+        switch cursor?.direction ?? .forward {
+        case .forward:
+            let high = content.stop ?? content.after.flatMap { after in content.cells.last.map { edge($0.position, after) } } ?? end
+            return (cursor.map { $0.pinned ?? $0.position } ?? start, high)
+        case .backward:
+            let low = content.stop ?? content.before.flatMap { before in content.cells.first.map { edge(before, $0.position) } } ?? start
+            return (low, cursor.map { $0.pinned ?? $0.position } ?? end)
+        }
+    }
+
+    private mutating func insert(
+        _ cell: CellRenderer.PlacedCell, pinnedAt place: FeedPosition, among content: PageContent, _ cursor: PageCursor?
+    ) {
+        if blocks.isEmpty, cursor != nil { blocks = [Block(section: nil, content: 0..<0, placement: feedPlacement, start: 0)] }
+        guard !blocks.isEmpty else { return }
+        let isDescending = source.isDescending(place.section)
+        let index = blocks.firstIndex { $0.section ?? place.section >= place.section } ?? blocks.count - 1
+        let block = blocks[index]
+        var position = block.section ?? place.section < place.section ? block.content.count : 0
+        if block.section == place.section {
+            let cells = content.cells[block.content]
+            position =
+                cells.firstIndex { cell in
+                    isDescending ? cell.position.item.position <= place.item.position : cell.position.item.position > place.item.position
+                }.map { $0 - block.content.lowerBound } ?? block.content.count
+        }
+        let before = block.advertisements.firstIndex { $0.index > position } ?? block.advertisements.count
+        blocks[index].advertisements.insert((position, cell), at: before)
+    }
+
+    /// All of them, where the middle of the feed lies on this page.
+    ///
+    /// The middle is a place that the whole walk keeps, so the page it lies on is met once, whatever is inserted or deleted meanwhile:
+    /// even the item at the middle may go, and the block then stands before the next one.
+    /// - Parameter midpoint: the place before which they stand; nil where the feed was empty when the walk began.
+    mutating func put(
+        at midpoint: FeedPosition?, among content: PageContent, cursor: PageCursor?, advertisements: AdCandidates
+    ) throws {
+        self.midpoint = midpoint
+        let isHere: Bool
+        switch cursor?.direction ?? .forward {
+        case .forward:
+            let isAhead = lies(midpoint, after: cursor?.position)
+            isHere = isAhead && (!content.hasAfter || !lies(midpoint, after: content.cells.last?.position))
+            hasMetAdvertisements = isAhead
+        case .backward:
+            let hasMet = cursor?.isPastMidpoint ?? false
+            isHere = !hasMet && lies(midpoint, after: content.before)
+            hasMetAdvertisements = hasMet || isHere
+        }
+        let candidates = blocks.indices.filter { blocks[$0].placement.supply == .onceAtMidpoint }
+        guard isHere, let last = candidates.last else { return }
+        let index =
+            midpoint.map { midpoint in
+                content.cells.firstIndex { !source.precedes($0.position, midpoint) } ?? content.cells.count
+            } ?? content.cells.count / 2
+        // Where the item at the middle has gone, the next one may be of a section that has none.
+        let place = candidates.first { blocks[$0].content.upperBound > index } ?? last
+        var advertisements = advertisements
+        let cells = try advertisements.all()
+        let midpointIndex = min(max(index - blocks[place].content.lowerBound, 0), blocks[place].content.count)
+        blocks[place].put(cells[...], at: blocks[place].indices(for: cells.count, midpoint: midpointIndex))
+        omissions += advertisements.omissions
+    }
+
+    /// Gives each its slot, in the order of the page, and the second and third of the same one ids of their own.
+    mutating func number(_ advertisements: AdCandidates) {
+        let count = blocks.reduce(0) { $0 + $1.advertisements.count }
+        guard count > 1 else { return }
+        var shown: [Int64: Int] = [:]
+        var slot = 0
+        for block in blocks.indices {
+            for index in blocks[block].advertisements.indices {
+                var cell = advertisements.cell(blocks[block].advertisements[index].cell, inSlot: slot)
+                cell.repetition = shown[cell.position.item.position, default: 0] + 1
+                shown[cell.position.item.position] = cell.repetition
+                blocks[block].advertisements[index].cell = cell
+                slot += 1
+            }
+        }
+    }
+
+    /// Nothing lies before the start, and the middle of an empty feed lies at its start.
+    private func lies(_ midpoint: FeedPosition?, after place: FeedPosition?) -> Bool {
+        guard let place else { return true }
+        return midpoint.map { source.precedes(place, $0) } ?? false
+    }
+
+    /// The cursor of the page after, or nil on the last.
+    func next(_ content: PageContent, after cursor: PageCursor?) -> PageCursor? {
+        guard content.hasAfter else { return nil }
+        let stop = cursor?.direction == .backward ? nil : content.stop
+        let place = stop ?? content.cells.last?.position ?? cursor.map { source.beside($0.position, towards: .forward) }
+        return place.map { place in
+            PageCursor(
+                direction: .forward, position: place, rotation: rotation.after, midpoint: midpoint, offsets: counts?.after(place.section),
+                pinned: pinnedRange.flatMap { $0.high == place ? nil : $0.high }, shown: distances.beside(.forward))
+        }
+    }
+
+    /// The cursor of the page before, or nil on the first.
+    func previous(_ content: PageContent, before cursor: PageCursor?) -> PageCursor? {
+        guard content.hasBefore else { return nil }
+        let stop = cursor?.direction == .backward ? content.stop : nil
+        let place = stop ?? content.cells.first?.position ?? cursor.map { source.beside($0.position, towards: .backward) }
+        return place.map { place in
+            PageCursor(
+                direction: .backward, position: place, rotation: rotation.before, midpoint: midpoint,
+                isPastMidpoint: hasMetAdvertisements,
+                offsets: counts?.before(place.section), pinned: pinnedRange?.low, shown: distances.beside(.backward))
+        }
+    }
+}

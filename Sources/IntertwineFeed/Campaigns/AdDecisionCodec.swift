@@ -1,0 +1,59 @@
+internal import IntertwinePrimitives
+
+/// What the places of a page were given to, as a ledger keeps it for processes that are asked for the same page.
+struct AdDecisionCodec {
+    private static let format: UInt8 = 2
+    private struct Flags {
+        static let served: UInt8 = 1
+        static let reservation: UInt8 = 2
+    }
+
+    static func bytes(of given: [AdServer.ServedAd?]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 32 * given.count)
+        writer.write(format)
+        writer.write(UInt16(clamping: given.count))
+        for given in given {
+            guard let given else {
+                writer.write(0 as UInt8)
+                continue
+            }
+            writer.write(given.reservation == nil ? Flags.served : Flags.served | Flags.reservation)
+            writer.write(counted: given.campaign.utf8)
+            writer.write(counted: given.creative.kind.utf8)
+            writer.write(counted: given.creative.id.utf8)
+            if let place = given.reservation {
+                writer.write(place.process)
+                writer.write(place.slot)
+                writer.write(place.address)
+                writer.write(given.ends ?? 0)
+            }
+        }
+        return writer.bytes
+    }
+
+    /// Nil where they are of another version, or a campaign is none of the book's.
+    static func decode(in bytes: [UInt8], of book: CampaignIndex) -> [AdServer.ServedAd?]? {
+        var reader = ByteReader(bytes)
+        guard reader.readByte() == format, let count = reader.readUInt16() else { return nil }
+        func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
+        var places: [AdServer.ServedAd?] = []
+        for _ in 0..<count {
+            guard let flags = reader.readByte() else { return nil }
+            if flags & Flags.served == 0 {
+                places.append(nil)
+                continue
+            }
+            guard let id = text(), let kind = text(), let creative = text(), let index = book.index(of: id) else { return nil }
+            var given = AdServer.ServedAd(
+                campaign: id, creative: CreativeID(kind: kind, id: creative), remembered: book.campaigns[index].longestCapWindow)
+            if flags & Flags.reservation != 0 {
+                guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16(),
+                    let ends = reader.readInt64()
+                else { return nil }
+                (given.reservation, given.ends) = (ReservationID(process: process, slot: slot, address: address), ends)
+            }
+            places.append(given)
+        }
+        return places
+    }
+}

@@ -1,0 +1,296 @@
+package import IntertwinePrimitives
+import Synchronization
+
+/// What campaigns would deliver to so many viewers in so many days: the decisions that pages get, in a time that is made up, without a store.
+///
+/// Requests come evenly over the time, each of a viewer by chance, for the page after the viewer's last one of that day; what is seen is told some
+/// seconds later, to any of the processes. The same settings give the same forecast.
+package struct CampaignForecast: Sendable {
+    package var viewers = 10_000
+    package var days = 7
+    /// In all.
+    package var requests = 100_000
+    /// Milliseconds since 1970-01-01 UTC.
+    package var start: Int64
+    /// Of places that are given, how many are seen, and of those how many are clicked.
+    package var seen = 1.0
+    package var clicked = 0.01
+    package var placement: any AdPlacement = MidpointPlacement()
+    package var spacing = AdSpacing()
+    /// Content items on a page.
+    package var limit = FeedRequest.defaultLimit
+    package var processes = 1
+    package var slot = AdSlotContext(feed: "main")
+    package var attributes: ViewerAttributes?
+    package var languages: LanguagePreferences?
+    /// Milliseconds.
+    package var reservation: Int64 = 300_000
+
+    package init(start: Int64) {
+        self.start = start
+    }
+
+    package struct Forecast: Sendable, Hashable {
+        package var campaign: String
+        package var impressions = 0
+        package var clicks = 0
+        /// Viewers that it is shown to more than once count each time; here they count once.
+        package var viewers = 0
+        /// Of the goal's unit, by days of the simulation.
+        package var days: [Int]
+        /// What its goal asks for in the time that is simulated; nil without a goal.
+        package var goal: Int?
+        /// Why none of the pages that are simulated can have it; nil where some can.
+        package var obstacle: IneligibilityReason?
+    }
+
+    private static let delay: Int64 = 3_000
+    private static let exchange: Int64 = 500
+    /// What a service works out ten times a second, and hears from the others twice, is done as often as there are so many pages here, but for
+    /// that it is done every five seconds at the least: few of its pages come at one time.
+    private static let pages: Int64 = 16
+    private static let longest: Int64 = 5_000
+
+    /// How far a viewer has come in a day.
+    private struct Session {
+        var shown: ShownAds?
+        var items: Int64 = 0
+    }
+
+    private struct PendingImpression {
+        var at: Int64
+        var events: [LedgerEvent]
+    }
+
+    /// By the campaigns' ids.
+    package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
+        let book = CampaignIndex(campaigns) { (CreativeID(kind: "advertisement", id: $0), CellLayout.allCases) }
+        let ledger = SimulatedLedger()
+        let span = Int64(max(1, days)) * 86_400_000
+        let count = max(1, requests)
+        let stretch = min(Self.longest, span / Int64(count) * Self.pages)
+        let (tick, pause) = (max(DeliveryState.tick, stretch), max(Self.exchange, stretch))
+        let deliveries = (0..<max(1, processes)).map {
+            AdServer(ledger: ledger, process: String($0), lifetime: reservation, isShared: processes > 1, tick: tick)
+        }
+        var forecasts = Dictionary(
+            uniqueKeysWithValues: campaigns.map { ($0.id, Forecast(campaign: $0.id, days: Array(repeating: 0, count: max(1, days)))) })
+        var seenBy: [String: Set<Int>] = [:]
+        var waiting: [PendingImpression] = []
+        var firstWaiting = 0
+        var (sessions, today): ([Int: Session], Int64) = ([:], 0)
+        var (random, told) = (UInt64(0x2545_F491_4F6C_DD1D), Int64.min)
+        func next() -> UInt64 {
+            random = AdDecision.mix(random)
+            return random
+        }
+        func chance(_ share: Double) -> Bool { Double(next() >> 11) / Double(1 << 53) < share }
+        let kinds = Dictionary(campaigns.map { ($0.id, $0.goal?.kind ?? .impression) }, uniquingKeysWith: { first, _ in first })
+        for delivery in deliveries { try delivery.begin(book, now: start) }
+        for number in 0..<count {
+            let now = start + Int64(Double(span) * Double(number) / Double(count))
+            while firstWaiting < waiting.count, waiting[firstWaiting].at <= now {
+                settle(waiting[firstWaiting])
+                firstWaiting += 1
+            }
+            if firstWaiting > 10_000 {
+                waiting.removeFirst(firstWaiting)
+                firstWaiting = 0
+            }
+            if deliveries.count > 1, told == .min || now - told >= pause {
+                for delivery in deliveries { try delivery.exchange(now: now) }
+                told = now
+            }
+            let viewer = Int(next() % UInt64(max(1, viewers)))
+            let day = (now - start) / 86_400_000
+            if day != today { (sessions, today) = ([:], day) }
+            let page = page(after: sessions[viewer] ?? Session(), of: "v\(viewer)", identity: UInt32(truncatingIfNeeded: next()), now: now)
+            let given = try deliveries[number % deliveries.count].allocate(page, of: book)
+            sessions[viewer] = session(sessions[viewer] ?? Session(), with: page, given, of: book)
+            for given in given.compactMap(\.self) where chance(seen) {
+                var events = [event(.impression, of: given, viewer, at: now + Self.delay)]
+                if chance(clicked) { events.append(event(.click, of: given, viewer, at: now + Self.delay)) }
+                seenBy[given.campaign, default: []].insert(viewer)
+                waiting.append(PendingImpression(at: now + Self.delay, events: events))
+            }
+        }
+        for sighting in waiting[firstWaiting...] { settle(sighting) }
+
+        func settle(_ sighting: PendingImpression) {
+            ledger.commit(sighting.events)
+            let verdicts = sighting.events.map { _ in Verdict.counted }
+            deliveries[Int(next() % UInt64(deliveries.count))].eventsDidCommit(sighting.events, verdicts)
+            for event in sighting.events {
+                guard let id = event.showing?.campaign else { continue }
+                if event.kind == .impression { forecasts[id]?.impressions += 1 } else { forecasts[id]?.clicks += 1 }
+                let day = min(Int((event.at - start) / 86_400_000), max(1, days) - 1)
+                if event.kind == kinds[id] { forecasts[id]?.days[day] += 1 }
+            }
+        }
+        return campaigns.map { campaign in
+            var forecast = forecasts[campaign.id] ?? Forecast(campaign: campaign.id, days: [])
+            forecast.viewers = seenBy[campaign.id]?.count ?? 0
+            forecast.goal = goal(of: campaign, span: span)
+            forecast.obstacle = obstacle(of: campaign, in: book)
+            return forecast
+        }
+    }
+
+    private func page(after session: Session, of viewer: String, identity: UInt32, now: Int64) -> AdServer.Page {
+        let stretch = ContentRange(count: limit, start: session.items)
+        let coordinates =
+            switch placement.supply {
+            case .rotating(let count): placement.indices(for: max(0, count), in: stretch)
+            case .perSlot: placement.indices(for: .max, in: stretch)
+            case .onceAtMidpoint, .pinned: [Int]()
+            }
+        let facts = TargetingContext(viewer: viewer, attributes: attributes, languages: languages, moment: now / reservation)
+        var page = AdServer.Page(slots: coordinates.map { _ in slot }, identity: identity, facts: facts, now: now)
+        page.coordinates = coordinates
+        page.distances = AdDistances(spacing, count: limit, around: session.shown)
+        page.distances.placeCount = coordinates.count
+        page.distances.begin(AdDecision.seed(viewer, UInt64(bitPattern: facts.moment)))
+        return page
+    }
+
+    private func session(
+        _ session: Session, with page: AdServer.Page, _ given: [AdServer.ServedAd?], of book: CampaignIndex
+    ) -> Session {
+        var distances = page.distances
+        for (given, coordinate) in zip(given, page.coordinates) {
+            guard let given, let index = book.index(of: given.campaign) else { continue }
+            distances.note(AdKey(given.creative), labels: book.labels(of: index), at: coordinate)
+        }
+        return Session(shown: distances.beside(.forward), items: session.items + Int64(limit))
+    }
+
+    /// As far as place, attributes and languages go, which all pages have in common.
+    private func obstacle(of campaign: Campaign, in book: CampaignIndex) -> IneligibilityReason? {
+        guard let index = book.index(of: campaign.id) else { return nil }
+        if let obstacle = book.obstacle(of: index, at: slot) { return obstacle }
+        let holding = book.matchedTargeting(TargetingContext(viewer: "", attributes: attributes, languages: languages, moment: 0))
+        return book.candidates(at: slot).entries.first { $0.index == index }.flatMap { AdDecision.obstacle(of: $0.rules, book, holding) }
+    }
+
+    /// What is due at the end of the time.
+    private func goal(of campaign: Campaign, span: Int64) -> Int? {
+        guard let goal = campaign.goal else { return nil }
+        let end = start + span
+        var due: [Int] = []
+        if let total = goal.total {
+            let pace = CampaignPace(campaign)
+            func share(_ moment: Int64) -> Double {
+                pace.share(from: campaign.starts ?? start, to: campaign.ends ?? end, at: moment)
+            }
+            // One that has no hour to be shown in is behind with all of it.
+            let isWithin = (campaign.starts ?? start) >= start && (campaign.ends.map { $0 > start && $0 <= end } ?? false)
+            let part = share(end) - share(start)
+            due.append(campaign.pacing == .even && !(isWithin && part == 0) ? Int(Double(total) * part) : total)
+        }
+        if goal.daily != nil {
+            // Of each day of its zone what is due by its end, or by that of the time, but for what was due before.
+            let (from, to) = (max(start, campaign.starts ?? start), min(end, campaign.ends ?? end))
+            let pace = CampaignPace(campaign)
+            var (sum, moment): (Int64, Int64) = (0, from)
+            while moment < to {
+                let day = campaign.zone.clocks.day(of: moment)
+                let before = campaign.pacing == .even ? pace.dueToday(at: moment, in: day) ?? 0 : 0
+                sum += (pace.dueToday(at: min(day.upperBound, to), in: day) ?? 0) - before
+                moment = day.upperBound
+            }
+            due.append(Int(sum))
+        }
+        return due.min()
+    }
+
+    private func event(_ kind: LedgerEvent.Kind, of given: AdServer.ServedAd, _ viewer: Int, at now: Int64) -> LedgerEvent {
+        var showing = ImpressionContext(campaign: given.campaign, feed: slot.feed, remembered: given.remembered)
+        showing.reservation = given.reservation
+        return LedgerEvent(at: now, kind: kind, cell: given.creative.id, viewer: "v\(viewer)", showing: showing)
+    }
+}
+
+/// What the processes of a simulation share.
+private final class SimulatedLedger: CampaignLedger {
+    private struct State {
+        var totals: [String: Int64] = [:]
+        /// By quarters of an hour.
+        var spans: [String: [Int64: Int64]] = [:]
+        var exposures: [String: [FrequencyCount]] = [:]
+        var holdings: [String: SharedBudgetLeases] = [:]
+        var seen: [UInt16: [RemoteImpressions]] = [:]
+        var claims: [String: [FrequencyCapReservation]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    private static func key(_ campaign: String, _ kind: LedgerEvent.Kind) -> String { "\(kind.rawValue) \(campaign)" }
+
+    func commit(_ events: [LedgerEvent]) {
+        state.withLock { state in
+            for event in events {
+                guard let showing = event.showing, let campaign = showing.campaign else { continue }
+                let key = Self.key(campaign, event.kind)
+                state.totals[key, default: 0] += 1
+                state.spans[key, default: [:]][event.at / 900_000, default: 0] += 1
+                guard event.kind == .impression, showing.frequencyCapTTL > 0, let viewer = event.viewer else { continue }
+                state.exposures[viewer, default: []].append(FrequencyCount(campaign: campaign, at: event.at, count: 1))
+            }
+        }
+    }
+
+    func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] {
+        state.withLock { state in
+            state.exposures[viewer]?.removeAll { $0.at <= moment }
+            return state.exposures[viewer] ?? []
+        }
+    }
+
+    func served(to viewer: String, besides process: String, now: Int64) -> [FrequencyCount] {
+        state.withLock { state in
+            state.claims[viewer]?.removeAll { $0.until <= now }
+            return (state.claims[viewer] ?? []).filter { $0.process != process }.flatMap { claim in
+                claim.counts.map { FrequencyCount(campaign: $0, at: claim.now, count: $1) }
+            }
+        }
+    }
+
+    func claim(_ claim: FrequencyCapReservation) -> Bool {
+        if !claim.counts.isEmpty { state.withLock { $0.claims[claim.viewer, default: []].append(claim) } }
+        return true
+    }
+
+    func page(_ key: Int64, of viewer: String, now: Int64) -> [UInt8]? { nil }
+
+    func delivered(_ questions: [DeliveryQuery]) -> [DeliveryCount] {
+        state.withLock { state in questions.map { Self.delivered($0, state) } }
+    }
+
+    private static func delivered(_ question: DeliveryQuery, _ state: borrowing State) -> DeliveryCount {
+        let key = key(question.campaign, question.kind)
+        let today = state.spans[key]?.reduce(0) { $1.key >= question.day / 900_000 ? $0 + $1.value : $0 } ?? 0
+        return DeliveryCount(total: state.totals[key] ?? 0, today: today)
+    }
+
+    func knownCreatives() -> Set<CreativeID> { [] }
+
+    func remember(_ creatives: [CreativeID]) {}
+
+    func hasOthers(besides process: String, now: Int64) -> Bool { state.withLock { $0.holdings.contains { $0.key != process } } }
+
+    func exchange(_ exchange: BudgetSyncRequest, _ hold: @Sendable (BudgetSyncState) -> SharedBudgetLeases) {
+        state.withLock { state in
+            let others = state.holdings.filter { $0.key != exchange.process }
+            var situation = BudgetSyncState(
+                delivered: exchange.questions.map { Self.delivered($0, state) }, processes: others.count,
+                before: others.count { $0.key < exchange.process })
+            for (campaign, holding) in others.values.flatMap(\.counts) {
+                situation.others[campaign, default: SharedBudgetLease()].served += holding.served
+                situation.others[campaign, default: SharedBudgetLease()].allowed += holding.allowed
+            }
+            for seen in exchange.seen { state.seen[seen.reservation.process, default: []].append(seen) }
+            situation.seen = state.seen.removeValue(forKey: ReservationID.number(of: exchange.process)) ?? []
+            state.holdings[exchange.process] = hold(situation)
+        }
+    }
+}

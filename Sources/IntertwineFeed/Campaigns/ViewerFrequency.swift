@@ -1,0 +1,45 @@
+/// What a viewer has had of campaigns with caps, as a ledger knows it.
+struct ViewerFrequency {
+    var seen: [FrequencyCount] = []
+    /// Given by other processes, such as are gone.
+    var elsewhere: [FrequencyCount] = []
+
+    /// Of what others gave, what has not been seen since.
+    private func waiting(_ campaign: String) -> Int {
+        let given = elsewhere.filter { $0.campaign == campaign }
+        guard let first = given.map(\.at).min() else { return 0 }
+        let seen = seen.reduce(0) { $1.campaign == campaign && $1.at >= first ? $0 + $1.count : $0 }
+        return max(0, given.reduce(0) { $0 + $1.count } - seen)
+    }
+
+    /// What the viewer's caps leave of those campaigns that the viewer has seen or been given.
+    ///
+    /// - Parameter pending: what this process has given.
+    func room(
+        of book: CampaignIndex, for viewer: String?, besides pending: AdServer.UncommittedImpressions, now: Int64
+    ) -> AdDecision.FrequencyCapAllowance {
+        guard let viewer else { return AdDecision.FrequencyCapAllowance(hasViewer: false) }
+        var room = AdDecision.FrequencyCapAllowance(hasViewer: true)
+        guard book.hasCaps else { return room }
+        // A viewer may have seen many: each sighting is looked at once. Most campaigns have one cap; of several, what each leaves.
+        room.rooms.reserveCapacity(seen.count)
+        var left: [Int32: [Int]] = [:]
+        func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {
+            guard let index = book.index(of: campaign), let first = book.campaigns[index].caps.first else { return }
+            let caps = book.campaigns[index].caps
+            func counts(_ cap: Campaign.FrequencyCap) -> Bool { moment.map { $0 > now - Int64(cap.window) * 1_000 } ?? true }
+            guard caps.count > 1 else {
+                if counts(first) { room.rooms[Int32(index), default: first.count] -= count }
+                return
+            }
+            for (number, cap) in caps.enumerated() where counts(cap) {
+                left[Int32(index), default: caps.map(\.count)][number] -= count
+            }
+        }
+        for seen in seen { take(seen.campaign, seen.count, at: seen.at) }
+        for campaign in Set(elsewhere.map(\.campaign)) { take(campaign, waiting(campaign)) }
+        for given in pending.reservations(of: viewer, now: now) { take(given.campaign, given.count) }
+        for (campaign, left) in left { room.rooms[campaign] = left.min() }
+        return room
+    }
+}

@@ -1,0 +1,143 @@
+internal import Crypto
+internal import IntertwinePrimitives
+
+/// A page as a client holds it, packed into the text that it asks for changes with: what the page was asked for with, and its cells.
+///
+/// The service keeps nothing of it, so it works whichever process made the page, and after a restart too. It is not signed: whoever alters
+/// it asks about a page of their own making, and is told no more than the feed itself tells. The cursor in it is signed as ever.
+struct ClientPageState: Hashable {
+    /// ``FeedPosition/digest`` of the places that the pages before and after a page are read from; 0 where there is no such page.
+    struct Edges: Hashable {
+        var before: UInt64 = 0
+        var after: UInt64 = 0
+    }
+
+    private static let format: UInt8 = 4
+    /// Characters of a text. Pages that would need more cannot be asked about: a few of them would not fit into a request's line.
+    private static let textLimit = 6_144
+
+    /// ``PageCursor/digest(ofFeed:)`` of the feed.
+    var feed: UInt64
+    /// As it stands in the page's address; nil for the first page.
+    var cursor: String?
+    var limit: Int
+    var layout: CellLayout
+    var width: Int?
+    /// Pixels per point.
+    var scale: Int
+    /// Of the rotation of the advertisements when the walk began; 0 for none.
+    var hour: UInt32
+    /// At which its places were given to campaigns; 0 where none could have one.
+    var moment: Int64
+    var edges: Edges
+    var cells: [ClientCell]
+
+    /// Nil where it would be longer than ``textLimit``.
+    var text: String? {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.write(feed)
+        writer.write(UInt8(clamping: limit))
+        writer.write(UInt8(CellLayout.allCases.firstIndex(of: layout) ?? 0) | UInt8(clamping: scale - 1) << 4)
+        writer.write(varying: width ?? 0)
+        writer.write(hour)
+        writer.write(moment)
+        writer.write(edges.before, count: ClientCell.digestLength)
+        writer.write(edges.after, count: ClientCell.digestLength)
+        writer.write(counted: cursor.flatMap { Base64URL.decode($0.utf8) } ?? [])
+        var last: [UInt8] = []
+        for cell in cells {
+            // Ids of one page begin alike.
+            let id = Array(cell.id.utf8)
+            let shared = zip(last, id).prefix { $0 == $1 }.count
+            writer.write(varying: shared)
+            writer.write(counted: id.dropFirst(shared))
+            writer.write(cell.digest, count: ClientCell.digestLength)
+            last = id
+        }
+        guard writer.bytes.count <= Self.textLimit / 4 * 3 else { return nil }
+        return Base64URL.encode(writer.bytes)
+    }
+
+    /// Nil for what ``text`` cannot have made, and for the text of another version.
+    init?(text: some StringProtocol) {
+        guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text.utf8) else { return nil }
+        var reader = ByteReader(bytes)
+        guard reader.readByte() == Self.format, let feed = reader.readUInt64(), let limit = reader.readByte(),
+            let form = reader.readByte(),
+            let width = reader.readVarying(), let hour = reader.readUInt32(), let moment = reader.readInt64(),
+            let before = reader.readNumber(ClientCell.digestLength),
+            let after = reader.readNumber(ClientCell.digestLength),
+            let cursor = reader.readCounted(),
+            FeedRequest.limits.contains(Int(limit)), CellLayout.allCases.indices.contains(Int(form & 0x0f)),
+            FeedRequest.scales.contains(Int(form >> 4) + 1),
+            width == 0 || SizeRule.widths.contains(width)
+        else { return nil }
+        var cells: [ClientCell] = []
+        var last: [UInt8] = []
+        while !reader.remaining.isEmpty {
+            guard let shared = reader.readVarying(), shared <= last.count, let rest = reader.readCounted(),
+                let digest = reader.readNumber(ClientCell.digestLength),
+                let id = String(validating: last.prefix(shared) + rest, as: UTF8.self)
+            else { return nil }
+            last = Array(id.utf8)
+            cells.append(ClientCell(id: id, digest: digest))
+        }
+        self.feed = feed
+        self.cursor = cursor.isEmpty ? nil : Base64URL.encode(cursor)
+        self.limit = Int(limit)
+        layout = CellLayout.allCases[Int(form & 0x0f)]
+        scale = Int(form >> 4) + 1
+        self.width = width == 0 ? nil : width
+        self.hour = hour
+        self.moment = moment
+        edges = Edges(before: before, after: after)
+        self.cells = cells
+    }
+
+    init(
+        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, scale: Int = 1, hour: UInt32 = 0, moment: Int64 = 0,
+        edges: Edges = Edges(),
+        cells: [ClientCell]
+    ) {
+        self.feed = feed
+        self.cursor = cursor
+        self.limit = limit
+        self.layout = layout
+        self.width = width
+        self.scale = scale
+        self.hour = hour
+        self.moment = moment
+        self.edges = edges
+        self.cells = cells
+    }
+}
+
+/// A cell as a client holds it: which one it is, and what tells it from the same cell with anything changed.
+package struct ClientCell: Sendable, Hashable {
+    /// Bytes of a digest. A change that leaves it as it was comes once in 2^48.
+    fileprivate static let digestLength = 6
+
+    package var id: String
+    /// The first six bytes of a SHA-256.
+    package var digest: UInt64
+
+    package init(id: String, digest: UInt64) {
+        self.id = id
+        self.digest = digest
+    }
+
+    init(_ entry: FeedPage.Entry) {
+        id = entry.id
+        digest = UInt64(bigEndianBytes: SHA256.hash(data: entry.json).prefix(Self.digestLength))
+    }
+}
+
+extension FeedPosition {
+    /// ``ClientCell/digestLength`` bytes of a SHA-256: enough to tell whether a page was read from this place.
+    var digest: UInt64 {
+        var writer = ByteWriter()
+        write(to: &writer, isLong: true)
+        return UInt64(bigEndianBytes: SHA256.hash(data: writer.bytes).prefix(ClientCell.digestLength))
+    }
+}

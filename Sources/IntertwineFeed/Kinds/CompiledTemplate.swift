@@ -1,0 +1,121 @@
+import Mustache
+
+/// What a template comes to in one case: literals, and places for values.
+struct CompiledTemplate: Sendable {
+    private enum Piece: Sendable {
+        case literal(String)
+        /// The index of a field.
+        case value(Int)
+    }
+
+    /// Stand for values while mustache runs: characters of private use, which templates are refused for having.
+    private static let placeholders: ClosedRange<UInt32> = 0xF0000...0xF0FFF
+
+    private let pieces: [Piece]
+
+    /// The skeletons of a template, in the order of the cases: the states of the last field change fastest.
+    ///
+    /// - Throws: ``KindError`` where mustache cannot read the template.
+    static func all(of source: String, fields: [TemplateField], cases: Int) throws(KindError) -> [CompiledTemplate] {
+        guard !source.unicodeScalars.contains(where: { placeholders.contains($0.value) }) else {
+            throw KindError([], "a template must not have characters of private use")
+        }
+        let template: MustacheTemplate
+        do {
+            template = try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + source)
+        } catch {
+            throw KindError([], "the template cannot be read: \((error as? MustacheTemplate.ParserError)?.error ?? error)")
+        }
+        return (0..<cases).map { CompiledTemplate(template.render(TemplateValues(values: values(of: fields, in: $0)))) }
+    }
+
+    private static func values(of fields: [TemplateField], in number: Int) -> [(name: String, value: any Sendable)] {
+        var rest = number
+        var values: [(name: String, value: any Sendable)] = []
+        for (index, field) in fields.enumerated().reversed() {
+            let state = field.states[rest % field.states.count]
+            rest /= field.states.count
+            switch state {
+            case .missing: break
+            case .isTrue: values.append((field.name, true))
+            case .isFalse: values.append((field.name, false))
+            case .text:
+                let mark = Unicode.Scalar(placeholders.lowerBound + UInt32(index)).map { String($0) }
+                values.append((field.name, TemplateValue(renderText: mark ?? "")))
+            }
+        }
+        return values
+    }
+
+    private init(_ rendered: String) {
+        var pieces: [Piece] = []
+        var literal = ""
+        for scalar in rendered.unicodeScalars {
+            guard Self.placeholders.contains(scalar.value) else {
+                literal.unicodeScalars.append(scalar)
+                continue
+            }
+            if !literal.isEmpty { pieces.append(.literal(literal)) }
+            literal = ""
+            pieces.append(.value(Int(scalar.value - Self.placeholders.lowerBound)))
+        }
+        if !literal.isEmpty { pieces.append(.literal(literal)) }
+        self.pieces = pieces
+    }
+
+    func text(filledWith values: [String]) -> String {
+        var text = ""
+        for piece in pieces {
+            switch piece {
+            case .literal(let literal): text += literal
+            case .value(let index): text += values[index]
+            }
+        }
+        return text
+    }
+}
+
+/// A field that a template reads, and the cases that it makes for the template.
+struct TemplateField: Sendable {
+    enum State: Sendable, Hashable {
+        case missing, text, isTrue, isFalse
+    }
+
+    let name: String
+    let reference: FieldReference
+    /// Those that a valid item can be in.
+    let states: [State]
+
+    init(name: String, reference: FieldReference) {
+        self.name = name
+        self.reference = reference
+        states = (reference.isRequired ? [] : [.missing]) + (reference.type == .boolean ? [.isTrue, .isFalse] : [.text])
+    }
+
+    /// - Parameter text: the field's value in an item.
+    func state(of text: String?) -> State {
+        guard let text else { return .missing }
+        guard reference.type == .boolean else { return .text }
+        return text == "true" ? .isTrue : .isFalse
+    }
+}
+
+/// What one case has for a template, by name. Missing fields are missing, booleans choose sections.
+private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
+    let values: [(name: String, value: any Sendable)]
+    let renderText = ""
+    let isNull = false
+
+    func child(named name: String) -> Any? {
+        values.first { $0.name == name }?.value
+    }
+}
+
+/// What stands for a field's value while a template is compiled: text, which sections can be entered with.
+private struct TemplateValue: MustacheParent, MustacheCustomRenderable {
+    let renderText: String
+    let isNull = false
+
+    /// A value has no parts.
+    func child(named: String) -> Any? { nil }
+}

@@ -1,0 +1,83 @@
+internal import Glibc
+
+/// Estimates how many different viewers there were, by HyperLogLog: 16,384 registers, each of which keeps the longest run of zeros that a hash
+/// brought to it. It holds no name, and sketches are merged by the greater of two registers: those of days add up, and nobody counts twice.
+package struct UniqueViewersSketch: Sendable, Hashable {
+    private static let bits = 14
+    private static let registers = 1 << bits
+    /// The standard error of an estimate: 1.04 / √16,384. Two of three estimates are that close.
+    package static let error = 0.008_125
+    /// With more registers in use, all of them take less.
+    private static let fewest = 4_096
+
+    /// Few registers, by their number.
+    private var few: [UInt16: UInt8] = [:]
+    /// All of them; empty where there are few.
+    private var all: [UInt8] = []
+
+    package init() {}
+
+    package mutating func insert(_ viewer: String) {
+        var hash = viewer.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
+        hash ^= hash >> 31
+        let zeros = min((hash << UInt64(Self.bits)).leadingZeroBitCount, 64 - Self.bits)
+        raise(UInt16(truncatingIfNeeded: hash >> UInt64(64 - Self.bits)), to: UInt8(truncatingIfNeeded: zeros + 1))
+    }
+
+    private mutating func raise(_ register: UInt16, to rank: UInt8) {
+        guard all.isEmpty else {
+            all[Int(register)] = max(all[Int(register)], rank)
+            return
+        }
+        few[register] = max(few[register] ?? 0, rank)
+        guard few.count > Self.fewest else { return }
+        all = [UInt8](repeating: 0, count: Self.registers)
+        for (register, rank) in few { all[Int(register)] = rank }
+        few = [:]
+    }
+
+    package mutating func merge(_ other: UniqueViewersSketch) {
+        for (register, rank) in other.few { raise(register, to: rank) }
+        for (register, rank) in other.all.enumerated() where rank > 0 { raise(UInt16(truncatingIfNeeded: register), to: rank) }
+    }
+
+    package var estimate: Int {
+        let count = Double(Self.registers)
+        var empty = all.isEmpty ? Self.registers - few.count : 0
+        var sum = Double(empty)
+        for rank in all.isEmpty ? Array(few.values) : all {
+            if rank == 0 { empty += 1 }
+            sum += Double(sign: .plus, exponent: -Int(rank), significand: 1)
+        }
+        let raw = 0.7213 / (1 + 1.079 / count) * count * count / sum
+        // Of few viewers, the registers that nobody came to tell more.
+        let estimate = raw <= 2.5 * count && empty > 0 ? count * log(count / Double(empty)) : raw
+        return Int(estimate.rounded())
+    }
+}
+
+// MARK: As it is kept
+
+extension UniqueViewersSketch {
+    /// Three bytes for each register in use, or one for each of all.
+    package var bytes: [UInt8] {
+        guard all.isEmpty else { return all }
+        return few.sorted { $0.key < $1.key }.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0), $1] }
+    }
+
+    /// Nil where the bytes are no sketch.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count != Self.registers else {
+            all = bytes
+            return
+        }
+        guard bytes.count.isMultiple(of: 3), bytes.count <= Self.fewest * 3 else { return nil }
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let register = UInt16(bytes[start]) << 8 | UInt16(bytes[start + 1])
+            guard register < Self.registers else { return nil }
+            few[register] = bytes[start + 2]
+        }
+    }
+}

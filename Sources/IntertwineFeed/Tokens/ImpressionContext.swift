@@ -1,0 +1,95 @@
+internal import IntertwinePrimitives
+
+/// Where a cell was shown, and for whom it was paid: what is known when its page is made, and asked of it when it is seen or clicked.
+public struct ImpressionContext: Sendable, Hashable {
+    /// The campaign that the place was given to; nil for content, and for advertisements that are in none.
+    public var campaign: String?
+    /// The feed's name, such as `main`.
+    public var feed: String
+    /// The section's name; nil where the feed has none.
+    public var section: String?
+    /// The index among the page's cells.
+    public var position: Int
+    public var layout: CellLayout
+    /// For how long the campaign's caps have it remembered that the viewer saw it. Seconds; 0 where there are no caps.
+    public var frequencyCapTTL: Int
+    /// Which of the campaign's places it has; nil where it has no goal that counts them.
+    package var reservation: ReservationID?
+    /// Until when an impression of that place counts, in milliseconds since 1970-01-01 UTC; nil without one.
+    package var ends: Int64?
+
+    public init(
+        campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
+        remembered: Int = 0
+    ) {
+        self.campaign = campaign
+        self.feed = feed
+        self.section = section
+        self.position = position
+        self.layout = layout
+        self.frequencyCapTTL = remembered
+    }
+}
+
+extension ImpressionContext {
+    /// What most cells are shown in takes no bytes of their tokens.
+    private static let usualFeed = "main"
+
+    private struct Flags {
+        static let campaign: UInt8 = 1
+        static let feed: UInt8 = 2
+        static let section: UInt8 = 4
+        static let table: UInt8 = 8
+        static let reservation: UInt8 = 16
+        /// Behind a place.
+        static let ends: UInt8 = 32
+    }
+
+    func write(to writer: inout ByteWriter) {
+        var flags: UInt8 = layout == .table ? Flags.table : 0
+        if campaign != nil { flags |= Flags.campaign }
+        if feed != Self.usualFeed { flags |= Flags.feed }
+        if section != nil { flags |= Flags.section }
+        if reservation != nil { flags |= ends == nil ? Flags.reservation : Flags.reservation | Flags.ends }
+        writer.write(flags)
+        writer.write(UInt16(clamping: position))
+        if let campaign {
+            writer.write(UInt32(clamping: frequencyCapTTL))
+            writer.write(counted: campaign.utf8)
+        }
+        if feed != Self.usualFeed { writer.write(counted: feed.utf8) }
+        if let section { writer.write(counted: section.utf8) }
+        if let reservation {
+            writer.write(reservation.process)
+            writer.write(reservation.slot)
+            writer.write(reservation.address)
+            if let ends { writer.write(ends) }
+        }
+    }
+
+    init?(_ reader: inout ByteReader) {
+        guard let flags = reader.readByte(), flags < 64, let position = reader.readUInt16() else { return nil }
+        func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
+        self.init(feed: Self.usualFeed, position: Int(position), layout: flags & Flags.table == 0 ? .collection : .table)
+        if flags & Flags.campaign != 0 {
+            guard let remembered = reader.readUInt32(), let campaign = text() else { return nil }
+            (self.campaign, self.frequencyCapTTL) = (campaign, Int(remembered))
+        }
+        if flags & Flags.feed != 0 {
+            guard let feed = text() else { return nil }
+            self.feed = feed
+        }
+        if flags & Flags.section != 0 {
+            guard let section = text() else { return nil }
+            self.section = section
+        }
+        if flags & Flags.reservation != 0 {
+            guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16() else { return nil }
+            reservation = ReservationID(process: process, slot: slot, address: address)
+            if flags & Flags.ends != 0 {
+                guard let ends = reader.readInt64() else { return nil }
+                self.ends = ends
+            }
+        }
+    }
+}

@@ -1,0 +1,390 @@
+internal import CIntertwineCurl
+public import IntertwineEventLoop
+internal import Synchronization
+
+/// Somebody waits for a host's addresses, ahead of a fetch.
+public struct DNSPrefetch: Hashable, Sendable {
+    fileprivate let number: UInt64
+}
+
+/// Fetches on one loop: curl's multi interface, driven by the loop's sockets and a precise timer.
+///
+/// Call ``shutDown()`` before letting go of it.
+public actor CurlClient {
+    public nonisolated let loop: EventLoop
+    public nonisolated let policy: AddressPolicy
+    private let resolver: Resolver
+    /// PEM file of the authorities trusted for https; the system's where nil.
+    private let certificates: String?
+
+    private var multi: CurlMulti?
+    private var timer: OneShotTimer?
+    private var watches: [Int32: SocketWatch] = [:]
+    private var transfers: [FetchID: CurlTransfer] = [:]
+    private let sockets = OpenSockets()
+    /// One of curl's calls is on the stack, or may be.
+    private var isInCurl = false
+    private var isShutDown = false
+    private var names: [DNSPrefetch: (ticket: Resolver.LookupHandle?, timer: OneShotTimer)] = [:]
+    private nonisolated let lastNumber = Atomic<UInt64>(0)
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    public init(on loop: EventLoop, policy: AddressPolicy, resolver: Resolver = Resolver(), certificates: String? = nil) {
+        self.loop = loop
+        self.policy = policy
+        self.resolver = resolver
+        self.certificates = certificates
+    }
+
+    /// Fetches under way.
+    public var count: Int { transfers.count }
+
+    /// Sockets that are watched for fetches under way.
+    public var openSockets: Int { watches.count }
+
+    /// Starts a fetch. From any thread; the delegate hears of it on the loop, never during this call.
+    public nonisolated func start(_ request: FetchRequest, delegate: any FetchDelegate) -> FetchID {
+        let id = FetchID(number: lastNumber.add(1, ordering: .relaxed).newValue)
+        loop.execute { self.assumeIsolated { $0.begin(id, request, delegate) } }
+        return id
+    }
+
+    /// Gives a fetch up, wherever it stands; it ends with `cancelled`. From any thread; nothing happens where it has ended.
+    public nonisolated func cancel(_ id: FetchID) {
+        loop.execute { self.assumeIsolated { $0.end(id, .cancelled) } }
+    }
+
+    /// Lets a fetch go on that its delegate holds at a redirect. From any thread.
+    public nonisolated func proceed(_ id: FetchID) {
+        loop.execute { self.assumeIsolated { $0.resume(id) } }
+    }
+
+    /// Waits until the addresses of a URL's host are known, so that a fetch does not have to: it may take something that others need.
+    ///
+    /// - Parameter done: called on the loop, not during this call, with `resolveTimeout` or another failure where they cannot be had.
+    /// - Returns: nil where a fetch would not wait; nothing is called then.
+    public func waitForName(
+        of url: FetchURL, within limit: Duration, _ done: @escaping @Sendable (FetchError?) -> Void
+    ) -> DNSPrefetch? {
+        // What the policy refuses is refused by the fetch, and no name server hears of it.
+        guard !isShutDown, url.address == nil, (try? policy.check(url)) != nil, !resolver.knows(url.host) else { return nil }
+        let wait = DNSPrefetch(number: lastNumber.add(1, ordering: .relaxed).newValue)
+        let timer = OneShotTimer(on: loop) { [weak self] in
+            self?.assumeIsolated { $0.nameTimedOut(wait, done) }
+        }
+        timer.arm(after: limit)
+        names[wait] = (nil, timer)
+        names[wait]?.ticket = resolver.resolve(url.host) { [weak self] answer in
+            guard let transfers = self else { return }
+            let failure: FetchError? = if case .failure(let failure) = answer { failure } else { nil }
+            transfers.loop.execute {
+                transfers.assumeIsolated { if $0.forget(wait) != nil { done(failure) } }
+            }
+        }
+        return wait
+    }
+
+    /// Waits no longer; nothing is called.
+    public func cancelPrefetch(_ wait: DNSPrefetch) {
+        if let ticket = forget(wait)?.ticket { resolver.cancel(ticket) }
+    }
+
+    private func forget(_ wait: DNSPrefetch) -> (ticket: Resolver.LookupHandle?, timer: OneShotTimer)? {
+        let entry = names.removeValue(forKey: wait)
+        entry?.timer.disarm()
+        return entry
+    }
+
+    private func nameTimedOut(_ wait: DNSPrefetch, _ done: (FetchError?) -> Void) {
+        guard let entry = forget(wait) else { return }
+        // A name that never had its turn has done nothing wrong.
+        done(entry.ticket.map { resolver.cancel($0) } ?? false ? .resolverBusy : .resolveTimeout)
+    }
+
+    /// Stops reading a fetch's body, or goes on. The delegate hears of nothing more that comes from here on; to go on may take until curl,
+    /// which is just calling a delegate, has come back.
+    public func setPaused(_ isPaused: Bool, _ id: FetchID) {
+        guard let transfer = transfers[id], transfer.stage == .body else { return }
+        transfer.isPaused = isPaused
+        tellPause(of: id)
+    }
+
+    /// Tells curl whether a fetch is paused by then.
+    private func tellPause(of id: FetchID) {
+        // It reads as much as there is, a megabyte and more, before it comes back.
+        if isInCurl { return loop.execute { self.assumeIsolated { $0.tellPause(of: id) } } }
+        guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
+        isInCurl = true
+        _ = curl_easy_pause(easy.handle, transfer.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+        isInCurl = false
+        collect()
+    }
+
+    /// Ends all fetches with `shuttingDown` and refuses new ones.
+    public func shutDown() {
+        isShutDown = true
+        for id in Array(transfers.keys) {
+            end(id, .shuttingDown)
+        }
+        for wait in Array(names.keys) { cancelPrefetch(wait) }
+        multi = nil
+        timer?.disarm()
+        timer = nil
+        for watch in watches.values {
+            if let registration = watch.registration { loop.deregister(registration) }
+        }
+        watches = [:]
+    }
+
+    private func begin(_ id: FetchID, _ request: FetchRequest, _ delegate: any FetchDelegate) {
+        guard !isShutDown else { return delegate.fetchEnded(id, .shuttingDown) }
+        let transfer = CurlTransfer(id: id, request: request, policy: policy, sockets: sockets, delegate: delegate)
+        transfer.deadline = OneShotTimer(on: loop) { [weak self] in
+            self?.assumeIsolated { $0.stageTimedOut(id) }
+        }
+        transfers[id] = transfer
+        openHop(transfer, to: request.url)
+    }
+
+    private func stageTimedOut(_ id: FetchID) {
+        guard let transfer = transfers[id] else { return }
+        let isTotal = transfer.remaining <= .zero
+        guard transfer.stage == .resolving, let ticket = transfer.ticket else { return end(id, isTotal ? .totalTimeout : .headTimeout) }
+        transfer.ticket = nil
+        // A name that never had its turn has done nothing wrong.
+        if resolver.cancel(ticket) { return end(id, .resolverBusy) }
+        end(id, isTotal ? .totalTimeout : .resolveTimeout)
+    }
+
+    /// The one way out of the table.
+    private func end(_ id: FetchID, _ failure: FetchError?) {
+        guard let transfer = transfers.removeValue(forKey: id) else { return }
+        transfer.deadline?.disarm()
+        transfer.deadline = nil
+        if let ticket = transfer.ticket { resolver.cancel(ticket) }
+        closeHop(transfer)
+        transfer.delegate.fetchEnded(id, failure)
+    }
+
+    private func closeHop(_ transfer: CurlTransfer) {
+        guard let easy = transfer.easy else { return }
+        if let multi { curl_multi_remove_handle(multi.handle, easy.handle) }
+        transfer.easy = nil
+    }
+}
+
+extension CurlClient {
+    /// The choke point: the first request of a fetch and the target of each redirect come here, and nothing else opens anything.
+    private func openHop(_ transfer: CurlTransfer, to url: FetchURL) {
+        do throws(FetchError) {
+            try check(url, for: transfer)
+        } catch {
+            return end(transfer.id, error)
+        }
+        transfer.beginHop(to: url)
+        if let address = url.address {
+            transfer.addresses = [address]
+            return connect(transfer)
+        }
+        transfer.enter(.resolving)
+        transfer.deadline?.arm(after: min(transfer.request.limits.resolve, transfer.remaining))
+        let id = transfer.id
+        let hop = transfer.hops
+        transfer.ticket = resolver.resolve(url.host) { [weak self] answer in
+            guard let transfers = self else { return }
+            transfers.loop.execute { transfers.assumeIsolated { $0.resolved(id, hop, answer) } }
+        }
+    }
+
+    private func check(_ url: FetchURL, for transfer: CurlTransfer) throws(FetchError) {
+        do {
+            try policy.check(url)
+        } catch {
+            transfer.delegate.fetch(transfer.id, refused: url, at: url.address.map { [$0] } ?? [])
+            throw error
+        }
+    }
+
+    /// Goes on where the delegate held a fetch.
+    private func resume(_ id: FetchID) {
+        guard let transfer = transfers[id], let next = transfer.pausedRedirect else { return }
+        transfer.pausedRedirect = nil
+        openHop(transfer, to: next)
+    }
+
+    private func resolved(_ id: FetchID, _ hop: Int, _ answer: Resolver.Resolution) {
+        guard let transfer = transfers[id], transfer.hops == hop, transfer.stage == .resolving else { return }
+        transfer.ticket = nil
+        transfer.deadline?.disarm()
+        switch answer {
+        case .failure(let failure): end(id, failure)
+        case .success(let addresses):
+            let permitted = addresses.filter { policy.permits($0) }
+            if permitted.isEmpty {
+                transfer.delegate.fetch(id, refused: transfer.url, at: addresses)
+                return end(id, .addressDenied)
+            }
+            transfer.addresses = permitted
+            connect(transfer)
+        }
+    }
+
+    private func connect(_ transfer: CurlTransfer) {
+        transfer.enter(.connecting)
+        guard transfer.remaining > .zero else { return end(transfer.id, .totalTimeout) }
+        do throws(FetchError) {
+            let multi = try readyMulti()
+            let easy = try CurlEasy()
+            transfer.attach(easy)
+            easy.limit(transfer.request.limits, total: transfer.remaining)
+            if transfer.request.acceptsCompression { easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
+            if transfer.wantsNewConnection { easy.set(CURLOPT_FRESH_CONNECT, 1) }
+            try easy.prepare(
+                transfer.url, addresses: transfer.addresses, headers: transfer.request.fields(for: transfer.url), certificates: certificates
+            )
+            guard curl_multi_add_handle(multi.handle, easy.handle) == CURLM_OK else { throw .internalError }
+            transfer.easy = easy
+        } catch {
+            end(transfer.id, error)
+        }
+    }
+
+    /// What curl has finished.
+    private func collect() {
+        guard let multi else { return }
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi.handle, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            var context: UnsafeMutableRawPointer?
+            _ = intertwine_info_pointer(easy, CURLINFO_PRIVATE, &context)
+            if let transfer = CurlTransfer.from(context) {
+                finishHop(transfer, intertwine_message_result(message))
+            }
+        }
+    }
+
+    private func finishHop(_ transfer: CurlTransfer, _ code: CURLcode) {
+        if transfer.isToRepeat, code == CURLE_ABORTED_BY_CALLBACK {
+            closeHop(transfer)
+            transfer.beginAgain()
+            return connect(transfer)
+        }
+        guard let location = transfer.redirect, transfer.stopped == nil else {
+            return end(transfer.id, transfer.failure(for: code))
+        }
+        // How the redirect's body ended does not matter: its head was complete.
+        closeHop(transfer)
+        guard transfer.hops < transfer.request.limits.redirects else { return end(transfer.id, .tooManyRedirects) }
+        transfer.hops += 1
+        do throws(FetchError) {
+            let next = try transfer.url.resolving(location)
+            if transfer.url.isSecure, !next.isSecure { throw .downgradeDenied }
+            try check(next, for: transfer)
+            guard transfer.delegate.fetch(transfer.id, redirectedTo: next) else {
+                transfer.pausedRedirect = next
+                return
+            }
+            openHop(transfer, to: next)
+        } catch {
+            end(transfer.id, error)
+        }
+    }
+}
+
+/// The glue between curl's multi interface and the loop.
+extension CurlClient {
+    private func readyMulti() throws(FetchError) -> CurlMulti {
+        if let multi { return multi }
+        timer = OneShotTimer(on: loop) { [weak self] in
+            self?.assumeIsolated { $0.act(CURL_SOCKET_TIMEOUT, 0) }
+        }
+        // Unretained: the handle is this actor's own, and silent once it is closed.
+        let created = try CurlMulti(
+            context: Unmanaged.passUnretained(self).toOpaque(),
+            socket: { _, descriptor, what, context, _ in
+                CurlClient.from(context)?.assumeIsolated { $0.watch(descriptor, what) }
+                return 0
+            },
+            timer: { _, milliseconds, context in
+                CurlClient.from(context)?.assumeIsolated { $0.arm(milliseconds) }
+                return 0
+            })
+        multi = created
+        return created
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlClient? {
+        context.map { Unmanaged<CurlClient>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    fileprivate func socketReady(_ descriptor: Int32, _ events: ReadyEvents) {
+        var mask: Int32 = 0
+        if events.contains(.readable) { mask |= CURL_CSELECT_IN }
+        if events.contains(.writable) { mask |= CURL_CSELECT_OUT }
+        if events.contains(.failed) || events.contains(.hungUp) { mask |= CURL_CSELECT_ERR }
+        act(descriptor, mask)
+    }
+
+    private func act(_ descriptor: Int32, _ mask: Int32) {
+        guard let multi else { return }
+        var running: Int32 = 0
+        isInCurl = true
+        let result = curl_multi_socket_action(multi.handle, descriptor, mask, &running)
+        isInCurl = false
+        if result != CURLM_OK {
+            // curl no longer vouches for any of its transfers.
+            for id in Array(transfers.keys) {
+                end(id, .internalError)
+            }
+            return
+        }
+        collect()
+    }
+
+    /// curl must not be called from here: zero means "soon", not "now".
+    private func arm(_ milliseconds: Int) {
+        if milliseconds < 0 {
+            timer?.disarm()
+        } else {
+            timer?.arm(after: .milliseconds(milliseconds))
+        }
+    }
+
+    private func watch(_ descriptor: Int32, _ what: Int32) {
+        let events: ReadyEvents
+        switch what {
+        case CURL_POLL_IN: events = .readable
+        case CURL_POLL_OUT: events = .writable
+        case CURL_POLL_INOUT: events = [.readable, .writable]
+        default:
+            if let registration = watches.removeValue(forKey: descriptor)?.registration { loop.deregister(registration) }
+            return
+        }
+        // A socket the kernel refuses to watch makes its transfer time out.
+        if let registration = watches[descriptor]?.registration {
+            try? loop.update(registration, for: events)
+        } else {
+            let watch = SocketWatch(self, descriptor: descriptor)
+            watch.registration = try? loop.register(descriptor, for: events, handler: watch)
+            watches[descriptor] = watch
+        }
+    }
+}
+
+/// One of curl's sockets, registered with the loop.
+private final class SocketWatch: EventHandler {
+    private weak var transfers: CurlClient?
+    private let descriptor: Int32
+    var registration: Registration?
+
+    init(_ transfers: CurlClient, descriptor: Int32) {
+        self.transfers = transfers
+        self.descriptor = descriptor
+    }
+
+    func ready(_ events: ReadyEvents) {
+        let descriptor = descriptor
+        transfers?.assumeIsolated { $0.socketReady(descriptor, events) }
+    }
+}

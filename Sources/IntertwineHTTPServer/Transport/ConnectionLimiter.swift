@@ -1,0 +1,73 @@
+internal import Synchronization
+
+/// Counts the connections of all workers, in all and by peer.
+final class ConnectionLimiter: Sendable {
+    private struct Counts {
+        var total = 0
+        var limit: Int
+        /// By ``PeerAddress/host``.
+        var peers: [PeerAddress: Int] = [:]
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    enum Admission {
+        /// - Parameter isCrowded: whether it is time to close idle connections.
+        case admitted(open: Int, isCrowded: Bool)
+        case full
+        case peerIsFull
+    }
+
+    private let counts: Mutex<Counts>
+    private let peerLimit: Int?
+
+    init(limit: Int, peerLimit: Int?) {
+        self.counts = Mutex(Counts(limit: limit))
+        self.peerLimit = peerLimit
+    }
+
+    /// Admits no more than this, where that is less than was allowed so far.
+    func lower(to limit: Int) {
+        counts.withLock { $0.limit = min($0.limit, max(1, limit)) }
+    }
+
+    var total: Int { counts.withLock { $0.total } }
+
+    func acquire(_ peer: PeerAddress) -> Admission {
+        counts.withLock { counts in
+            if counts.total >= counts.limit { return .full }
+            if let peerLimit {
+                let present = counts.peers[peer.host, default: 0]
+                if present >= peerLimit { return .peerIsFull }
+                counts.peers[peer.host] = present + 1
+            }
+            counts.total += 1
+            return .admitted(open: counts.total, isCrowded: counts.total >= counts.limit - counts.limit / 5)
+        }
+    }
+
+    /// - Returns: the connections that are left.
+    func release(_ peer: PeerAddress) -> Int {
+        let (left, waiters) = counts.withLock { counts in
+            counts.total -= 1
+            if peerLimit != nil, let present = counts.peers[peer.host] {
+                counts.peers[peer.host] = present > 1 ? present - 1 : nil
+            }
+            guard counts.total == 0 else { return (counts.total, [CheckedContinuation<Void, Never>]()) }
+            defer { counts.waiters = [] }
+            return (0, counts.waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        return left
+    }
+
+    /// Returns when no connection is left.
+    func empty() async {
+        await withCheckedContinuation { continuation in
+            let isEmpty = counts.withLock { counts in
+                if counts.total > 0 { counts.waiters.append(continuation) }
+                return counts.total == 0
+            }
+            if isEmpty { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+internal import IntertwineEventLoop
+internal import Synchronization
+
+/// A body as it arrives, for any number of readers who each go at their own pace, from the first byte. From any thread.
+///
+/// What arrives in crumbs is gathered: how an origin cuts its body must not decide what the body costs.
+final class SharedBodyBuffer: Sendable {
+    enum End: Sendable {
+        case complete
+        case failed(ImageError)
+    }
+
+    /// How far a reader has come.
+    struct Place: Sendable {
+        fileprivate var chunk = 0
+        fileprivate var offset = 0
+    }
+
+    /// Pieces up to this many bytes are gathered, until there are so many of them.
+    private static let minChunk = 4_096
+    fileprivate static let gathered = 16_384
+    /// Bytes that a chunk costs besides its content: the array's head, its place in the list.
+    private static let overhead = 64
+
+    fileprivate struct State: Sendable {
+        var chunks: [[UInt8]] = []
+        var end: End?
+        var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        /// Readers who were told to stop; each hears of it once.
+        var cancelled: Set<UInt64> = []
+        var bytes = 0
+        /// Bytes taken from the budget.
+        var cost = 0
+    }
+
+    private let budget: ByteBudget
+    private let state = Mutex(State())
+
+    init(budget: ByteBudget) {
+        self.budget = budget
+    }
+
+    deinit {
+        budget.release(bytes: state.withLock { $0.cost })
+    }
+
+    /// False where the memory set aside for downloads does not suffice.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        // Safe: the closure runs at once, on the thread that owns the bytes.
+        nonisolated(unsafe) let bytes = bytes
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+            let isGathered = bytes.count <= Self.minChunk && state.hasRoom(for: bytes.count)
+            let cost = isGathered ? bytes.count : bytes.count + Self.overhead
+            guard budget.reserve(cost) else { return nil }
+            state.cost += cost
+            state.bytes += bytes.count
+            if isGathered { state.gather(bytes) } else { state.chunks.append([UInt8](bytes)) }
+            return state.drainWaiting()
+        }
+        waiting?.forEach { $0.resume() }
+        return waiting != nil
+    }
+
+    func finish(_ end: End) {
+        let waiting = state.withLock { state in
+            if state.end == nil { state.end = end }
+            return state.drainWaiting()
+        }
+        waiting.forEach { $0.resume() }
+    }
+
+    /// Ends it for those who have not read all of it, and gives its memory back.
+    func cutOff(_ failure: ImageError) {
+        let (cost, waiting) = state.withLock { state in
+            let cost = state.cost
+            state.chunks = []
+            state.bytes = 0
+            state.cost = 0
+            state.end = .failed(failure)
+            return (cost, state.drainWaiting())
+        }
+        budget.release(bytes: cost)
+        waiting.forEach { $0.resume() }
+    }
+
+    /// Everything that came, as one.
+    var contents: [UInt8] {
+        state.withLock { state in
+            var all: [UInt8] = []
+            all.reserveCapacity(state.bytes)
+            for chunk in state.chunks { all.append(contentsOf: chunk) }
+            return all
+        }
+    }
+
+    /// What lies behind a reader's place, up to the end of a chunk; waits for it. Nil at the end. The place moves on.
+    func next(at place: inout Place, for reader: UInt64) async throws(ImageError) -> [UInt8]? {
+        while true {
+            enum Step { case bytes([UInt8], Place), end(End), wait }
+            let step = state.withLock { [place] state -> Step in
+                if state.cancelled.contains(reader) { return .end(.failed(ImageError(.cancelled))) }
+                if let (bytes, next) = state.bytes(after: place) { return .bytes(bytes, next) }
+                return state.end.map { .end($0) } ?? .wait
+            }
+            switch step {
+            case .bytes(let bytes, let next):
+                place = next
+                return bytes
+            case .end(.complete): return nil
+            case .end(.failed(let failure)): throw failure
+            case .wait: await wait(at: place, for: reader)
+            }
+        }
+    }
+
+    /// Makes one reader fail with `cancelled`, whatever it waits for.
+    func cancel(_ reader: UInt64) {
+        let waiting = state.withLock { state in
+            state.cancelled.insert(reader)
+            return state.waiting.removeValue(forKey: reader)
+        }
+        waiting?.resume()
+    }
+
+    private func wait(at place: Place, for reader: UInt64) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.reaches(beyond: place) || state.end != nil || state.cancelled.contains(reader) { return true }
+                    state.waiting[reader] = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            cancel(reader)
+        }
+    }
+}
+
+extension SharedBodyBuffer.State {
+    fileprivate func hasRoom(for bytes: Int) -> Bool {
+        chunks.last.map { $0.count + bytes <= SharedBodyBuffer.gathered } ?? false
+    }
+
+    fileprivate mutating func gather(_ bytes: UnsafeRawBufferPointer) {
+        let last = chunks.count - 1
+        // To the double, so that each byte is moved a few times at most, and never beyond what one chunk gathers.
+        if chunks[last].capacity < chunks[last].count + bytes.count {
+            chunks[last].reserveCapacity(min(2 * (chunks[last].count + bytes.count), SharedBodyBuffer.gathered))
+        }
+        chunks[last].append(contentsOf: bytes)
+    }
+
+    fileprivate func reaches(beyond place: SharedBodyBuffer.Place) -> Bool {
+        place.chunk < chunks.count && (place.offset < chunks[place.chunk].count || place.chunk + 1 < chunks.count)
+    }
+
+    /// The rest of the chunk at a place, or the next one, and the place behind it.
+    fileprivate func bytes(after place: SharedBodyBuffer.Place) -> (bytes: [UInt8], next: SharedBodyBuffer.Place)? {
+        var place = place
+        if place.chunk < chunks.count, place.offset == chunks[place.chunk].count {
+            place = SharedBodyBuffer.Place(chunk: place.chunk + 1, offset: 0)
+        }
+        guard place.chunk < chunks.count else { return nil }
+        let chunk = chunks[place.chunk]
+        // A copy where more may be gathered: a chunk that a reader shares would be copied as a whole to grow.
+        let isClosed = place.chunk + 1 < chunks.count || chunk.count >= SharedBodyBuffer.gathered
+        let bytes = place.offset == 0 && isClosed ? chunk : Array(chunk[place.offset...])
+        return (bytes, SharedBodyBuffer.Place(chunk: place.chunk, offset: chunk.count))
+    }
+
+    fileprivate mutating func drainWaiting() -> [CheckedContinuation<Void, Never>] {
+        defer { waiting.removeAll(keepingCapacity: true) }
+        return Array(waiting.values)
+    }
+}
+
+/// Bytes that all downloads together may hold in memory, slow readers' unread ones too.
+final class ByteBudget: Sendable {
+    let limit: Int
+    private let used = Atomic<Int>(0)
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var inUse: Int { used.load(ordering: .relaxed) }
+
+    func reserve(_ bytes: Int) -> Bool {
+        if used.add(bytes, ordering: .relaxed).newValue <= limit { return true }
+        used.subtract(bytes, ordering: .relaxed)
+        return false
+    }
+
+    func release(bytes: Int) {
+        used.subtract(bytes, ordering: .relaxed)
+        MallocTrimmer.shared.recordFreed(bytes)
+    }
+}
+
+/// The body of a picture that is still on its way: chunks from the first byte on, as they arrive, then the end or the failure.
+///
+/// Made for one reader. Who lets go of it before the end has left, and the last one to leave gives the download up.
+public final class ImageStream: AsyncSequence, Sendable {
+    public typealias Element = [UInt8]
+    public typealias Failure = ImageError
+
+    private let spool: SharedBodyBuffer
+    private let reader: UInt64
+    private let departure: @Sendable () -> Void
+    private let hasLeft = Atomic<Bool>(false)
+
+    init(_ spool: SharedBodyBuffer, reader: UInt64, departure: @escaping @Sendable () -> Void) {
+        self.spool = spool
+        self.reader = reader
+        self.departure = departure
+    }
+
+    deinit {
+        detach()
+    }
+
+    /// Leaves before the end: whoever reads gets `cancelled`. Nothing happens the second time.
+    public func cancel() {
+        spool.cancel(reader)
+        detach()
+    }
+
+    private func detach() {
+        if hasLeft.exchange(true, ordering: .relaxed) == false { departure() }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(stream: self)
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let stream: ImageStream
+        private var position = SharedBodyBuffer.Place()
+
+        fileprivate init(stream: ImageStream) {
+            self.stream = stream
+        }
+
+        public mutating func next() async throws(ImageError) -> [UInt8]? {
+            try await next(isolation: nil)
+        }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ImageError) -> [UInt8]? {
+            do throws(ImageError) {
+                let chunk = try await stream.spool.next(at: &position, for: stream.reader)
+                if chunk == nil { stream.detach() }
+                return chunk
+            } catch {
+                stream.detach()
+                throw error
+            }
+        }
+    }
+}
+
+/// Bodies that have come to their end, each for as long as somebody reads it, the oldest first.
+struct DetachedBuffers {
+    private struct Entry {
+        weak var spool: SharedBodyBuffer?
+    }
+
+    private var entries: [Entry] = []
+
+    mutating func add(_ spool: SharedBodyBuffer) {
+        entries.removeAll { $0.spool == nil }
+        entries.append(Entry(spool: spool))
+    }
+
+    /// Adds bytes to one that is on its way. Where the memory set aside is in use, those that are over give theirs back, the oldest first:
+    /// who still reads one of them has had more time than anybody.
+    ///
+    /// - Returns: false where that does not suffice.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, to spool: SharedBodyBuffer) -> Bool {
+        while !spool.append(bytes) {
+            guard !entries.isEmpty else { return false }
+            entries.removeFirst().spool?.cutOff(ImageError(.buffersFull, retryAfter: 1))
+        }
+        return true
+    }
+}

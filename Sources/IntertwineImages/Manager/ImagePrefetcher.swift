@@ -1,0 +1,129 @@
+internal import Synchronization
+
+/// Makes the pictures of pages that readers are about to come to, in the sizes and formats that readers asked for lately.
+///
+/// One after another, as nobody waits for them, and with a rest behind each of them: together they never take more than their share of the
+/// time, and so of the way to the origins and of a worker. Where there is more to do than that, what is newest is left out.
+public final class ImagePrefetcher: Sendable {
+    /// A size in which pictures are shown, and who shows them so.
+    private struct Look: Hashable {
+        /// Without what is shown in their place; nil for originals.
+        let shape: String?
+        let scale: Int
+        let kinds: AcceptedFormats
+    }
+
+    private struct State {
+        /// By the second in which each was asked for last.
+        var recent: [Look: Int64] = [:]
+        var waiting: [ImageRequest] = []
+        var isAtWork = false
+        var isStopped = false
+    }
+
+    /// Looks remembered, and for how many seconds.
+    private static let maxPerPage = 32
+    private static let memorySeconds: Int64 = 600
+    /// Pictures that may wait.
+    private static let mostWaiting = 500
+    private static let prefix = Array(ImageURLSigner.prefix.utf8)
+
+    private let manager: ImageNetworkManager
+    private let signer: ImageURLSigner
+    private let share: Int
+    private let clock: @Sendable () -> Int64
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - share: of the time, in percent, from 1 to 100.
+    ///   - clock: seconds since 1970.
+    public init(_ manager: ImageNetworkManager, signer: ImageURLSigner, share: Int, clock: @escaping @Sendable () -> Int64) {
+        (self.manager, self.signer, self.share, self.clock) = (manager, signer, min(max(share, 1), 100), clock)
+    }
+
+    /// Somebody asks for a picture.
+    public func record(_ request: ImageRequest) {
+        guard request.priority > .prefetch else { return }
+        let look = Look(shape: request.sizing?.variant.shape, scale: request.sizing?.scale ?? 1, kinds: request.kinds)
+        let now = clock()
+        state.withLock { state in
+            if state.recent.count >= Self.maxPerPage, state.recent[look] == nil, let oldest = state.recent.min(by: { $0.value < $1.value })
+            {
+                state.recent[oldest.key] = nil
+            }
+            state.recent[look] = now
+        }
+    }
+
+    /// Somebody is about to come to a page.
+    /// - Parameter page: its bytes, with the hrefs of its pictures.
+    public func prefetch(_ page: [UInt8]) {
+        let now = clock()
+        let looks = state.withLock { state in
+            state.recent = state.recent.filter { now - $0.value < Self.memorySeconds }
+            return state.recent.keys.sorted { $0.scale < $1.scale }
+        }
+        guard !looks.isEmpty else { return }
+        let requests = hrefs(page).flatMap { imageRequests($0, looks, now) }
+        let mustStart = state.withLock { state in
+            guard !state.isStopped else { return false }
+            state.waiting += requests.prefix(Self.mostWaiting - state.waiting.count)
+            defer { state.isAtWork = state.isAtWork || !state.waiting.isEmpty }
+            return !state.isAtWork && !state.waiting.isEmpty
+        }
+        guard mustStart else { return }
+        Task(priority: .low) { await work() }
+    }
+
+    /// Forgets what is still to be made.
+    public func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            state.waiting = []
+        }
+    }
+
+    /// What is asked for at a path, as those would ask whose looks these are.
+    private func imageRequests(_ path: String, _ looks: [Look], _ now: Int64) -> [ImageRequest] {
+        guard let found = try? signer.verify(path, now: now) else { return [] }
+        return looks.compactMap { look in
+            guard look.shape == found.sizing?.variant.shape else { return nil }
+            let sizing = found.sizing.flatMap { ResizeMode($0.variant, scale: look.scale) }
+            guard (sizing == nil) == (found.sizing == nil) else { return nil }
+            var request = ImageRequest(found.source, sizing: sizing, priority: .prefetch)
+            request.kinds = look.kinds
+            // A body on its way would end with whoever lets go of it.
+            request.requiresCompleteBody = true
+            return manager.isAtHand(request) ? nil : request
+        }
+    }
+
+    private func hrefs(_ page: [UInt8]) -> [String] {
+        var hrefs: [String] = []
+        var rest = page[...]
+        while let start = rest.firstRange(of: Self.prefix)?.lowerBound {
+            let path = rest[start...].prefix { $0 != UInt8(ascii: "\"") }
+            hrefs.append(String(decoding: path, as: UTF8.self))
+            rest = rest[path.endIndex...]
+        }
+        return hrefs
+    }
+
+    private func work() async {
+        while let request = next() {
+            let took = await ContinuousClock().measure { _ = await manager.image(request) }
+            guard share < 100 else { continue }
+            try? await Task.sleep(for: took * (100 - share) / share)
+        }
+    }
+
+    private func next() -> ImageRequest? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isAtWork = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
+}

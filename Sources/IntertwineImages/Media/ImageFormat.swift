@@ -1,0 +1,112 @@
+/// The picture formats that are passed on. Everything else is refused, above all what browsers may take for a document.
+public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
+    case jpeg = 1
+    case png = 2
+    case gif = 3
+    case webp = 4
+    case avif = 5
+
+    /// What we say, whatever the origin said.
+    public var contentType: String {
+        switch self {
+        case .jpeg: "image/jpeg"
+        case .png: "image/png"
+        case .gif: "image/gif"
+        case .webp: "image/webp"
+        case .avif: "image/avif"
+        }
+    }
+
+    /// What an origin says that it sends.
+    enum Declared: Sendable, Hashable {
+        case kind(ImageFormat)
+        /// Nothing, or no more than that it is bytes: the bytes decide.
+        case open
+        /// Something else.
+        case denied
+    }
+
+    /// Reads a `Content-Type` field strictly (RFC 9110 section 8.3): one media type, parameters ignored. A list of types, which
+    /// lenient parsers take the first or the last of, is nothing.
+    static func declared(_ field: String?) -> Declared {
+        guard let field else { return .open }
+        let parts = field.split(separator: ";", omittingEmptySubsequences: false)
+        guard let first = parts.first, parts.dropFirst().allSatisfy(isParameter) else { return .denied }
+        switch first.trimmingBlanks.lowercased() {
+        case "image/jpeg", "image/jpg", "image/pjpeg": return .kind(.jpeg)
+        case "image/png", "image/x-png": return .kind(.png)
+        case "image/gif": return .kind(.gif)
+        case "image/webp": return .kind(.webp)
+        case "image/avif": return .kind(.avif)
+        case "application/octet-stream", "binary/octet-stream": return .open
+        // A field with nothing in it says nothing.
+        case "" where parts.count == 1: return .open
+        default: return .denied
+        }
+    }
+
+    private static func isParameter(_ text: Substring) -> Bool {
+        let trimmed = text.trimmingBlanks
+        guard let equals = trimmed.firstIndex(of: "=") else { return trimmed.isEmpty }
+        return equals > trimmed.startIndex && !trimmed.contains(where: { $0 == "," || $0 == "/" })
+    }
+}
+
+extension StringProtocol {
+    var trimmingBlanks: SubSequence {
+        var rest = self[...]
+        while let first = rest.first, first == " " || first == "\t" { rest = rest.dropFirst() }
+        while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
+        return rest
+    }
+}
+
+extension ImageFormat {
+    /// Whether bytes are those of a picture that is passed on, from its beginning to its end.
+    public static func isImage(_ bytes: [UInt8]) -> Bool {
+        if case .kind(let kind) = sniff(bytes) { kind.isComplete(bytes, isDelimited: false) } else { false }
+    }
+
+    package enum Sniffed: Hashable {
+        case kind(ImageFormat)
+        /// The bytes so far fit a format, and do not suffice.
+        case unclear
+        case unknown
+    }
+
+    /// The longest `ftyp` box that is looked through for the AVIF brand.
+    private static let longestBrands = 256
+
+    /// What a body is by its first bytes.
+    package static func sniff(_ bytes: [UInt8]) -> Sniffed {
+        let fixed: [(ImageFormat, [UInt8?])] = [
+            (.jpeg, [0xff, 0xd8, 0xff]),
+            (.png, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+            (.gif, [0x47, 0x49, 0x46, 0x38, 0x37, 0x61]),
+            (.gif, [0x47, 0x49, 0x46, 0x38, 0x39, 0x61]),
+            (.webp, [0x52, 0x49, 0x46, 0x46, nil, nil, nil, nil, 0x57, 0x45, 0x42, 0x50]),
+        ]
+        var fits = false
+        for (kind, magic) in fixed where zip(magic, bytes).allSatisfy({ $0 == nil || $0 == $1 }) {
+            if bytes.count >= magic.count { return .kind(kind) }
+            fits = true
+        }
+        switch sniffBrands(bytes) {
+        case .unknown: return fits ? .unclear : .unknown
+        case let other: return other
+        }
+    }
+
+    /// ISO 14496-12: size, `ftyp`, major brand, version, compatible brands.
+    private static func sniffBrands(_ bytes: [UInt8]) -> Sniffed {
+        guard zip(bytes.dropFirst(4), "ftyp".utf8).allSatisfy(==) else { return .unknown }
+        guard bytes.count >= 12 else { return .unclear }
+        let size = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        guard size >= 16, size <= longestBrands, size % 4 == 0 else { return .unknown }
+        for place in stride(from: 8, to: min(size, bytes.count - 3), by: 4) where place != 12 {
+            let brand = bytes[place..<(place + 4)]
+            if brand.elementsEqual("avif".utf8) || brand.elementsEqual("avis".utf8) { return .kind(.avif) }
+        }
+        return bytes.count < size ? .unclear : .unknown
+    }
+}

@@ -1,0 +1,226 @@
+internal import Crypto
+internal import Dispatch
+internal import Glibc
+internal import IntertwinePrimitives
+internal import Synchronization
+
+/// What pictures look like, of those that were decoded lately: asked from any thread, without waiting for anything.
+///
+/// Bounded: two halves, of which the older one goes when the younger one is full; what is asked for moves to the younger. Records are appended to
+/// a file beside the pictures, which is written anew once most of it is of no use, so that the next process knows them too. No sync: what a
+/// power cut tears does not pass its checksum.
+public final class ImageMetadataTable: Sendable {
+    private struct Key: Hashable, Sendable {
+        let halves: (UInt64, UInt64)
+
+        init(_ source: String) {
+            halves = SHA256.hash(data: Array(source.utf8)).withUnsafeBytes {
+                ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
+        }
+
+        init(_ first: UInt64, _ second: UInt64) { halves = (first, second) }
+
+        static func == (left: Key, right: Key) -> Bool { left.halves == right.halves }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(halves.0) }
+    }
+
+    private struct Known: Sendable {
+        let facts: ImageMetadata
+        /// Tells the content that they were found in from others; nothing where it is 0.
+        let content: UInt32
+    }
+
+    private struct State: Sendable {
+        var young: [Key: Known] = [:]
+        var old: [Key: Known] = [:]
+        /// Records on their way to the file.
+        var unwritten: [UInt8] = []
+        var isWriting = false
+    }
+
+    /// Bytes of a likeness that are kept.
+    private static let longestHash = 40
+    private static let recordLength = 72
+    private static let contentOffset = recordLength - 6
+
+    private let half: Int
+    private let path: String?
+    private let writer = DispatchQueue(label: "intertwine.images.facts", qos: .utility)
+    private let state = Mutex(State())
+    private let changes = Atomic<UInt64>(0)
+    private let corrections = Atomic<UInt64>(0)
+
+    /// Reads in the background what the process before knew.
+    /// - Parameters:
+    ///   - folder: nil to keep nothing beyond the process.
+    ///   - capacity: pictures.
+    public init(folder: String?, capacity: Int) {
+        half = max(1, capacity / 2)
+        path = folder.map { "\($0)/facts" }
+        if path != nil { writer.async { self.readFiles() } }
+    }
+
+    /// Another number whenever something new is known.
+    public var version: UInt64 { changes.load(ordering: .acquiring) }
+
+    /// Another number whenever a picture turned out to be another one, or was forgotten.
+    public var revision: UInt64 { corrections.load(ordering: .acquiring) }
+
+    public func facts(of source: String) -> ImageMetadata? {
+        // Nothing was ever learnt where no picture is resized: no digest is then made.
+        guard version > 0 else { return nil }
+        let key = Key(source)
+        return state.withLock { state in
+            if let known = state.young[key] { return known.facts }
+            guard let known = state.old[key] else { return nil }
+            store(known, key, &state)
+            return known.facts
+        }
+    }
+
+    /// What was found first of a content stays: makings of other sizes find a little else, which is no news.
+    ///
+    /// - Parameter etag: of the original.
+    public func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {
+        guard facts.thumbHash.count <= Self.longestHash, facts.color.utf8.count == 7 else { return }
+        let (key, content) = (Key(source), Self.content(etag))
+        let (isNews, isCorrection) = state.withLock { state in
+            let old = state.young[key] ?? state.old[key]
+            guard old?.content != content else { return (false, false) }
+            store(Known(facts: facts, content: content), key, &state)
+            return (old?.facts != facts, old.map { $0.facts != facts } ?? false)
+        }
+        if isNews { changes.add(1, ordering: .releasing) }
+        if isCorrection { corrections.add(1, ordering: .releasing) }
+    }
+
+    /// FNV-1a.
+    private static func content(_ etag: String) -> UInt32 {
+        max(1, etag.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 })
+    }
+
+    /// Of more than one picture at once everything is forgotten: they are known by digests.
+    func forget(_ selection: ImageSelection) {
+        state.withLock { state in
+            if case .source(let source) = selection {
+                state.young[Key(source)] = nil
+                state.old[Key(source)] = nil
+            } else {
+                (state.young, state.old) = ([:], [:])
+            }
+        }
+        corrections.add(1, ordering: .releasing)
+        if let path { writer.async { self.compact(path) } }
+    }
+
+    /// Calls back when what was learned so far is in the file.
+    func flush(_ done: @escaping @Sendable () -> Void) { writer.async(execute: done) }
+
+    private func store(_ known: Known, _ key: Key, _ state: inout State) {
+        if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
+        state.young[key] = known
+        guard path != nil else { return }
+        state.unwritten += Self.record(key, known)
+        guard !state.isWriting else { return }
+        state.isWriting = true
+        writer.async { self.write() }
+    }
+
+    // MARK: Files
+
+    private func write() {
+        while true {
+            let bytes = state.withLock { state -> [UInt8]? in
+                guard !state.unwritten.isEmpty else {
+                    state.isWriting = false
+                    return nil
+                }
+                defer { state.unwritten = [] }
+                return state.unwritten
+            }
+            guard let bytes, let path else { return }
+            Self.append(bytes, to: path)
+            if let size = FileBytes.facts(of: path)?.bytes, size > half * 4 * Self.recordLength { compact(path) }
+        }
+    }
+
+    /// What is in memory, and nothing that was replaced since.
+    private func compact(_ path: String) {
+        let bytes = state.withLock { state in
+            state.unwritten = []
+            return (Array(state.old) + Array(state.young)).flatMap { Self.record($0.key, $0.value) }
+        }
+        let aside = path + ".new"
+        if FileBytes.write(bytes, to: aside) != nil || rename(aside, path) != 0 { unlink(aside) }
+    }
+
+    private static func append(_ bytes: [UInt8], to path: String) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        // A record that is written in part is one that does not count.
+        _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    private func readFiles() {
+        guard let path, let bytes = FileBytes.read(path, upTo: (half * 4 + 1_000) * Self.recordLength) else { return }
+        var place = 0
+        state.withLock { state in
+            while place + Self.recordLength <= bytes.count {
+                if let (key, known) = Self.read(bytes[place..<(place + Self.recordLength)]) {
+                    if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
+                    // The last record of a picture counts.
+                    state.young[key] = known
+                }
+                place += Self.recordLength
+            }
+        }
+        changes.add(1, ordering: .releasing)
+    }
+
+    /// Key, size, frames, colour, likeness, what tells the content, and a checksum over all of it.
+    private static func record(_ key: Key, _ known: Known) -> [UInt8] {
+        let facts = known.facts
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(recordLength)
+        for number in [key.halves.0, key.halves.1] { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
+        // Neither is beyond what pictures may have on a side.
+        for side in [facts.width, facts.height] { withUnsafeBytes(of: UInt16(clamping: side).littleEndian) { bytes += $0 } }
+        withUnsafeBytes(of: UInt16(clamping: facts.frames).littleEndian) { bytes += $0 }
+        let color = Hexadecimal.bytes(facts.color.dropFirst()) ?? []
+        bytes += color.count == 3 ? color : [0, 0, 0]
+        bytes.append(UInt8(facts.thumbHash.count) | (facts.hasAlpha ? 0x80 : 0))
+        bytes += facts.thumbHash
+        bytes += [UInt8](repeating: 0, count: contentOffset - bytes.count)
+        withUnsafeBytes(of: known.content.littleEndian) { bytes += $0 }
+        withUnsafeBytes(of: checksum(bytes[...]).littleEndian) { bytes += $0 }
+        return bytes
+    }
+
+    private static func read(_ bytes: ArraySlice<UInt8>) -> (Key, Known)? {
+        let bytes = Array(bytes)
+        func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
+            bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: Number.self)) }
+        }
+        guard number(recordLength - 2, UInt16.self) == checksum(bytes.dropLast(2)) else { return nil }
+        let count = Int(bytes[25] & 0x7f)
+        guard count <= longestHash else { return nil }
+        let facts = ImageMetadata(
+            width: Int(number(16, UInt16.self)), height: Int(number(18, UInt16.self)), frames: Int(number(20, UInt16.self)),
+            hasAlpha: bytes[25] & 0x80 != 0, color: "#" + Hexadecimal.text(bytes[22..<25]), thumbHash: Array(bytes[26..<(26 + count)]))
+        let known = Known(facts: facts, content: number(contentOffset, UInt32.self))
+        return (Key(number(0, UInt64.self), number(8, UInt64.self)), known)
+    }
+
+    /// Fletcher's: enough to tell a torn record.
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+        var (first, second) = (UInt32(1), UInt32(0))
+        for byte in bytes {
+            first = (first + UInt32(byte)) % 255
+            second = (second + first) % 255
+        }
+        return UInt16(second << 8 | first)
+    }
+}

@@ -1,0 +1,401 @@
+internal import FoundationEssentials
+internal import IntertwineEventLoop
+internal import IntertwineFetch
+
+/// Sized pictures for whoever waits: each made once, from one download of its original, and given up when nobody waits any more.
+///
+/// Lives on the loop of ``ImageFetchCoordinator``, which it asks for originals like any waiter does. The making itself is a task: most of it is waiting,
+/// for the original and for the ``ImageTransformer``.
+actor ResizeCoordinator {
+    typealias Reply = @Sendable (ImageResponse) -> Void
+
+    private nonisolated let loop: EventLoop
+    private let configuration: ImageConfiguration
+    private let transformer: any ImageTransformer
+    private let coordinator: ImageFetchCoordinator
+    private let store: ResizedImageStore
+    private var byKey: [String: ResizeJob] = [:]
+    private var waiters = WaiterTable<ResizeJob>()
+    /// Of pictures of which nothing can be made, by their sources.
+    private var failures = NegativeCache()
+    private var metrics = ResizeMetrics()
+    private var isShutDown = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    init(
+        _ configuration: ImageConfiguration, _ transformer: any ImageTransformer, loop: EventLoop, coordinator: ImageFetchCoordinator,
+        store: ResizedImageStore
+    ) {
+        self.configuration = configuration
+        self.transformer = transformer
+        self.loop = loop
+        self.coordinator = coordinator
+        self.store = store
+    }
+
+    // MARK: Who comes
+
+    func subscribe(_ request: ImageRequest, _ sizing: ResizeMode, _ ticket: ImageCancellation, _ reply: @escaping Reply) {
+        guard !ticket.hasLeft else { return refuse(ImageError(.cancelled), .bypass, reply) }
+        guard !isShutDown else { return refuse(ImageError(.fetch(.shuttingDown)), .bypass, reply) }
+        let wish = ResizeKey(request.source, sizing, request.kinds.made(configuration.formats))
+        guard !wish.formats.isEmpty else { return refuse(ImageError(.notAcceptable), .bypass, reply) }
+        let now = configuration.clock()
+        let remembered = store.image(wish)
+        if let remembered, serve(remembered, wish, request.kinds, now, reply) { return }
+        if request.isOnlyIfCached { return findStored(wish, request.kinds, reply) }
+        if let making = byKey[wish.key] {
+            metrics.collapsed += 1
+            return add(ticket.number, request, to: making, isCollapsed: true, reply)
+        }
+        let failure = failures.failure(for: request.source, now: .now())
+        if let failure, sizing.variant.fallback == nil { return refuse(failure, .negative, reply) }
+        let making = ResizeJob(wish, stale: remembered, isOwned: false)
+        if let failure { (making.failure, making.failureOutcome) = (failure, .negative) }
+        add(ticket.number, request, to: making, isCollapsed: false, reply)
+        begin(making)
+    }
+
+    private func serve(_ image: CachedImage, _ wish: ResizeKey, _ kinds: AcceptedFormats, _ now: Int64, _ reply: Reply) -> Bool {
+        guard image.freshness.isFresh(at: now) || image.freshness.bridgesRevalidation(at: now) else { return false }
+        let status = CacheStatus(image.freshness.isFresh(at: now) ? .hit : .stale)
+        count(status.outcome)
+        reply(Self.answer(image, to: kinds, status, now: now))
+        if status.outcome == .stale, byKey[wish.key] == nil {
+            metrics.refreshes += 1
+            begin(ResizeJob(wish, stale: image, isOwned: true))
+        }
+        return true
+    }
+
+    /// For who wants it only where it is stored: the disk has the last word.
+    private func findStored(_ wish: ResizeKey, _ kinds: AcceptedFormats, _ reply: @escaping Reply) {
+        store.read(wish) { [weak self, loop] image in
+            guard let flights = self else { return }
+            loop.execute {
+                flights.assumeIsolated { flights in
+                    if let image, flights.serve(image, wish, kinds, flights.configuration.clock(), reply) { return }
+                    flights.refuse(ImageError(.notStored), .bypass, reply)
+                }
+            }
+        }
+    }
+
+    private func add(_ waiter: UInt64, _ request: ImageRequest, to making: ResizeJob, isCollapsed: Bool, _ reply: @escaping Reply) {
+        making.waiters[waiter] = ResizeJob.Waiter(
+            isCollapsed: isCollapsed, kinds: request.kinds, priority: request.priority, reply: reply)
+        waiters.add(waiter, to: making, named: request.id)
+        making.urgency.add(viewer: request.viewer)
+        if request.priority > .prefetch { prioritize(making, request.priority) }
+    }
+
+    private func begin(_ making: ResizeJob) {
+        byKey[making.key.key] = making
+        // It lives as long as its work, and this as long as the service.
+        making.task = Task { await self.make(making) }
+    }
+
+    // MARK: Who leaves
+
+    /// Legal at any time, for anybody, twice.
+    func unsubscribe(_ waiter: UInt64) {
+        guard let making = waiters.remove(waiter) else { return }
+        if let gone = making.waiters.removeValue(forKey: waiter) {
+            metrics.cancelledWaiters += 1
+            refuse(ImageError(.cancelled), .bypass, gone.reply)
+        }
+        guard making.waiters.isEmpty, !making.isOwned else { return }
+        metrics.aborted += 1
+        forget(making)
+        making.task?.cancel()
+    }
+
+    func cancel(_ id: UUID) -> Bool {
+        let named = waiters.waiters(named: id)
+        for waiter in named { unsubscribe(waiter) }
+        return !named.isEmpty
+    }
+
+    /// - Returns: how many were taken back.
+    func viewport(visible: [UUID], gone: [UUID]) -> Int {
+        for waiter in visible.reversed().flatMap({ waiters.waiters(named: $0) }) {
+            guard let making = waiters.home(of: waiter) else { continue }
+            making.waiters[waiter]?.priority = .visible
+            prioritize(making, .visible)
+        }
+        return gone.reduce(0) { count, id in
+            let named = waiters.waiters(named: id)
+            for waiter in named { unsubscribe(waiter) }
+            return count + named.count
+        }
+    }
+
+    /// Wherever its work stands: at its original, or at a worker.
+    private func prioritize(_ making: ResizeJob, _ priority: ImagePriority) {
+        making.urgency.raise(to: priority)
+        guard making.awaitsOriginal, priority == .visible else { return }
+        let id = making.id
+        coordinator.assumeIsolated { _ = $0.viewport(visible: [id], gone: []) }
+    }
+
+    /// What is being made of them reaches those who wait, and is not kept. What is stored goes with the originals.
+    func purge(_ selection: ImageSelection) {
+        for making in byKey.values where selection.contains(making.key.source) {
+            making.isPurged = true
+            forget(making)
+        }
+        failures.forget(where: selection.contains)
+    }
+
+    private func forget(_ making: ResizeJob) {
+        if byKey[making.key.key] === making { byKey[making.key.key] = nil }
+    }
+
+    func shutDown() {
+        isShutDown = true
+        for making in Array(byKey.values) {
+            making.task?.cancel()
+            finish(making, .failure(ImageError(.fetch(.shuttingDown))))
+        }
+    }
+
+    // MARK: The making
+
+    /// What a making comes to.
+    private struct ResizeResult {
+        let image: CachedImage
+        var status: CacheStatus
+        var isCached = true
+    }
+
+    private func make(_ making: ResizeJob) async {
+        do throws(ImageError) {
+            if let failure = making.failure { throw failure }
+            if let found = await find(making) { return finish(making, .success(found)) }
+            let original = try await original(making)
+            let made = try await make(from: original, making)
+            if original.isUnended, !making.isPurged { await coordinator.keepUnended(original.image) }
+            finish(making, .success(made))
+        } catch {
+            if let image = making.stale, error.permitsStale, image.freshness.bridgesError(at: configuration.clock()) {
+                var status = CacheStatus(.stale)
+                status.detail = error.code
+                finish(making, .success(ResizeResult(image: image, status: status)))
+            } else {
+                finish(making, .failure(error), fallback: await fallback(making, error))
+            }
+        }
+    }
+
+    /// What is shown in the picture's place; nil where the request fails.
+    private func fallback(_ making: ResizeJob, _ failure: ImageError) async -> CachedImage? {
+        guard let fallback = making.key.sizing.variant.fallback, failure.permitsFallback, let file = configuration.fallbacks[fallback.part]
+        else { return nil }
+        // No source of a picture is called so.
+        let wish = ResizeKey("fallback:" + fallback.text, making.key.sizing, making.key.formats)
+        if let image = store.image(wish) { return image }
+        let (width, height) = (wish.sizing.variant.width * wish.sizing.scale, wish.sizing.variant.height * wish.sizing.scale)
+        let bytes = file.isEmpty ? InitialsImage.png(fallback.initials, width: width, height: height) : file
+        guard case .kind(let kind) = ImageFormat.sniff(bytes) else { return nil }
+        let original = CachedImage(
+            source: wish.source, kind: kind, body: bytes, freshness: Freshness(ofBundledAt: configuration.clock()), validators: .init())
+        let made = try? await Self.make(
+            wish, of: original, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
+        guard let image = made?.image else { return nil }
+        store.insertInMemory(image)
+        return image
+    }
+
+    /// What the disk has of it, if that may be used.
+    private func find(_ making: ResizeJob) async -> ResizeResult? {
+        guard making.stale == nil, let image = await store.found(making.key), !making.isPurged else { return nil }
+        let now = configuration.clock()
+        store.insertInMemory(image)
+        if image.freshness.isFresh(at: now) { return ResizeResult(image: image, status: CacheStatus(.hit)) }
+        making.stale = image
+        return nil
+    }
+
+    private struct Original {
+        let image: CachedImage
+        /// Whether it is stored, or will be once it was decoded.
+        let isKept: Bool
+        /// Whether it lacks its end.
+        var isUnended = false
+        var isDelimited = true
+        let status: CacheStatus
+    }
+
+    private func original(_ making: ResizeJob) async throws(ImageError) -> Original {
+        let source = making.key.source
+        if let bytes = configuration.bundled(source), case .kind(let kind) = ImageFormat.sniff(bytes) {
+            let freshness = Freshness(ofBundledAt: configuration.clock())
+            let image = CachedImage(source: source, kind: kind, body: bytes, freshness: freshness, validators: .init())
+            return Original(image: image, isKept: true, status: CacheStatus(.hit))
+        }
+        making.awaitsOriginal = true
+        // One that takes the place of a stale one is made of what the origin has by now.
+        let takesStale = making.stale == nil
+        var answer = await coordinator.original(
+            of: source, id: making.id, priority: making.priority, allowsStale: takesStale, making.ticket)
+        if !takesStale, answer.cacheStatus.outcome == .stale, answer.cacheStatus.detail == nil {
+            // The disk had it, and it is being fetched.
+            answer = await coordinator.original(of: source, id: making.id, priority: making.priority, allowsStale: false, making.ticket)
+        }
+        making.awaitsOriginal = false
+        switch answer.body {
+        case .complete(let image):
+            return Original(
+                image: image, isKept: answer.isCached || answer.isUnended, isUnended: answer.isUnended, isDelimited: answer.isDelimited,
+                status: answer.cacheStatus)
+        case .failure(let failure):
+            making.failureOutcome = answer.cacheStatus.outcome
+            throw failure
+        // Who asks for whole pictures gets no others.
+        case .stream: throw ImageError(.fetch(.internalError))
+        }
+    }
+
+    private func make(from original: Original, _ making: ResizeJob) async throws(ImageError) -> ResizeResult {
+        var status = CacheStatus(.miss)
+        status.forwardStatus = original.status.forwardStatus
+        status.wasStale = making.stale != nil
+        // The origin's picture is the one that this was made of.
+        if let stale = making.stale, stale.validators.etag == original.image.etag {
+            let image = stale.refreshed(original.image.freshness, validators: stale.validators, terms: stale.terms)
+            status.outcome = .revalidated
+            return ResizeResult(image: image, status: status, isCached: original.isKept)
+        }
+        let wish = making.key
+        let made: (image: CachedImage, facts: ImageMetadata?)
+        do throws(ImageError) {
+            made = try await Self.make(
+                wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
+        } catch {
+            // It may have lost its end on its way.
+            throw error.reason == .undecodable && !original.isDelimited ? ImageError(.fetch(.truncated)) : error
+        }
+        let (image, facts) = made
+        metrics.made += 1
+        if let facts, !making.isPurged { configuration.facts?.learn(wish.source, facts, of: original.image.etag) }
+        status.isStored = original.isKept && !making.isPurged && store.accepts(image)
+        return ResizeResult(image: image, status: status, isCached: original.isKept)
+    }
+
+    /// Off the loop: its bytes are gone through for their traits, and the result's for its tag.
+    @concurrent
+    private static func make(
+        _ wish: ResizeKey, of original: CachedImage, by transformer: any ImageTransformer, newer: [ImageFormat],
+        _ qualities: EncodingQualities, _ urgency: TransformPriority
+    ) async throws(ImageError) -> (image: CachedImage, facts: ImageMetadata?) {
+        let body = original.body.bytes
+        // It is asked about by its original's tag, and tells when that one changed.
+        let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
+        var traits = ImageTraits(body, original.kind)
+        guard let format = ResizedFormat(traits, accepted: wish.formats, newer: newer) else { throw ImageError(.notAcceptable) }
+        let recipe = wish.sizing.spec(
+            format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: format.keepsAnimation)
+        let made: TransformedImage
+        var shortfall: CachedImage.Shortfall?
+        do throws(ImageError) {
+            made = try await transformer.transform(body, recipe, urgency: urgency)
+        } catch  where error.reason == .noDecoder {
+            // Clients may have a decoder.
+            let image = CachedImage(
+                source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: original.kind, shortfall: .original,
+                body: original.body, etag: original.etag, freshness: original.freshness, validators: validators)
+            return (image, nil)
+        } catch {
+            // Of an animation that is too much its first frame is shown.
+            guard format.keepsAnimation, error.reason == .tooManyFrames || error.reason == .tooManyPixels else { throw error }
+            (traits.isAnimated, shortfall) = (false, .firstFrame)
+            guard let format = ResizedFormat(traits, accepted: wish.formats, newer: newer) else { throw ImageError(.notAcceptable) }
+            let recipe = wish.sizing.spec(format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: false)
+            made = try await transformer.transform(body, recipe, urgency: urgency)
+        }
+        let image = CachedImage(
+            source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: made.kind, shortfall: shortfall, body: made.bytes,
+            freshness: original.freshness, validators: validators)
+        return (image, made.original)
+    }
+
+    private func finish(_ making: ResizeJob, _ result: Result<ResizeResult, ImageError>, fallback: CachedImage? = nil) {
+        forget(making)
+        switch result {
+        case .success(let made):
+            if made.isCached, !making.isPurged, made.status.outcome == .miss || made.status.outcome == .revalidated {
+                store.store(made.image)
+            }
+            failures.forget(making.key.source)
+        case .failure(let failure):
+            if failure.isAboutImage, making.failure == nil {
+                metrics.failed[failure.code, default: 0] += 1
+                // A failure that was remembered is not remembered for longer.
+                if !making.isPurged, making.failureOutcome == .miss { failures.record(failure, for: making.key.source, now: .now()) }
+                if failure.reason == .undecodable, !making.isPurged, making.failureOutcome == .miss {
+                    let source = making.key.source
+                    coordinator.assumeIsolated { $0.invalidateUndecodable(source, failure) }
+                }
+            }
+        }
+        let now = configuration.clock()
+        for (waiter, entry) in making.waiters {
+            _ = waiters.remove(waiter)
+            switch result {
+            case .success(let made):
+                var status = made.status
+                status.isCollapsed = entry.isCollapsed
+                count(status.outcome)
+                entry.reply(Self.answer(made.image, to: entry.kinds, status, now: now, isKept: made.isCached))
+            case .failure(let failure):
+                var status = CacheStatus(making.failureOutcome)
+                status.isCollapsed = entry.isCollapsed
+                if status.outcome == .miss, case .upstream(let code) = failure.reason { status.forwardStatus = code }
+                count(status.outcome)
+                entry.reply(fallback.map { ImageResponse($0, for: failure, status, now: now) } ?? ImageResponse(failure, status))
+            }
+        }
+        making.waiters = [:]
+    }
+
+    /// The image, if the client takes its format: an original that nothing was made of may be in any.
+    private static func answer(
+        _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, now: Int64, isKept: Bool = true
+    ) -> ImageResponse {
+        guard kinds.permits(image.kind) else { return ImageResponse(ImageError(.notAcceptable), status) }
+        return ImageResponse(image, status, now: now, isCached: isKept)
+    }
+
+    private func refuse(_ failure: ImageError, _ outcome: CacheStatus.Outcome, _ reply: Reply) {
+        count(outcome)
+        reply(ImageResponse(failure, CacheStatus(outcome)))
+    }
+
+    private func count(_ outcome: CacheStatus.Outcome) { metrics.requests[outcome, default: 0] += 1 }
+
+    /// The manager's metrics with these.
+    func reported(_ others: ImageMetrics) -> ImageMetrics {
+        var all = others
+        all.requests.merge(metrics.requests, uniquingKeysWith: +)
+        all.collapsed += metrics.collapsed
+        all.refreshes += metrics.refreshes
+        all.sizedMade += metrics.made
+        all.sizedAborted += metrics.aborted
+        all.sizedFailed.merge(metrics.failed, uniquingKeysWith: +)
+        // Those who ask for originals are waiters of the others.
+        all.waiters += waiters.count - byKey.values.count { $0.awaitsOriginal }
+        return all
+    }
+}
+
+/// What ``ResizeCoordinator`` has done since it was made.
+private struct ResizeMetrics {
+    var requests: [CacheStatus.Outcome: Int] = [:]
+    var collapsed = 0
+    var refreshes = 0
+    var cancelledWaiters = 0
+    var aborted = 0
+    var made = 0
+    var failed: [String: Int] = [:]
+}

@@ -1,0 +1,163 @@
+internal import IntertwinePrimitives
+
+/// A size that a picture is offered at, in points, and how it gets into it. It is served at several scales, of which each is one
+/// ``ResizeMode``.
+///
+/// Written as `150x150` where the picture fills the box around its middle, with `-attention` or `-250-500` (thousandths from the left and from
+/// the top) for what else is kept of it, and as `150x150-fit` where all of it is shown. Behind it stands what is shown where there is no such
+/// picture: `~avatar.TT`.
+public struct ProcessingOptions: Sendable, Hashable {
+    /// Pixels on one side, at any scale.
+    public static let largestSide = 4_096
+    /// Pixels per point that clients ask for.
+    public static let scales = 1...3
+    /// Bytes of a text, with its scale.
+    static let longest = 128
+
+    public let width: Int
+    public let height: Int
+    public let fit: TransformSpec.Fit
+    /// What is shown in its place; nil for nothing.
+    public let fallback: ImageFallback?
+
+    /// Nil for a box that is empty, or larger than any picture is made.
+    public init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
+        guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
+        (self.width, self.height, self.fit, self.fallback) = (width, height, fit, fallback)
+    }
+
+    /// The size of the original, whatever that is. It has no URL.
+    fileprivate static let original = ProcessingOptions()
+
+    private init() { (width, height, fit, fallback) = (0, 0, .fit, nil) }
+
+    /// The scales that it is offered at.
+    public var scales: [Int] {
+        let side = max(width, height)
+        return side * Self.scales.upperBound <= Self.largestSide ? Self.all : Self.all.filter { side * $0 <= Self.largestSide }
+    }
+
+    /// Written out, so that it lies in the binary, and nobody counts who holds it.
+    private static let all = [1, 2, 3]
+
+    /// Two with the same text are the same, and there is no other way to write it.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The same text: cells' links are made of it, many at a time.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(48)
+        appendShape(to: &bytes)
+        if let fallback {
+            bytes.append(UInt8(ascii: "~"))
+            bytes += fallback.text.utf8
+        }
+        return bytes
+    }
+
+    /// The same without what is shown in its place.
+    var shape: String {
+        var bytes: [UInt8] = []
+        appendShape(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func appendShape(to bytes: inout [UInt8]) {
+        bytes.append(decimal: Int64(width))
+        bytes.append(UInt8(ascii: "x"))
+        bytes.append(decimal: Int64(height))
+        switch fit {
+        case .fit: bytes += "-fit".utf8
+        case .fill(.centre): break
+        case .fill(.attention): bytes += "-attention".utf8
+        case .fill(.point(let x, let y)): bytes += "-\(TransformSpec.thousandths(x))-\(TransformSpec.thousandths(y))".utf8
+        }
+    }
+
+    /// Nil for what ``text`` cannot have made.
+    init?(text: some StringProtocol) {
+        let halves = text.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
+        let fallback = halves.count == 2 ? ImageFallback(text: halves[1]) : nil
+        guard halves.count == 1 || fallback != nil else { return nil }
+        let parts = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
+        let fit: TransformSpec.Fit
+        switch parts.dropFirst() {
+        case []: fit = .fill(.centre)
+        case ["fit"]: fit = .fit
+        case ["attention"]: fit = .fill(.attention)
+        case let rest where rest.count == 2:
+            guard let x = Int(parts[1]), let y = Int(parts[2]), (0...1_000).contains(x), (0...1_000).contains(y) else { return nil }
+            fit = .fill(.point(x: Double(x) / 1_000, y: Double(y) / 1_000))
+        default: return nil
+        }
+        self.init(width: width, height: height, fit: fit, fallback: fallback)
+        guard self.text == text else { return nil }
+    }
+}
+
+/// What is shown in the place of a picture that cannot be had: what configuration says for its part, or initials.
+public struct ImageFallback: Sendable, Hashable {
+    /// The part's name.
+    public let part: String
+    /// Two letters and digits at most, in capitals.
+    public let initials: String
+
+    /// Nil for a name that no URL could carry as it is.
+    public init?(part: String, initials: String = "") {
+        let bytes = part.utf8
+        let isPlain = bytes.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 <= 9 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
+        guard isPlain, (1...64).contains(bytes.count), initials.utf8.count <= 2,
+            initials.utf8.allSatisfy({ $0 &- 0x41 < 26 || $0 &- 0x30 <= 9 })
+        else { return nil }
+        (self.part, self.initials) = (part, initials)
+    }
+
+    var text: String { initials.isEmpty ? part : "\(part).\(initials)" }
+
+    init?(text: some StringProtocol) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.count == 1 || !parts[1].isEmpty else { return nil }
+        self.init(part: String(parts[0]), initials: parts.count == 2 ? String(parts[1]) : "")
+    }
+}
+
+/// A variant at one scale: `150x150`, or `150x150@2x`.
+public struct ResizeMode: Sendable, Hashable {
+    public let variant: ProcessingOptions
+    public let scale: Int
+
+    /// The size of the original: for clients that do not accept its format.
+    static let original = ResizeMode(original: .original)
+
+    private init(original variant: ProcessingOptions) { (self.variant, scale) = (variant, 1) }
+
+    /// Nil for a scale that the variant is not offered at.
+    public init?(_ variant: ProcessingOptions, scale: Int = 1) {
+        guard scale == 1 || variant.scales.contains(scale) else { return nil }
+        (self.variant, self.scale) = (variant, scale)
+    }
+
+    public var text: String { variant.text + Self.suffix(scale) }
+
+    /// What an href ends with at a scale, in place of what stands there.
+    public static func suffix(_ scale: Int) -> String { scale == 1 ? "" : "@\(scale)x" }
+
+    init?(_ text: String) {
+        guard text.utf8.count <= ProcessingOptions.longest else { return nil }
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let variant = ProcessingOptions(text: parts[0]) else { return nil }
+        let scale = parts.count == 1 ? 1 : ProcessingOptions.scales.first { parts[1] == "\($0)x" }
+        guard let scale, parts.count == 1 || scale > 1 else { return nil }
+        self.init(variant, scale: scale)
+    }
+
+    /// What is made of a picture for it.
+    func spec(_ format: ImageFormat, quality: Int?, keepsAnimation: Bool) -> TransformSpec {
+        let isOriginal = variant == .original
+        return TransformSpec(
+            width: isOriginal ? nil : variant.width * scale, height: isOriginal ? nil : variant.height * scale, fit: variant.fit,
+            format: format, quality: quality, keepsAnimation: keepsAnimation)
+    }
+}

@@ -1,0 +1,113 @@
+package import HTTPTypes
+package import IntertwineHTTPServer
+package import IntertwineRouting
+package import Logging
+
+/// Lets nobody through to the routes who has no access: whatever the path, the answer is the same. What whoever has access writes, or tries
+/// to write, leaves an entry in the audit log.
+package struct AdminAuthMiddleware: HTTPHandler {
+    private let guarding: OperatorGuard
+    private let router: Router
+    private let audit: AuditLog
+    /// Milliseconds since 1970-01-01 UTC.
+    private let clock: @Sendable () -> Int64
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - token: what a request must carry; empty for nothing, on a loopback address alone.
+    ///   - open: paths that may be read without a token: what stands there tells nothing.
+    ///   - clock: milliseconds since 1970-01-01 UTC.
+    package init(
+        token: String, router: Router, open: Set<String> = [], audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        guarding = OperatorGuard(token: token, open: open, logger: logger)
+        (self.router, self.audit, self.clock, self.logger) = (router, audit, clock, logger)
+    }
+
+    package func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
+        if let problem = guarding.problem(of: request, from: peer) {
+            return .respond(refusal(of: request, problem.status, problem.response))
+        }
+        guard Self.isWrite(request.method) else { return router.plan(for: request, peer: peer) }
+        switch router.destination(of: request) {
+        case .route(let match): return match.plan { await record($0, match) }
+        case .other(let plan):
+            if let answer = plan.response { recordRefusal(of: request, answer.status) }
+            return plan
+        }
+    }
+
+    package func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
+        guard let problem = guarding.problem(of: request, from: peer) else {
+            return refusal(of: request, response.status, router.refuse(request, peer: peer, with: response))
+        }
+        var instead = problem.response
+        instead.closesConnection = response.closesConnection
+        return refusal(of: request, problem.status, instead)
+    }
+
+    package func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) {
+        // Without a head nobody can show a token: where there is one, this is nobody who may write.
+        guard guarding.access.name == OperatorAccess.loopback else { return }
+        let name: HTTPRequest.Method
+        switch method {
+        case .post: name = .post
+        case .put: name = .put
+        case .patch: name = .patch
+        case .delete: name = .delete
+        default: return
+        }
+        var entry = AuditEntry(
+            who: guarding.access.name, method: name.rawValue, path: "",
+            outcome: "refused: \(ProblemDetails(status: status, detail: "").title)",
+            now: clock())
+        entry.status = status
+        audit.refuse(entry)
+    }
+
+    /// Does what is to be written down.
+    private func record(_ request: ServerRequest, _ match: RouteMatch) async -> ServerResponse {
+        let deed: AuditLog.AuditAction
+        do {
+            deed = try await audit.begin(entry(request.head, outcome: ""))
+        } catch {
+            logger.error("audit log cannot be written; nothing was done", metadata: ["error": "\(error)"])
+            return Problem(
+                .serviceUnavailable, .storeUnavailable, "The audit log cannot be written, so nothing was done.", fields: [.retryAfter: "1"]
+            ).response
+        }
+        let note = AuditContext()
+        let (response, problem) = await AuditContext.$current.withValue(note) { await router.respond(request, by: match) }
+        do {
+            try await audit.finish(deed, status: response.status.code, outcome: problem?.detail ?? "done", context: note, now: clock())
+        } catch {
+            // It is done, and the journal knows of it.
+            logger.error("audit log cannot be written; a line is still to come", metadata: ["error": "\(error)"])
+        }
+        return response
+    }
+
+    private func refusal(of request: HTTPRequest, _ status: HTTPResponse.Status, _ response: ServerResponse) -> ServerResponse {
+        if Self.isWrite(request.method), status != .unauthorized, status != .tooManyRequests { recordRefusal(of: request, status) }
+        return response
+    }
+
+    /// On the event loop, so nothing waits for the line: nothing was changed.
+    private func recordRefusal(of request: HTTPRequest, _ status: HTTPResponse.Status) {
+        // A status that was made of its number alone has no phrase of its own.
+        var entry = entry(request, outcome: "refused: \(ProblemDetails(status: status.code, detail: "").title)")
+        entry.status = status.code
+        audit.refuse(entry)
+    }
+
+    private func entry(_ request: HTTPRequest, outcome: String) -> AuditEntry {
+        AuditEntry(
+            who: guarding.access.name, method: request.method.rawValue,
+            path: AuditEntry.shown(ViewerErasureRoutes.nameless(request.path ?? "")),
+            outcome: outcome, now: clock())
+    }
+
+    private static func isWrite(_ method: HTTPRequest.Method) -> Bool {
+        ![.get, .head, .options].contains(method)
+    }
+}

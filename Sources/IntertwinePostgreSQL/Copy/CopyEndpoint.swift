@@ -1,0 +1,175 @@
+internal import Foundation
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// One of the two databases that a copy goes from and to. Its calls block.
+protocol CopyEndpoint: AnyObject {
+    /// For messages: no secret stands in it.
+    var shown: String { get }
+
+    /// Names it, however it is reached.
+    var identity: String { get }
+
+    /// Rows behind a key, in the order of keys.
+    func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]]
+
+    /// How far a copy into it has come; nil where none was begun.
+    func progress() throws -> CopyProgress?
+
+    /// Notes that a copy begins, or goes on.
+    func begin(_ progress: CopyProgress) throws
+
+    /// Puts rows there, and notes how far the copy has come: both, or nothing.
+    func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws
+
+    /// Removes the rows of tables, and notes how far the copy has come then.
+    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws
+
+    /// The marker of the last event that there has ever been.
+    func lastMarker() throws -> Int64
+
+    /// Makes it ready for use: what comes next is numbered behind what was copied.
+    func finish(lastMarker: Int64) throws
+
+    /// Leaves it to others. Nothing else is called from then on.
+    func close()
+}
+
+extension CopyEndpoint {
+    /// Whether nothing is there yet.
+    func isEmpty() throws -> Bool {
+        try CopiedTable.all.allSatisfy { try $0.isFilled || rows(of: $0, after: nil, limit: 1).isEmpty }
+    }
+}
+
+/// How far a copy has come, as its destination knows it.
+struct CopyProgress: Codable {
+    /// Where from.
+    var source: String
+    /// By table, the key of the last row that is there; as the source has it.
+    var last: [String: [TableValue]] = [:]
+
+    init(source: String) {
+        self.source = source
+    }
+
+    init(_ text: String) throws(StoreError) {
+        do {
+            self = try JSONDecoder().decode(CopyProgress.self, from: Data(text.utf8))
+        } catch {
+            throw .unusable("intertwine_copy: cannot be read: \(error)")
+        }
+    }
+
+    var text: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+}
+
+/// Items and ledger in two files.
+final class FileCopyEndpoint: CopyEndpoint {
+    let shown: String
+    let identity: String
+    private let items: TableFile
+    private let ledger: TableFile
+
+    init(items path: String, ledger: String) throws(StoreError) {
+        shown = path
+        identity = URL(fileURLWithPath: path).standardizedFileURL.path
+        items = try TableFile(path, .items)
+        self.ledger = try TableFile(ledger, .ledger)
+    }
+
+    private func file(of table: CopiedTable) -> TableFile {
+        switch table.content {
+        case .items: items
+        case .ledger: ledger
+        }
+    }
+
+    func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
+        let names = table.key.map(\.name).joined(separator: ", ")
+        let marks = table.key.map { _ in "?" }.joined(separator: ", ")
+        return try file(of: table).rows(
+            """
+            SELECT \(table.columns.map(\.name).joined(separator: ", ")) FROM \(table.name)
+            \(key == nil ? "" : "WHERE (\(names)) > (\(marks))") ORDER BY \(names) LIMIT \(limit)
+            """, key ?? [], table.columns.map(\.kindInFile))
+    }
+
+    func progress() throws -> CopyProgress? {
+        var progress: CopyProgress?
+        for (file, content) in [(items, TableFile.Content.items), (ledger, .ledger)] {
+            guard try !file.rows("SELECT 1 FROM sqlite_schema WHERE name = 'intertwine_copy'", [], [.integer]).isEmpty,
+                case .text(let text)? = try file.rows("SELECT progress FROM intertwine_copy", [], [.text]).first?.first
+            else { continue }
+            let known = try CopyProgress(text)
+            progress = progress ?? CopyProgress(source: known.source)
+            // Each file knows its own tables.
+            for table in CopiedTable.all where table.content == content { progress?.last[table.name] = known.last[table.name] }
+        }
+        guard var progress else { return nil }
+        // One of the files may lack the note, as the copy was cut short between the two: what is there tells.
+        for table in CopiedTable.all where progress.last[table.name] == nil && !table.isFilled {
+            progress.last[table.name] = try lastKey(of: table)
+        }
+        return progress
+    }
+
+    private func lastKey(of table: CopiedTable) throws -> [TableValue]? {
+        let names = table.key.map(\.name)
+        return try file(of: table).rows(
+            """
+            SELECT \(names.joined(separator: ", ")) FROM \(table.name)
+            ORDER BY \(names.map { "\($0) DESC" }.joined(separator: ", ")) LIMIT 1
+            """, [], table.key.map(\.kindInFile)
+        ).first
+    }
+
+    func begin(_ progress: CopyProgress) throws {
+        for file in [ledger, items] {
+            try file.write { writer in
+                try writer.run("CREATE TABLE IF NOT EXISTS intertwine_copy (only INTEGER PRIMARY KEY, progress TEXT NOT NULL)")
+                try writer.run("INSERT OR REPLACE INTO intertwine_copy VALUES (1, ?)", [.text(progress.text)])
+            }
+        }
+    }
+
+    func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
+        try file(of: table).write { writer in
+            let names = table.columns.map(\.name).joined(separator: ", ")
+            let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
+            let statement = "INSERT \(table.isFilled ? "OR REPLACE " : "")INTO \(table.name) (\(names)) VALUES (\(marks))"
+            for row in rows { try writer.run(statement, row) }
+            try writer.run("UPDATE intertwine_copy SET progress = ?", [.text(progress.text)])
+        }
+    }
+
+    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
+        for (file, content) in [(items, TableFile.Content.items), (ledger, .ledger)] {
+            try file.write { writer in
+                for table in tables.reversed() where table.content == content { try writer.run("DELETE FROM \(table.name)") }
+                try writer.run("UPDATE intertwine_copy SET progress = ?", [.text(progress.text)])
+            }
+        }
+    }
+
+    func lastMarker() throws -> Int64 {
+        let rows = try ledger.rows(
+            "SELECT max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT last FROM event_marker), 0))", [], [.integer])
+        guard case .integer(let marker)? = rows.first?.first else { return 0 }
+        return marker
+    }
+
+    func finish(lastMarker: Int64) throws {
+        try ledger.write { writer in
+            try writer.run("INSERT OR REPLACE INTO event_marker (only, last) VALUES (1, ?)", [.integer(lastMarker)])
+            try writer.expectAllowances()
+            try writer.run("DROP TABLE IF EXISTS intertwine_copy")
+        }
+        try items.write { try $0.run("DROP TABLE IF EXISTS intertwine_copy") }
+        for file in [items, ledger] { try file.complete() }
+    }
+
+    func close() {
+        for file in [items, ledger] { file.close() }
+    }
+}

@@ -1,0 +1,184 @@
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// Items and ledger in a database of PostgreSQL.
+final class PostgresCopyEndpoint: CopyEndpoint {
+    let shown: String
+    var identity: String { shown }
+    private let connection: PostgresConnection
+    private var days = EventPartitions()
+
+    init(_ address: PostgresAddress) throws(StoreError) {
+        shown = address.shown
+        connection = try ServerChecks.explaining(address) {
+            let connection = try PostgresConnection(
+                address, PostgresSettings(applicationName: "intertwine copy", statementTimeout: .zero))
+            try PostgresUse.takeAlone(connection)
+            try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all, isCopying: true)
+            try PostgresSchema.bringUpToDate(
+                connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations, isCopying: true)
+            // What stands in one piece is rows like all others.
+            try SharedRateCounters.load(connection)
+            return connection
+        }
+    }
+
+    func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
+        let names = table.key.map(\.name).joined(separator: ", ")
+        let marks = table.key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        var columns = table.columns.map { column in
+            if case .flag(let name) = column { "\(name)::int" } else { column.name }
+        }
+        if table.isPartial, let count = columns.popLast() { columns.append("sum(\(count))::bigint") }
+        let rows = try speaking {
+            try connection.run([
+                PostgresCommand(
+                    """
+                    SELECT \(columns.joined(separator: ", ")) FROM \(table.name)
+                    \(key == nil ? "" : "WHERE (\(names)) > (\(marks))") \(table.isPartial ? "GROUP BY \(names)" : "")
+                    ORDER BY \(names) LIMIT \(limit)
+                    """, zip(key ?? [], table.key).map(Self.single))
+            ])[0]
+        }
+        return (0..<rows.count).map { row in
+            table.columns.enumerated().map { index, column in
+                guard !rows.isNull(row, index) else { return .null }
+                return switch column {
+                case .integer, .flag: .integer(rows.integer(row, index))
+                case .text: .text(rows.text(row, index))
+                case .bytes: .bytes(rows.bytes(row, index))
+                }
+            }
+        }
+    }
+
+    func progress() throws -> CopyProgress? {
+        try speaking {
+            guard try connection.query("SELECT to_regclass('intertwine_copy') IS NOT NULL").flag(0, 0) else { return nil }
+            let rows = try connection.query("SELECT progress FROM intertwine_copy")
+            return rows.isEmpty ? nil : try CopyProgress(rows.text(0, 0))
+        }
+    }
+
+    func begin(_ progress: CopyProgress) throws {
+        try speaking {
+            try connection.transaction {
+                try connection.execute("CREATE TABLE IF NOT EXISTS intertwine_copy (progress text NOT NULL)")
+                try connection.query("DELETE FROM intertwine_copy")
+                try connection.query("INSERT INTO intertwine_copy VALUES ($1)", .text(progress.text))
+            }
+        }
+    }
+
+    func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
+        if table.name == "event" {
+            // The second column is the time.
+            let times = rows.compactMap { $0[1].integer }
+            try speaking { try days.make(Set(times.map { LedgerTime.day(of: $0) }), today: .min, connection) }
+        }
+        let names = table.columns.map(\.name) + (table.isPartial ? ["slot"] : [])
+        let values = table.columns.map { column in
+            if case .flag(let name) = column { "new.\(name) = 1" } else { "new.\(column.name)" }
+        }
+        let key = table.key.map(\.name).joined(separator: ", ")
+        let rest = table.columns.dropFirst(table.keyLength).map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
+        let marks = table.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        _ = try speaking {
+            try connection.transaction {
+                try connection.run([
+                    PostgresCommand(
+                        """
+                        INSERT INTO \(table.name) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE
+                        SELECT \((values + (table.isPartial ? ["0"] : [])).joined(separator: ", "))
+                        FROM unnest(\(marks)) AS new (\(table.columns.map(\.name).joined(separator: ", ")))
+                        \(table.isFilled ? "ON CONFLICT (\(key)) DO UPDATE SET \(rest)" : "")
+                        """, table.columns.enumerated().map { index, column in Self.list(rows.map { $0[index] }, column) }),
+                    PostgresCommand("UPDATE intertwine_copy SET progress = $1", [.text(progress.text)]),
+                ])
+            }
+        }
+    }
+
+    func clear(_ tables: [CopiedTable], _ progress: CopyProgress) throws {
+        try speaking {
+            try connection.transaction(isLong: true) {
+                for table in tables.reversed() { try connection.execute("DELETE FROM \(table.name)") }
+                try connection.query("UPDATE intertwine_copy SET progress = $1", .text(progress.text))
+            }
+        }
+    }
+
+    func close() { PostgresUse.end(connection) }
+
+    func lastMarker() throws -> Int64 {
+        try speaking {
+            try connection.query("SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_number").integer(0, 0)
+        }
+    }
+
+    func finish(lastMarker: Int64) throws {
+        try speaking {
+            try connection.transaction {
+                try connection.query("SELECT setval('event_number', $1, false)", .integer(lastMarker + 1))
+                for table in CopiedTable.all {
+                    guard let number = table.numbers else { continue }
+                    try connection.execute(
+                        """
+                        SELECT setval(
+                            pg_get_serial_sequence('\(table.name)', '\(number)'),
+                            coalesce((SELECT max(\(number)) FROM \(table.name)), 0) + 1, false)
+                        """)
+                }
+                if try connection.query("SELECT EXISTS (SELECT FROM allowance)").flag(0, 0) {
+                    let now = try connection.query("SELECT \(ServerClock.expression)").integer(0, 0)
+                    try connection.run(SharedRateCounters.expectation(from: now))
+                }
+                try connection.execute("DROP TABLE intertwine_copy")
+            }
+            // Otherwise the first pages scan.
+            try connection.execute("ANALYZE")
+        }
+    }
+
+    private static func single(_ value: TableValue, _ column: CopiedTable.Column) -> PostgresValue {
+        switch value {
+        case .integer(let number): .integer(number)
+        case .text(let text): .text(text)
+        case .bytes(let bytes): .bytes(bytes)
+        case .null: .integer(nil)
+        }
+    }
+
+    private static func list(_ values: [TableValue], _ column: CopiedTable.Column) -> PostgresValue {
+        switch column {
+        case .integer, .flag: .integers(values.map(\.integer))
+        case .text: .texts(values.map(\.text))
+        case .bytes: .blobs(values.map(\.bytes))
+        }
+    }
+
+    private func speaking<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as PostgresError {
+            throw StoreError.unavailable("\(shown): \(error)")
+        }
+    }
+}
+
+extension TableValue {
+    fileprivate var integer: Int64? {
+        guard case .integer(let number) = self else { return nil }
+        return number
+    }
+
+    fileprivate var text: String? {
+        guard case .text(let text) = self else { return nil }
+        return text
+    }
+
+    fileprivate var bytes: [UInt8]? {
+        guard case .bytes(let bytes) = self else { return nil }
+        return bytes
+    }
+}

@@ -1,0 +1,43 @@
+import IntertwineFeed
+import IntertwineStorage
+
+/// The rows of a lane in the database, inside a transaction that has the writers' lock.
+struct StoredStream: StreamRows {
+    let connection: PostgresConnection
+    let stream: StreamID
+
+    func nearest(_ direction: PageDirection, of position: Int64) throws -> Int64? {
+        let text =
+            switch direction {
+            case .forward: "SELECT min(position) FROM item WHERE lane = $1 AND position > $2"
+            case .backward: "SELECT max(position) FROM item WHERE lane = $1 AND position < $2"
+            }
+        return try connection.query(text, .integer(stream.rawValue), .integer(position)).optionalInteger(0, 0)
+    }
+
+    func positions(after position: Int64, limit: Int) throws -> [Int64] {
+        let rows = try connection.query(
+            "SELECT position FROM item WHERE lane = $1 AND position > $2 ORDER BY position LIMIT $3", .integer(stream.rawValue),
+            .integer(position), .integer(Int64(limit)))
+        return (0..<rows.count).map { rows.integer($0, 0) }
+    }
+
+    /// By way of a lane that is nobody's, so that none comes to stand where another one still does.
+    func move(_ moves: [StreamMove]) throws {
+        let (lane, old) = (PostgresValue.integer(stream.rawValue), PostgresValue.integers(moves.map(\.old)))
+        let wanted = PostgresValue.integers(moves.map(\.target))
+        try connection.run([
+            PostgresCommand(
+                """
+                UPDATE ad_listing SET position = m.wanted FROM unnest($2, $3, $4) AS m (old, "end", wanted)
+                WHERE lane = $1 AND position >= m.old AND position < m."end"
+                """, [lane, old, .integers(moves.map(\.end)), wanted]),
+            PostgresCommand(
+                """
+                UPDATE item SET lane = -1 - lane, position = m.wanted FROM unnest($2, $3) AS m (old, wanted)
+                WHERE lane = $1 AND position = m.old
+                """, [lane, old, wanted]),
+            PostgresCommand("UPDATE item SET lane = -1 - lane WHERE lane = -1 - $1", [lane]),
+        ])
+    }
+}

@@ -1,0 +1,33 @@
+internal import IntertwineStorage
+
+/// Where the keys of short allowances are locked that a group is decided by. Keys share places, as a server has few locks.
+///
+/// Many groups are of one click or two, and lock the few places of those; a large one would lock nearly all, and takes them in one.
+struct AdvisoryLockStripes {
+    private static let count = 256
+    /// So many are locked one by one.
+    private static let most = 24
+
+    private var words = InlineArray<4, UInt64>(repeating: 0)
+
+    mutating func insert(_ key: RateCounterKey) {
+        let place = Int(truncatingIfNeeded: key.high) & (Self.count - 1)
+        words[place >> 6] |= 1 << UInt64(place & 63)
+    }
+
+    var isEmpty: Bool { words.indices.allSatisfy { words[$0] == 0 } }
+
+    /// Has nobody else decide by these keys until the transaction ends: the lock that is for all of them, and behind it those of the places.
+    var locks: (all: PostgresCommand, each: PostgresCommand?)? {
+        if isEmpty { return nil }
+        let all: [PostgresValue] = [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.allowances)]
+        guard words.indices.reduce(0, { $0 + words[$1].nonzeroBitCount }) <= Self.most else {
+            return (PostgresCommand("SELECT pg_advisory_xact_lock($1::int, $2::int)", all), nil)
+        }
+        let places = (0..<Self.count).filter { words[$0 >> 6] & 1 << UInt64($0 & 63) != 0 }
+        let each = PostgresCommand(
+            "SELECT pg_advisory_xact_lock($1::int, place::int) FROM unnest($2) AS place",
+            [.integer(PostgresLedgerSchema.lockClass), .integers(places.map { PostgresLedgerSchema.Lock.allowance + Int64($0) })])
+        return (PostgresCommand("SELECT pg_advisory_xact_lock_shared($1::int, $2::int)", all), each)
+    }
+}

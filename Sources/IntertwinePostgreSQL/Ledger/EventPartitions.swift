@@ -1,0 +1,95 @@
+internal import IntertwineStorage
+
+/// The partitions of the events: one for each day, made before the first event of that day is written, and dropped with all it holds.
+struct EventPartitions {
+    private static let length: Int64 = 86_400_000
+
+    /// Those that are known to be there.
+    private var known: Set<Int64> = []
+
+    /// Whether some days may have no partition.
+    func lacks(_ days: Set<Int64>) -> Bool { !days.isSubset(of: known) }
+
+    /// - Parameter today: tomorrow's is made with today's, so that nobody waits for it at midnight.
+    mutating func make(_ days: Set<Int64>, today: Int64, _ connection: PostgresConnection) throws {
+        var missing = days.subtracting(known)
+        if missing.isEmpty { return }
+        if missing.contains(today) { missing.insert(today + 1) }
+        try connection.transaction {
+            try connection.query(
+                "SELECT pg_advisory_xact_lock($1::int, $2::int)", .integer(PostgresLedgerSchema.lockClass),
+                .integer(PostgresLedgerSchema.Lock.partitions))
+            for day in missing.sorted() {
+                let name = Self.name(of: day)
+                guard try !connection.query("SELECT to_regclass($1) IS NOT NULL", .text(name)).flag(0, 0) else { continue }
+                // Attaching lets others go on writing, as CREATE TABLE … PARTITION OF does not.
+                try connection.execute(
+                    """
+                    CREATE TABLE \(name) (LIKE event INCLUDING DEFAULTS INCLUDING CONSTRAINTS);
+                    ALTER TABLE event ATTACH PARTITION \(name) FOR VALUES FROM (\(Self.start(of: day))) TO (\(Self.end(of: day)))
+                    """)
+            }
+        }
+        known.formUnion(missing)
+        // A clock that runs through the years must not fill the memory.
+        if known.count > 1_000 { known = days }
+    }
+
+    /// Another replica may have dropped some.
+    mutating func forget() { known = [] }
+
+    private static func name(of day: Int64) -> String { "event_d" + (day < 0 ? "m\(day.magnitude)" : "\(day)") }
+
+    private static func start(of day: Int64) -> String {
+        let (start, isBeforeAll) = day.multipliedReportingOverflow(by: length)
+        return isBeforeAll ? "MINVALUE" : "\(start)"
+    }
+
+    private static func end(of day: Int64) -> String {
+        let (end, isBehindAll) = (day + 1).multipliedReportingOverflow(by: length)
+        return isBehindAll ? "MAXVALUE" : "\(end)"
+    }
+
+    // MARK: Retention
+
+    /// The days that have a partition, oldest first.
+    static func all(_ connection: PostgresConnection) throws -> [Int64] {
+        let rows = try connection.query(
+            """
+            SELECT substr(relname, 8) FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+            WHERE inhparent = 'event'::regclass AND relname LIKE 'event\\_d%'
+            """)
+        return (0..<rows.count).compactMap { row in
+            let text = rows.text(row, 0)
+            return text.hasPrefix("m") ? Int64("-" + text.dropFirst()) : Int64(text)
+        }.sorted()
+    }
+
+    /// Whether all of a day's events happened before a moment.
+    static func isOver(_ day: Int64, before moment: Int64) -> Bool {
+        let (next, isBehindAll) = (day + 1).multipliedReportingOverflow(by: length)
+        return !isBehindAll && next <= moment
+    }
+
+    /// Drops a day with its events. Who writes others goes on: the lock on all of them is not waited for.
+    ///
+    /// - Returns: how many there were; nil where somebody was in the way, and it has to be tried again.
+    static func drop(_ day: Int64, _ connection: PostgresConnection) throws -> Int? {
+        let name = name(of: day)
+        do {
+            return try connection.transaction(isLong: true) {
+                try connection.execute(
+                    """
+                    SET LOCAL lock_timeout = '200ms';
+                    SELECT pg_advisory_xact_lock(\(PostgresLedgerSchema.lockClass), \(PostgresLedgerSchema.Lock.partitions));
+                    LOCK TABLE \(name) IN SHARE MODE
+                    """)
+                let count = try connection.query("SELECT count(*) FROM \(name)").integer(0, 0)
+                try connection.execute("DROP TABLE \(name)")
+                return Int(count)
+            }
+        } catch let error as PostgresError where error.code == "55P03" {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// Removes what nothing asks for any more, a little at a time.
+///
+/// Every replica sweeps in the measure of what it writes. What others have locked, sweeping or not, is left to the next round.
+struct PostgresExpiryPurger {
+    /// Rows of one table looked at, or removed, at once; more where many events were written.
+    private static let leastBatch = 2_000
+    /// Few events leave more than two allowances behind, and each of those is looked at twice before one like it is written.
+    private static let rowsPerEvent = 4
+    /// Milliseconds between two sweeps.
+    private static let interval: Int64 = 1_000
+    /// For how long a selection that cannot be undone any more is remembered, so that the answer is "too late" and not "unknown". 30 days.
+    private static let retention: Int64 = 30 * 86_400_000
+
+    /// The allowances in the pages before this one have been looked at; then it is the others' turn, and then theirs again.
+    private var page: Int64 = 0
+    /// A page holds a hundred allowances; under load most pages are ones whose rows have gone, and that wait for a vacuum.
+    private static let rowsPerPage: Int64 = 40
+    /// Pages at once, or more. Those without rows cost next to nothing.
+    private static let leastPages: Int64 = 64
+    private var last: Int64 = 0
+    private var eventsSince = 0
+
+    func isDue(_ now: Int64) -> Bool { now &- last >= Self.interval || now < last }
+
+    /// Whether so much was written that it cannot wait for the interval to be over.
+    mutating func isLate(after events: Int) -> Bool {
+        eventsSince += events
+        guard eventsSince >= Self.leastBatch / Self.rowsPerEvent else { return false }
+        last = 0
+        return true
+    }
+
+    /// The server's time when the transaction began; a parameter stands in for it in tests.
+    private static func time(_ parameter: String) -> String { "coalesce(\(parameter), (extract(epoch FROM now()) * 1000)::bigint)" }
+
+    /// What ends later was written by a clock that was ahead.
+    private static func latest(_ longest: String, _ parameter: String) -> String {
+        "(\(time(parameter)) + least(\(longest), 9223372036854775807 - greatest(0, \(time(parameter)))))"
+    }
+
+    /// Looks at the pages from one to before another: there is no index on the time, and the table is not read as a whole. In the order of the
+    /// pages that costs a tenth of what it does in the order of the keys, and what was written together is over together.
+    private static let allowances = """
+        WITH removed AS (
+            DELETE FROM allowance WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM allowance
+                WHERE ctid >= ('(' || $1::bigint || ',0)')::tid AND ctid < ('(' || $2::bigint || ',0)')::tid
+                AND (until <= \(time("$3")) - \(LedgerTime.disorder) OR until > \(latest("$4", "$3"))) FOR UPDATE SKIP LOCKED))
+            RETURNING 1)
+        SELECT (SELECT count(*) FROM removed), pg_relation_size('allowance') / current_setting('block_size')::bigint
+        """
+
+    /// Each is given what stands in for the time and the batch, and finds rows that nobody has locked.
+    private static let removals = [
+        // What was taken off a list for good, up to there.
+        """
+        DELETE FROM listing WHERE ctid = ANY (ARRAY(
+            SELECT old.ctid FROM (
+                SELECT viewer, list, cell, mark FROM listing WHERE removes AND until <= \(time("$1")) ORDER BY until LIMIT $2
+            ) AS removal JOIN listing AS old
+            ON old.viewer = removal.viewer AND old.list = removal.list AND old.cell = removal.cell AND old.mark <= removal.mark
+            FOR UPDATE OF old SKIP LOCKED))
+        """,
+        // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too and nothing between the
+        // two took it off.
+        """
+        DELETE FROM listing WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM listing AS twin WHERE NOT leads AND NOT removes AND until <= \(time("$1")) AND (
+                SELECT NOT removes AND until <= \(time("$1")) FROM listing AS first
+                WHERE first.viewer = twin.viewer AND first.list = twin.list AND first.cell = twin.cell AND first.mark < twin.mark
+                ORDER BY mark DESC LIMIT 1)
+            ORDER BY until LIMIT $2 FOR UPDATE OF twin SKIP LOCKED))
+        """,
+        """
+        DELETE FROM recent_allowance WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM recent_allowance WHERE until <= \(time("$1")) - \(LedgerTime.disorder) ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
+        """,
+        """
+        DELETE FROM exposure WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM exposure WHERE until <= \(time("$1")) ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
+        """,
+        """
+        DELETE FROM idempotency WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM idempotency WHERE expires <= \(time("$1")) ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED))
+        """,
+    ]
+
+    private static let selections = """
+        DELETE FROM selection WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM selection WHERE expires <= \(time("$1")) - \(retention) ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED))
+        """
+
+    /// Whether something was removed: there may be more. One round trip.
+    ///
+    /// - Parameters:
+    ///   - clock: tells when the next one is due; what is over, the server decides.
+    ///   - longestWindow: the longest that this process has met since the start.
+    mutating func sweep(_ connection: PostgresConnection, by clock: ServerClock, longestWindow: Int64) throws -> Bool {
+        last = clock.now
+        let now = clock.substitute?()
+        let batch = Int64(max(Self.leastBatch, eventsSince * Self.rowsPerEvent))
+        let end = page + max(Self.leastPages, (batch + Self.rowsPerPage - 1) / Self.rowsPerPage)
+        let longest = LedgerTime.latestEnd(at: 0, longestMet: longestWindow)
+        var commands = [
+            // What is lost with the power is removed once more.
+            PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), PostgresCommand("SET LOCAL synchronous_commit = off"),
+            PostgresCommand(Self.allowances, [.integer(page), .integer(end), .integer(now), .integer(longest)]),
+        ]
+        commands += Self.removals.map { PostgresCommand($0, [.integer(now), .integer(batch)]) }
+        commands += [PostgresCommand(Self.selections, [.integer(now), .integer(batch)]), PostgresCommand("COMMIT")]
+        let answers = try connection.run(commands)
+        let swept = answers[2]
+        eventsSince = 0
+        page = end < swept.integer(0, 1) ? end : 0
+        return swept.integer(0, 0) > 0 || answers.dropFirst(3).contains { $0.affected > 0 }
+    }
+}

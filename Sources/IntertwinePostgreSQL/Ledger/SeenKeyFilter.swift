@@ -1,0 +1,72 @@
+internal import IntertwineStorage
+
+/// The keys of allowances that this process has met, so that the others are taken for new: nearly every click has two that nobody ever used, and
+/// looking those up costs the server as much as writing them.
+///
+/// It is a guess, which the table's own key holds to: a row that is there after all lets the group fail, and it is done anew with all looked
+/// up. Where that happens often, because viewers come back through other replicas, guessing pauses.
+struct SeenKeyFilter {
+    /// Two generations of a Bloom filter: when the younger is full, it takes the place of the older. Half a MiB each at the most.
+    private var young = Generation()
+    private var old = Generation()
+    /// How many groups look everything up now, and how many do after the next mistake.
+    private var (cooldown, backoff): (Int, Int) = (0, 1)
+
+    private static let longestPause = 1_024
+
+    /// Whether a group may take keys for new.
+    var isGuessing: Bool { cooldown == 0 }
+
+    /// Whether nothing is known of a key.
+    func isNew(_ key: RateCounterKey) -> Bool { !young.contains(key) && !old.contains(key) }
+
+    mutating func insert(_ key: RateCounterKey) {
+        guard !young.contains(key) else { return }
+        if young.isFull {
+            old = young
+            young = Generation()
+        }
+        young.insert(key)
+    }
+
+    /// One in five may be wrong: a mistake costs a group, which looking up makes a fifth dearer.
+    mutating func hasEnded(_ guess: SpeculationOutcome) {
+        switch guess {
+        case .none: cooldown = max(0, cooldown - 1)
+        case .right: backoff = max(1, backoff / 2)
+        case .wrong:
+            backoff = min(Self.longestPause, backoff * 16)
+            cooldown = backoff
+        }
+    }
+
+    /// What a group did: it looked everything up, or what it took for new was that, or was not.
+    enum SpeculationOutcome {
+        case none, right, wrong
+    }
+
+    /// Of keys that are digests, so their own bits say where they are noted.
+    private struct Generation {
+        private static let size = 1 << 22
+        /// With ten bits for each, about one of a hundred others seems to be known.
+        private static let capacity = size / 10
+
+        private var words: [UInt64] = []
+        private var count = 0
+
+        var isFull: Bool { count >= Self.capacity }
+
+        func contains(_ key: RateCounterKey) -> Bool {
+            guard !words.isEmpty else { return false }
+            let marks = key.bitIndexes
+            return marks.indices.allSatisfy { words[marks[$0] % Self.size / 64] & 1 << (marks[$0] % 64) != 0 }
+        }
+
+        mutating func insert(_ key: RateCounterKey) {
+            if words.isEmpty { words = [UInt64](repeating: 0, count: Self.size / 64) }
+            let marks = key.bitIndexes
+            for number in marks.indices { words[marks[number] % Self.size / 64] |= 1 << (marks[number] % 64) }
+            count += 1
+        }
+    }
+}

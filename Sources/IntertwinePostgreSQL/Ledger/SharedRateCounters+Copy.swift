@@ -1,0 +1,40 @@
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// For copies, which know the table alone.
+extension SharedRateCounters {
+    /// Has replicas look for short windows in the table, as long as those that began before a moment last.
+    static func expectation(from moment: Int64) -> [PostgresCommand] {
+        let process = PostgresValue.integer(Int64.random(in: 0...Int64.max))
+        return [
+            PostgresCommand("INSERT INTO ledger_writer (process, slot, last, logs) VALUES ($1, -1, 1, true)", [process]),
+            PostgresCommand(
+                "INSERT INTO recent_allowance (writer, number, until, spilled, entries) VALUES ($1, 1, $2, true, '')",
+                [process, .integer(LedgerTime.latestEnd(at: moment, window: RateCounterTable.longestRecent))]),
+        ]
+    }
+
+    /// Puts all of it into the table, where every row is one allowance: nobody may write meanwhile.
+    static func load(_ connection: PostgresConnection) throws {
+        try connection.transaction {
+            let rows = try connection.query("DELETE FROM recent_allowance RETURNING id, entries")
+            guard !rows.isEmpty else { return }
+            let order = (0..<rows.count).sorted { rows.integer($0, 0) < rows.integer($1, 0) }
+            var kept: [RateCounterKey: RecentRateCounters.RateCounter] = [:]
+            for row in order { RateCounterEntries.unpack(rows.view(row, 1)) { kept[$0] = $1 } }
+            let sorted = kept.sorted { $0.key < $1.key }
+            try connection.run(
+                [
+                    PostgresCommand(
+                        """
+                        INSERT INTO allowance (key, until, used) SELECT * FROM unnest($1, $2, $3)
+                        ON CONFLICT (key) DO UPDATE SET until = excluded.until, used = excluded.used
+                        """,
+                        [
+                            .blobs(sorted.map(\.key.bytes)), .integers(sorted.map(\.value.until)),
+                            .integers(sorted.map { Int64($0.value.used) }),
+                        ])
+                ] + expectation(from: try connection.query("SELECT \(ServerClock.expression)").integer(0, 0)))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+internal import IntertwineFeed
+internal import IntertwineStorage
+
+/// What all replicas used of allowances with short windows, as clicks have them: each has it in memory, and a group of units leaves all of its
+/// own in one row of a log, which the others read before they decide.
+///
+/// While a group is decided and written, nobody else decides by its keys: see ``AdvisoryLockStripes``. Whoever has those locks finds everything in the
+/// log that was ever decided by the same keys, and knows what became of it. A replica's groups are committed one after another and are
+/// numbered, so the last number that was read of it tells what is new.
+///
+/// What memory has no room for is in the table `allowance`, where long windows are; and all of it is, while a replica of a version is there
+/// that knows no log.
+struct SharedRateCounters {
+    /// Where short windows are to be found, and where they are put.
+    struct Mode: Equatable {
+        var readsTable: Bool
+        var writesTable: Bool
+    }
+
+    private var recent: RecentRateCounters
+    /// Up to which of its groups the log of each replica was read.
+    private var known: [Int64: Int64] = [:]
+    /// Until when something of a short window may stand in the table; and that of the group.
+    private var spilled: (until: Int64, own: Int64?) = (.min, nil)
+    /// Whether a replica is there that reads and writes the table alone.
+    private var isBesideOlder = false
+
+    /// - Parameter slots: what memory may hold, a power of two.
+    init(slots: Int) {
+        recent = RecentRateCounters(mostSlots: slots)
+    }
+
+    static func isShort(_ window: Int64) -> Bool { window <= RateCounterTable.longestRecent }
+
+    func mode(at moment: Int64) -> Mode {
+        let writesTable = isBesideOlder || recent.isFull
+        return Mode(readsTable: writesTable || spilled.until > LedgerTime.earliestEnd(at: moment), writesTable: writesTable)
+    }
+
+    // MARK: Reading the log
+
+    /// Those of an older version that were there so short a time ago are asked of the table: what they wrote last may still hold.
+    private static let news = """
+        SELECT writer.process, writer.last, writer.logs, kept.until, kept.spilled, kept.entries
+        FROM ledger_writer AS writer LEFT JOIN unnest($1, $2) AS known (process, last) ON known.process = writer.process
+        -- In an order, so that it is looked up for each.
+        LEFT JOIN LATERAL (
+            SELECT id, until, spilled, entries FROM recent_allowance
+            WHERE recent_allowance.writer = writer.process AND number > coalesce(known.last, 0) AND number <= writer.last ORDER BY number
+        ) AS kept ON true
+        WHERE CASE WHEN writer.logs THEN writer.last > coalesce(known.last, -1)
+            ELSE writer.seen > clock_timestamp() - interval '10 minutes' END
+        ORDER BY kept.id
+        """
+
+    /// What others left behind since it was last read, for who has the locks.
+    ///
+    /// - Parameter process: whose own part needs no reading.
+    func question(besides process: Int64?) -> PostgresCommand {
+        var known = known
+        if let process { known[process] = .max }
+        return PostgresCommand(Self.news, [.integers(Array(known.keys)), .integers(Array(known.values))])
+    }
+
+    /// Takes the answer.
+    mutating func apply(_ rows: PostgresRows) {
+        isBesideOlder = false
+        for row in 0..<rows.count {
+            guard rows.flag(row, 2) else {
+                isBesideOlder = true
+                continue
+            }
+            known[rows.integer(row, 0)] = rows.integer(row, 1)
+            guard !rows.isNull(row, 3) else { continue }
+            if rows.flag(row, 4) { spilled.until = max(spilled.until, rows.integer(row, 3)) }
+            RateCounterEntries.unpack(rows.view(row, 5)) { recent.store($0, $1) }
+        }
+    }
+
+    // MARK: One transaction
+
+    subscript(_ key: RateCounterKey) -> RecentRateCounters.RateCounter? { recent.allowance(key) }
+
+    mutating func set(_ key: RateCounterKey, until: Int64, used: Int64) {
+        recent.set(key, RecentRateCounters.RateCounter(until: until, used: UInt32(clamping: used)))
+    }
+
+    /// Notes that one with a short window goes to the table.
+    mutating func spill(until end: Int64) { spilled.own = max(spilled.own ?? .min, end) }
+
+    /// Forgets what is over, a little at a time. Not within a transaction.
+    mutating func tidy(at moment: Int64) {
+        recent.tidy {
+            $0 <= LedgerTime.earliestEnd(at: moment) || $0 > LedgerTime.latestEnd(at: moment, window: RateCounterTable.longestRecent)
+        }
+    }
+
+    /// Writes the group's part of the log, where it has one.
+    func commands(process: Int64, number: Int64) -> [PostgresCommand] {
+        let changed = recent.changed
+        guard !changed.isEmpty || spilled.own != nil else { return [] }
+        return [
+            PostgresCommand(
+                "INSERT INTO recent_allowance (writer, number, until, spilled, entries) VALUES ($1, $2, $3, $4, $5)",
+                [
+                    .integer(process), .integer(number), .integer(changed.reduce(spilled.own ?? .min) { max($0, $1.allowance.until) }),
+                    .flag(spilled.own != nil), .bytes(RateCounterEntries.pack(changed)),
+                ])
+        ]
+    }
+
+    mutating func hasCommitted() {
+        recent.hasCommitted()
+        if let own = spilled.own { spilled = (max(spilled.until, own), nil) }
+    }
+
+    /// The group was rolled back. What was read of others stands.
+    mutating func discard() {
+        recent.discard()
+        spilled.own = nil
+    }
+}

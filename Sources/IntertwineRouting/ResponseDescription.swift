@@ -1,0 +1,170 @@
+package import HTTPTypes
+internal import IntertwineHTTPServer
+
+/// One of the answers of an operation, as it is described: a status, the fields that come with it, and what its body is.
+package struct ResponseDescription: Sendable {
+    /// A field of answers.
+    package struct Header: Sendable {
+        package var name: String
+        var value: OpenAPIValue
+
+        /// - Parameter example: the field's text.
+        package init(_ name: String, _ text: String, _ schema: Schema = .string, isRequired: Bool = false, example: String? = nil) {
+            self.name = name
+            value = .object(
+                [
+                    .init("description", .text(text)), isRequired ? .init("required", .flag(true)) : nil, .init("schema", schema.value),
+                    example.map { .init("example", .text($0)) },
+                ].compactMap { $0 })
+        }
+
+        /// The field under a name, once in the document.
+        package func named(_ component: String) -> Header {
+            var field = self
+            field.value = .reference(.init(.headers, component, value), [])
+            return field
+        }
+    }
+
+    /// A problem that the answer tells.
+    package struct ProblemExample: Sendable {
+        let kind: Problem.ProblemType?
+        let detail: String
+        /// The name of the example; the last word of the kind where nil.
+        let name: String?
+
+        package var uri: String { kind?.uri ?? ProblemDetails.plainType }
+
+        package init(_ kind: Problem.ProblemType?, _ detail: String, name: String? = nil) {
+            self.kind = kind
+            self.detail = detail
+            self.name = name
+        }
+    }
+
+    /// Three digits, or `default` for every status that has no answer of its own.
+    package let status: String
+    let value: OpenAPIValue
+    let problems: [Problem.ProblemType]
+
+    private init(_ status: String, _ text: String, _ fields: [Header], content: OpenAPIValue?, problems: [Problem.ProblemType] = []) {
+        self.status = status
+        self.problems = problems
+        value = .object(
+            [
+                .init("description", .text(text)),
+                fields.isEmpty ? nil : .init("headers", .object(fields.map { .init($0.name, $0.value) })),
+                content.map { .init("content", $0) },
+            ].compactMap { $0 })
+    }
+
+    private init(_ status: String, value: OpenAPIValue, problems: [Problem.ProblemType]) {
+        self.status = status
+        self.value = value
+        self.problems = problems
+    }
+
+    /// An answer without a body.
+    package static func empty(_ status: HTTPResponse.Status, _ text: String, _ fields: [Header] = []) -> ResponseDescription {
+        ResponseDescription(String(status.code), text, fields, content: nil)
+    }
+
+    /// - Parameters:
+    ///   - texts: the types of texts that the answer can be instead.
+    ///   - example: JSON; nil where the schema has examples of its own.
+    package static func json(
+        _ status: HTTPResponse.Status, _ text: String, _ schema: Schema, _ fields: [Header] = [], type: String = "application/json",
+        orTexts texts: [String] = [], example: String? = nil
+    ) -> ResponseDescription {
+        let others = texts.map { OpenAPIValue.Member($0, .object([.init("schema", Schema.string.value)])) }
+        return ResponseDescription(
+            String(status.code), text, fields, content: .object([.init(type, Content(schema, example: example).value)] + others))
+    }
+
+    /// A problem (RFC 9457), one of these.
+    ///
+    /// - Parameters:
+    ///   - types: what the problem's `type` may be, where these are only examples: a schema of URIs.
+    package static func problem(
+        _ status: HTTPResponse.Status, _ text: String, _ told: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil
+    ) -> ResponseDescription {
+        let code = status.code
+        let uris = told.map(\.uri)
+        let words = uris.enumerated().filter { index, uri in !uris[..<index].contains(uri) }.map(\.element)
+        let type = types ?? Schema.words(words)
+        let examples = told.map { told in
+            let problem = Problem(status, told.kind, told.detail)
+            let details = problem.details
+            return OpenAPIValue.Member(
+                told.name ?? told.kind?.rawValue ?? details.title.lowercased().replacing(" ", with: "-"),
+                .object([.init("value", .literal(String(decoding: details.json, as: UTF8.self)))]))
+        }
+        let schema = Schema.problem.with(
+            "properties", .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(code)).value)]))
+        let content = OpenAPIValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
+        // Wherever answers of a resource are chosen by request fields, its problems say so too.
+        let fields = fields.contains { $0.name == "Vary" } ? fields : fields + [.problemVary]
+        return ResponseDescription(
+            String(code), text, fields, content: .object([.init(ProblemDetails.mediaType, content)]), problems: told.compactMap(\.kind))
+    }
+
+    /// Every error that has no answer of its own.
+    package static func otherProblems(_ text: String, _ fields: [Header], example: Problem) -> ResponseDescription {
+        let content = Content(.problem, example: String(decoding: example.details.json, as: UTF8.self)).value
+        return ResponseDescription("default", text, fields, content: .object([.init(ProblemDetails.mediaType, content)]))
+    }
+
+    /// With the operation that goes on from it.
+    ///
+    /// - Parameter parameters: where in the answer the values of that operation's parameters stand, such as `$response.body#/selection`.
+    package func linked(_ name: String, to operation: String, _ text: String, _ parameters: KeyValuePairs<String, String>)
+        -> ResponseDescription
+    {
+        guard case .object(let members) = value else { return self }
+        let link = OpenAPIValue.object([
+            .init("description", .text(text)), .init("operationId", .text(operation)),
+            .init("parameters", .object(parameters.map { .init($0, .text($1)) })),
+        ])
+        return ResponseDescription(status, value: .object(members + [.init("links", .object([.init(name, link)]))]), problems: problems)
+    }
+
+    /// The answer under a name, once in the document.
+    package func named(_ name: String) -> ResponseDescription {
+        ResponseDescription(status, value: .reference(.init(.responses, name, value), []), problems: problems)
+    }
+}
+
+/// What a body holds, in one media type.
+struct Content: Sendable {
+    private let schema: Schema
+    private let example: String?
+
+    init(_ schema: Schema, example: String?) {
+        self.schema = schema
+        self.example = example
+    }
+
+    var value: OpenAPIValue {
+        .object([.init("schema", schema.value), example.map { .init("example", .literal($0)) }].compactMap { $0 })
+    }
+}
+
+extension ProblemDetails {
+    /// Where the status says it all (RFC 9457 section 4.2.1).
+    static let plainType = "about:blank"
+}
+
+extension Schema {
+    /// All types of problem that the document's answers tell; ``OpenAPIDocument`` puts them in.
+    private static let problemType = Schema.uri.titled("Problem type").described("`about:blank` where the status says it all.")
+        .named(problemTypeName)
+    static let problemTypeName = "ProblemType"
+
+    /// Problem details.
+    package static let problem = Schema.object([
+        .required("type", problemType),
+        .required("title", .string(minLength: 1), "The kind of problem in a few words, the same for every occurrence."),
+        .required("status", .integer(minimum: 400, maximum: 599), "The answer's status."),
+        .required("detail", .string(minLength: 1), "What is wrong with this request."),
+    ]).described("Why a request is not answered as asked (RFC 9457).").named("Problem")
+}

@@ -1,0 +1,172 @@
+/// What a value may be, in the words of JSON Schema (2020-12).
+///
+/// Built of the plain forms that generators of clients understand: objects, lists, words, and choices that say by which member they are told
+/// apart. A schema with a name stands once in a document; whatever uses it points to it.
+package struct Schema: Sendable {
+    private var members: [OpenAPIValue.Member]
+
+    private init(_ members: [OpenAPIValue.Member?]) {
+        self.members = members.compactMap { $0 }
+    }
+
+    /// The schema as a value of a document.
+    package var value: OpenAPIValue { .object(members) }
+
+    // MARK: Kinds of value
+
+    /// Anything.
+    package static let any = Schema([])
+
+    package static func string(
+        minLength: Int? = nil, maxLength: Int? = nil, pattern: String? = nil, format: String? = nil
+    ) -> Schema {
+        Schema([
+            .init("type", .text("string")), format.map { .init("format", .text($0)) }, minLength.map { .init("minLength", .integer($0)) },
+            maxLength.map { .init("maxLength", .integer($0)) }, pattern.map { .init("pattern", .text($0)) },
+        ])
+    }
+
+    package static let string = string()
+    package static let uri = string(format: "uri")
+    package static let date = string(format: "date")
+    package static let time = string(format: "date-time")
+    package static let uuid = string(format: "uuid")
+    /// An href: relative, or absolute where the service has a public URL.
+    package static let href = string(minLength: 1, format: "uri-reference")
+    package static let boolean = Schema([.init("type", .text("boolean"))])
+
+    package static func integer(minimum: Int? = nil, maximum: Int? = nil) -> Schema {
+        Schema([
+            .init("type", .text("integer")), minimum.map { .init("minimum", .integer($0)) }, maximum.map { .init("maximum", .integer($0)) },
+        ])
+    }
+
+    package static let integer = integer()
+    /// A whole number that is not negative.
+    package static let count = integer(minimum: 0)
+
+    package static func number(minimum: Double? = nil, maximum: Double? = nil, above: Double? = nil) -> Schema {
+        Schema([
+            .init("type", .text("number")), minimum.map { .init("minimum", .number($0)) },
+            maximum.map { .init("maximum", .number($0)) }, above.map { .init("exclusiveMinimum", .number($0)) },
+        ])
+    }
+
+    package static let number = number()
+
+    /// One of these words.
+    package static func words(_ words: [String]) -> Schema {
+        Schema([.init("type", .text("string")), .init("enum", .texts(words))])
+    }
+
+    package static func words(_ type: (some CaseIterable & RawRepresentable<String>).Type) -> Schema {
+        words(type.allCases.map(\.rawValue))
+    }
+
+    /// This word and no other.
+    package static func word(_ word: String) -> Schema { Schema([.init("type", .text("string")), .init("const", .text(word))]) }
+
+    /// This truth value and no other: said so that generators make a plain truth value of it.
+    package static func flag(_ flag: Bool) -> Schema { boolean.with("not", .object([.init("const", .flag(!flag))])) }
+
+    package static func list(of element: Schema, minimum: Int? = nil, maximum: Int? = nil, isUnique: Bool = false) -> Schema {
+        Schema([
+            .init("type", .text("array")), minimum.map { .init("minItems", .integer($0)) },
+            maximum.map { .init("maxItems", .integer($0)) },
+            isUnique ? .init("uniqueItems", .flag(true)) : nil, .init("items", element.value),
+        ])
+    }
+
+    /// One of these. There is no discriminator: a choice may grow, and what a generator makes of a discriminator fails for each word that it does
+    /// not know.
+    package static func choice(_ schemas: [Schema]) -> Schema {
+        Schema([.init("oneOf", .array(schemas.map(\.value)))])
+    }
+
+    // MARK: Objects
+
+    package struct Property: Sendable {
+        fileprivate let name: String
+        fileprivate let schema: Schema
+        fileprivate let isRequired: Bool
+
+        package static func required(_ name: String, _ schema: Schema, _ text: String? = nil) -> Property {
+            Property(name: name, schema: text.map { schema.described($0) } ?? schema, isRequired: true)
+        }
+
+        package static func optional(_ name: String, _ schema: Schema, _ text: String? = nil) -> Property {
+            Property(name: name, schema: text.map { schema.described($0) } ?? schema, isRequired: false)
+        }
+    }
+
+    /// - Parameters:
+    ///   - others: what members of other names hold.
+    ///   - isClosed: whether there are no members of other names.
+    package static func object(_ properties: [Property], others: Schema? = nil, isClosed: Bool = false) -> Schema {
+        let required = properties.filter(\.isRequired).map(\.name)
+        return Schema([
+            .init("type", .text("object")), required.isEmpty ? nil : .init("required", .texts(required)),
+            properties.isEmpty ? nil : .init("properties", .object(properties.map { .init($0.name, $0.schema.value) })),
+            others.map { .init("additionalProperties", $0.value) } ?? (isClosed ? .init("additionalProperties", .flag(false)) : nil),
+        ])
+    }
+
+    /// An object whose members have any name and these values.
+    package static func map(of schema: Schema) -> Schema { object([], others: schema) }
+
+    /// A JSON document of a form of its own, known by its members.
+    package static func document(having members: [String]) -> Schema {
+        object(members.map { .required($0, .any) })
+    }
+
+    // MARK: What is said of a schema
+
+    package func described(_ text: String) -> Schema { with("description", .text(text)) }
+
+    package func titled(_ title: String) -> Schema { with("title", .text(title)) }
+
+    /// - Parameter examples: JSON.
+    package func examples(_ examples: String...) -> Schema { with("examples", .array(examples.map { .literal($0) })) }
+
+    package func defaulting(to value: OpenAPIValue) -> Schema { with("default", value) }
+
+    /// The same value, or null.
+    package var orNull: Schema {
+        var schema = self
+        for index in schema.members.indices where schema.members[index].name == "type" {
+            if case .text(let type) = schema.members[index].value { schema.members[index].value = .texts([type, "null"]) }
+        }
+        return schema
+    }
+
+    /// With a word of JSON Schema that has no form of its own here.
+    package func with(_ name: String, _ value: OpenAPIValue) -> Schema {
+        var schema = self
+        schema.members.removeAll { $0.name == name }
+        schema.members.append(.init(name, value))
+        return schema
+    }
+
+    /// The schema under a name: it stands once in the document, and is pointed to.
+    package func named(_ name: String) -> Schema {
+        var schema = self
+        let titled = members.contains { $0.name == "title" } ? self : Schema([.init("title", .text(name))] + members)
+        schema.members = [.init("$ref", .reference(.init(.schemas, name, titled.value)))]
+        return schema
+    }
+
+    /// A document of its own (JSON Schema 2020-12), which holds whatever it points to.
+    ///
+    /// - Parameter id: the URL that it is served at.
+    package func document(id: String) -> [UInt8] {
+        var writer = DocumentWriter { _ in "#/$defs/" }
+        let head = [
+            OpenAPIValue.Member("$schema", .text("https://json-schema.org/draft/2020-12/schema")), .init("$id", .text(id)),
+        ]
+        writer.write(value)
+        let definitions = writer.components().flatMap(\.members)
+        var document = DocumentWriter { _ in "#/$defs/" }
+        document.write(.object(head + members + (definitions.isEmpty ? [] : [.init("$defs", .object(definitions))])))
+        return Array(document.text.utf8)
+    }
+}

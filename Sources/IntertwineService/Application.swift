@@ -1,0 +1,338 @@
+internal import Foundation
+internal import IntertwineDeclarations
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+public import IntertwineObservability
+internal import IntertwineOperators
+internal import IntertwinePostgreSQL
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+internal import IntertwineStorage
+internal import IntertwineSync
+internal import IntertwineTrackers
+internal import IntertwineViewer
+public import Logging
+internal import ServiceLifecycle
+
+extension FeedService {
+    /// Makes everything there is, and gives each part what it needs: here, and nowhere else.
+    ///
+    /// - Parameters:
+    ///   - extensions: kinds of item, cells and commands besides those that the product comes with.
+    ///   - telemetry: one of its own where nil.
+    /// - Throws: `ConfigurationError` or `StoreError`, each one line for the person who starts it.
+    public static func build(
+        configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
+        logger: Logger
+    ) throws -> FeedService {
+        // Whoever reads the log or an answer may go; serving goes on.
+        signal(SIGPIPE, SIG_IGN)
+        // All that serving takes as well: workers begin while the rest is made, and would say that there is nothing left for them.
+        try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
+        try ThreadLimit.require(ThreadLimit.ofServing)
+        let clock: @Sendable () -> Int64 = extensions.clock ?? WallClock.now
+        let telemetry = telemetry ?? Telemetry(configuration.log)
+        let state = ServiceState()
+
+        // What is declared, and the files that are kept. Those of a program's own store and ledger are its own.
+        configuration.store.makeDataFolder()
+        let declared = try configuration.declarations(extensions)
+        let items = try configuration.store.items()
+        if configuration.store.room?.release() == true { logger.warning("the disk is full: what needs no room is served") }
+        let files = try configuration.storeFiles(extensions)
+        for fault in files?.faults ?? [] { logger.warning("data loss is accepted", metadata: ["reason": "\(fault)"]) }
+        let ownStore: (any ItemStore)?
+        let store: any FeedStore
+        if let given = extensions.store {
+            try declared.checkNeedsNoFile()
+            (ownStore, store) = (nil, given)
+        } else {
+            let own = try items.open(reading: configuration.store.reading)
+            (ownStore, store) = (own, own)
+        }
+        let ownLedger: (any PersistentLedger)?
+        let ledger: any Ledger
+        if let given = extensions.ledger {
+            (ownLedger, ledger) = (nil, given)
+        } else {
+            let kept = try configuration.openLedger(now: extensions.clock)
+            (ownLedger, ledger) = (kept, kept)
+        }
+        if ownStore != nil || ownLedger != nil { configuration.store.room?.reserve() }
+        let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
+        // After the stores, whose complaint about a missing folder says more.
+        let ring = try configuration.keyRing()
+        let keys = ring.keys
+        let (registry, kinds, kindsText, declaredFeeds) = (declared.registry, declared.kinds, declared.kindsText, declared.file.feeds)
+        let plans = declaredFeeds.plans
+        let declaredLanguages = declared.file.languages
+        let lanes = try ownStore?.streams(plans) ?? [DeclaredFeeds.mainName: .content]
+
+        // What stays for as long as the process.
+        let pictures = try ImageProxy(
+            configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
+            store: ownStore,
+            variesByOrigin: !configuration.crossOrigin.origins.isEmpty, clock: clock, logger: logger)
+        let polling = ownStore.map { store in
+            SourcePoller(
+                declared.sources, policy: configuration.sources.policy, into: store, at: items, now: clock, logger: logger)
+        }
+        let pageMetrics = PageMetrics(registry: telemetry.registry)
+        let delivery = AdServer(
+            ledger: ledger as? any CampaignLedger, process: ProcessName.make(), lifetime: configuration.feed.reservation.milliseconds)
+        let cellCounters = RenderedCellCache.Counters()
+
+        let listeners = LiveFeeds(
+            limit: configuration.server.limits.listenersAtOnce, store: store, ledger: ledger, clock: clock, logger: logger)
+
+        let registered = ClientRegistry(ownLedger)
+        let limits = configuration.server.limits
+        let writes = WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer)
+        let refusals = WriteRefusals(ledger)
+
+        // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
+        let router = Router([], clock: clock, logger: logger)
+        let live = try ReloadableApplication(configuration, router: router, control: telemetry.control, logger: logger) { configuration in
+            let keys = ring.keys
+            let kindsFile = try configuration.kindsFile(of: kindsText, extensions)
+            let factories = try configuration.cellFactories(extensions, commands: registry, kinds: kindsFile)
+            let links = Links(
+                base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.link,
+                media: SampleMediaRoutes.href, known: pictures.known)
+            let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
+            let cells = RenderedCellCache(capacity: configuration.feed.cells.bytes(), counters: cellCounters)
+            let sources = declaredFeeds.sources(streams: lanes, settings: configuration.feed).merging(extensions.dataSources) {
+                $1
+            }
+            try configuration.checkPinnedAds(declaredFeeds)
+            let campaignsFile = try configuration.campaignsFile(
+                among: declaredFeeds, configuration.creatives(kindsFile, extensions))
+            func placement(in feed: String) -> any AdPlacement {
+                let declared = declaredFeeds.ads[feed].flatMap { $0 == DeclaredAds() ? nil : configuration.feed.with($0).placement }
+                return declared ?? extensions.placement ?? configuration.feed.placement
+            }
+            let campaigns = Campaigns(
+                campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery, memberships: ownStore,
+                inventory: CampaignInventory(
+                    sources, placement: placement, hasAttributes: !configuration.feed.attributesHeader.isEmpty,
+                    hasViewers: !configuration.events.viewerHeader.isEmpty))
+            let feeds = FeedCatalogue(sources) { name, title, path, source in
+                FeedAssembler(
+                    name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
+                    placement: placement(in: title), campaigns: campaigns,
+                    isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing,
+                    keys: keys, links: links, tokens: tokens, logger: logger)
+            }
+            let performer = ActionPerformer(
+                store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
+                undoWindow: configuration.actions.undo.milliseconds, eventsDidCommit: delivery.eventsDidCommit, campaigns: campaigns)
+            let languages = LanguageReader(declaredLanguages, viewerField: configuration.feed.languageHeader)
+            let clients = ClientReader(
+                settings: configuration.events, keys: keys, languages: languages, registry: registered, cells: factories.cells)
+            let idempotency = IdempotencyKeys(clients: clients, keys: keys)
+            let pages = PageCache(
+                capacity: configuration.feed.cache.bytes, maxStaleness: configuration.feed.stale.milliseconds, metrics: pageMetrics,
+                isUnchanged: { store.isValid($0, from: $1, to: $2) }, imageMetadata: pictures.known)
+            let format = PageFormat(
+                viewerField: configuration.events.viewerHeader, languages: languages,
+                maxAge: configuration.feed.maxAge.milliseconds / 1_000,
+                variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
+            let facts = TargetingContextReader(
+                attributesField: configuration.feed.attributesHeader, window: configuration.feed.reservation.milliseconds,
+                clients: clients)
+            let feed = FeedRoutes(
+                feeds: feeds, campaigns: campaigns, campaignFacts: facts, store: store, ledger: ledger, clients: clients, pages: pages,
+                shared: PageLoader(store: store, pages: pages, format: format, metrics: pageMetrics, imagePrefetcher: pictures.prefetcher),
+                format: format, metrics: pageMetrics,
+                catalogue: FeedListing(in: languages) { language in
+                    feeds.listed(titles: declaredFeeds.titles, in: language, layouts: factories.layouts, links: links)
+                }, live: listeners)
+            let lists = ViewerListRoutes(clients: clients, format: format) { list, path in
+                ViewerListAssembler(
+                    list: list, path: path, store: store, ledger: ledger, factories: factories, keys: keys, links: links, tokens: tokens,
+                    campaigns: campaigns)
+            }
+            let clicks = ClickRoutes(
+                performer: performer, clients: clients,
+                redirects: RedirectCache(
+                    reportsVerdict: configuration.events.reportsVerdict, variesByOrigin: !configuration.crossOrigin.origins.isEmpty))
+            let limited = LimitedRoutes(limiter: writes, clients: clients, refusals: refusals)
+            let actions = CellRoutes(
+                performer: performer, clients: clients, keys: idempotency, reportsVerdict: configuration.events.reportsVerdict,
+                viewerDidChange: { listeners.viewerDidChange($0) })
+            let api =
+                feed.routes + lists.routes + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
+                + limited.limiting(actions.routes, as: .actions) + clicks.routes
+                + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
+                + pictures.routes(clients)
+                + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
+            let description = APIDescription(
+                of: api, kinds: kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
+            let viewer = configuration.viewer.isServed ? WebClientRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
+            let routes = api + description.routes + viewer + SampleMediaRoutes().routes + extensions.routes.map(\.route)
+            let finishedPages = feed.cachedLookup(viewerField: configuration.events.viewerHeader, clock: clock)
+            let deferredPages = feed.pendingHandler()
+            let table = RouteTable(routes) { head in
+                finishedPages(head) ?? pictures.responseCache.cachedResponse(for: head, now: clock() / 1_000)
+            } pendingHandler: { head, peer, now in
+                clicks.pendingRoute(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
+            }
+            return Application(
+                routes: routes, table: table, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells,
+                factories: factories, privacy: AddressPrivacy(mode: configuration.events.address, keys: keys),
+                trackerCalls: TrackerCalls(keys: keys))
+        } check: { composition in
+            if let file = composition.campaignsFile {
+                let findings = try await composition.campaigns.findings(in: store, ledger as? any CampaignLedger)
+                if let error = file.errors(findings) { throw error }
+                for (campaign, creative) in findings.gone {
+                    logger.warning(
+                        "an advertisement of a campaign is gone", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])
+                }
+            }
+            let now = clock()
+            if let book = try await composition.campaigns.book(of: store) {
+                try await composition.campaigns.remember()
+                try await store.read(for: .background) { _ in try delivery.begin(book, now: now) }
+            }
+            // It is in force from here on.
+            listeners.serve(composition.feeds)
+            try await pictures.takedowns.serve(composition.campaigns)
+        }
+
+        let tracked: (any TrackerLedger)? = ownLedger ?? (extensions.ledger as? any TrackerLedger)
+        let trackers = tracked.map { ledger in
+            TrackerDispatcher(
+                ledger: ledger,
+                sources: [
+                    AdTrackers(store: store, factories: { live.current.factories }),
+                    CampaignTrackers(store: store, campaigns: { live.current.campaigns }),
+                ], calls: { live.current.trackerCalls }, policy: configuration.images.trackerPolicy, settings: configuration.trackers,
+                now: clock, logger: logger)
+        }
+
+        // What is seen of it all, and the operators' routes.
+        let accessLog = AccessLog(
+            control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
+            anonymize: { live.current.privacy.storedForm(of: $0, now: $1) })
+        let checkedFiles = [("items", ownStore as? any CheckedFile), ("ledger", ownLedger as? any CheckedFile)]
+            .compactMap { name, file in file.map { (name: name, file: $0) } }
+        let samples = ServiceSamples(
+            live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, trackers: trackers?.metrics,
+            imageManager: pictures.manager,
+            accessLog: accessLog, sink: telemetry.sink, listeners: listeners, checkedFiles: checkedFiles, clock: clock)
+        let administration =
+            HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
+            + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
+            + OperatorRoutes(
+                store: ownStore, location: items, kinds: kinds, settings: configuration.admin, archive: archive,
+                prefixes: declared.file.advertisementPrefixes,
+                reportQuery: {
+                    guard let ledger = ledger as? any CampaignLedger else { return [:] }
+                    return try await live.current.campaigns.figures(in: store, ledger, now: clock())
+                }, images: pictures.manager, polling: polling,
+                owners: { IdempotencyKeys.owners(of: $0, ring.keys) },
+                onErasure: { listeners.viewerDidChange($0) }
+            ).routes
+            + ExplainRoutes(
+                feeds: { live.current.feeds }, kinds: kinds, window: configuration.feed.reservation.milliseconds, ledger: ledger
+            ).routes
+            + CampaignRoutes(campaigns: { live.current.campaigns }, store: store).routes
+        let operatorPages = configuration.viewer.isServed ? OperatorPageRoutes().routes : []
+        let operatorRoutes = administration + [OperatorDescription.route(describing: administration)] + operatorPages
+        let counted = configuration.metrics.enabled ? telemetry.registry : nil
+        let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
+        let observer = { (listener: String) in
+            ServiceObserver(listener: listener, routes: patterns, registry: counted, log: accessLog)
+        }
+
+        // The listeners, from the routes outwards.
+        var publicHandler: any HTTPHandler = CORSMiddleware(
+            policy: configuration.crossOrigin.policy, publicURL: { live.configuration.server.publicURL },
+            viewerFields: { live.configuration.viewerFields }, router: router)
+        if !extensions.middleware.isEmpty {
+            publicHandler = MiddlewareHandler(middleware: extensions.middleware, handler: publicHandler, logger: logger)
+        }
+        var servers: [(name: String, server: HTTPServer)] = [
+            ("service", try HTTPServer(configuration: configuration.publicServer, handler: publicHandler, observer: observer("service")))
+        ]
+        var operatorHandler: (any HTTPHandler)?
+        let audit = configuration.admin.isServed ? try AuditLog(path: configuration.auditLog) : nil
+        if let audit {
+            let handler = AdminAuthMiddleware(
+                token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger),
+                open: OperatorPageRoutes.paths, audit: audit, clock: clock, logger: logger)
+            operatorHandler = handler
+            servers.append(
+                ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))
+        }
+
+        // What goes on beside requests.
+        let advance: @Sendable () -> Void = {
+            guard let files, let items = ownStore as? SQLiteStore, let events = ownLedger as? SQLiteLedger else { return }
+            do {
+                try files.files.advance(items, events, key: configuration.signing.key.isEmpty ? keys.current.name : nil)
+            } catch {
+                logger.notice("the identity of the database files stays as it was", metadata: ["error": "\(error)"])
+            }
+        }
+        let prepare: @Sendable () throws -> Void = {
+            advance()
+            (ownLedger as? SQLiteLedger)?.guardLog()
+            (ownStore as? SQLiteStore)?.guardLog()
+            guard let ownStore else { return }
+            let arranged = try ownStore.arrange(plans) { logger.notice("laying the store out in the sections that are configured") }
+            guard lanes.allSatisfy({ arranged[$0.key] == $0.value }) else {
+                throw StoreError.unavailable("another process has just laid the store out for other sections")
+            }
+        }
+        var looks: [@Sendable () -> FileChange?] = []
+        if let ownStore { looks.append { ownStore.checkForReplacement() } }
+        if let ownLedger { looks.append { ownLedger.checkForReplacement() } }
+        var background: [any ServiceLifecycle.Service] = [
+            DatabaseWatch(looks, prepare: prepare, logger: logger), DatabaseCheck(files: checkedFiles.map(\.file)), listeners,
+            CampaignQuotaSync(delivery: delivery, now: clock, logger: logger),
+        ]
+        if let ownStore {
+            background.append(TakedownMonitor(store: ownStore, live: live, pictures: pictures.takedowns, now: clock, logger: logger))
+        }
+        if let archive {
+            background.append(
+                LedgerRetention(archive: archive, retention: { live.configuration.ledger.retention }, now: clock, logger: logger))
+            background.append(LedgerTotals(archive: archive, logger: logger))
+        }
+        if let trackers { background.append(trackers) }
+        if ring.mayChange {
+            background.append(
+                KeyRefresher(
+                    ring: ring, interval: PostgresSigningKeys.interval,
+                    changed: { keys in
+                        pictures.useKeys(keys)
+                        try await live.renew()
+                        accessLog.forgetAddresses()
+                    }, logger: logger))
+        }
+        if let polling {
+            background.append(
+                polling.recorded { name, outcome in
+                    try await audit?.record(who: "source:\(name)", method: "sync", path: name, now: clock) { $0.record(outcome) }
+                })
+        }
+        return FeedService(
+            live: live, servers: servers, state: state, drain: configuration.server.drain, grace: configuration.server.grace,
+            prepare: prepare, background: background,
+            close: {
+                await pictures.shutDown()
+                await audit?.close()
+                advance()
+                // Nothing writes any more: each database is to be one whole file, for whoever copies it.
+                do {
+                    try await ownLedger?.complete()
+                    try await ownStore?.completeFile()
+                } catch {
+                    logger.notice("a database keeps its -wal file, which belongs to it", metadata: ["error": "\(error)"])
+                }
+                telemetry.sink.flush()
+            }, logger: logger, operatorRoutes: operatorRoutes, publicHandler: publicHandler, operatorHandler: operatorHandler)
+    }
+}

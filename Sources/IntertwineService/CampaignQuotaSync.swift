@@ -1,0 +1,48 @@
+internal import Dispatch
+internal import IntertwineFeed
+internal import Logging
+internal import ServiceLifecycle
+
+/// Has the processes that share a ledger tell each other what they have given to campaigns, twice a second.
+///
+/// Where it fails, campaigns get what this process holds, and nothing once the others may take it to be gone, until it succeeds again.
+struct CampaignQuotaSync: ServiceLifecycle.Service {
+    private static let interval = Duration.milliseconds(500)
+
+    private let delivery: AdServer
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    /// The ledger's answers are waited for.
+    private let queue = DispatchQueue(label: "intertwine.campaigns")
+
+    init(delivery: AdServer, now: @escaping @Sendable () -> Int64, logger: Logger) {
+        (self.delivery, self.now, self.logger) = (delivery, now, logger)
+    }
+
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            var hasFailed = false
+            while !Task.isCancelled {
+                do {
+                    try await waiting { try $0.exchange(now: $1) }
+                    hasFailed = false
+                } catch {
+                    if !hasFailed { logger.warning("what campaigns deliver cannot be told", metadata: ["error": "\(error)"]) }
+                    hasFailed = true
+                }
+                try? await Task.sleep(for: Self.interval)
+            }
+            do {
+                try await waiting { try $0.shutdown(now: $1) }
+            } catch {
+                logger.warning("what campaigns may still deliver cannot be given back", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    private func waiting(_ body: @escaping @Sendable (AdServer, Int64) throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.async { [delivery, now] in continuation.resume(with: Result { try body(delivery, now()) }) }
+        }
+    }
+}

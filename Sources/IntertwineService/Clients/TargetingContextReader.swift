@@ -1,0 +1,84 @@
+internal import HTTPTypes
+internal import IntertwineFeed
+internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
+internal import Synchronization
+
+/// Reads from a request what campaigns may ask for.
+struct TargetingContextReader: Sendable {
+    /// In lower case; nil where nobody tells attributes.
+    private let attributesField: String?
+    /// Milliseconds within which a viewer's page is the same page.
+    private let window: Int64
+    private let clients: ClientReader
+    private let counter = Counter()
+
+    /// - Parameters:
+    ///   - attributesField: the request field with the viewer's attributes; empty for none.
+    ///   - window: milliseconds within which a viewer's page, asked for again, is the same page.
+    init(attributesField: String, window: Int64, clients: ClientReader) {
+        self.clients = clients
+        self.attributesField = attributesField.isEmpty ? nil : attributesField.lowercased()
+        self.window = max(1, window)
+    }
+
+    /// Nil for a robot that names no viewer: what it sees never counts, so it is shown nothing that somebody pays for.
+    ///
+    /// - Parameter peer: the address at the other end of the connection.
+    func facts(of request: HTTPRequest, from peer: String, viewer: String?, now: Int64) -> TargetingContext? {
+        var fields = Fields(client: ClientFields(isHead: request.method == .head))
+        for field in request.headerFields { fields.add(field.name.canonicalName, attributesField) { field.value } }
+        return facts(fields, from: peer, viewer, now)
+    }
+
+    func facts(of head: borrowing RequestHead, from peer: String, viewer: String?, now: Int64) -> TargetingContext? {
+        var fields = Fields(client: ClientFields(isHead: head.method == .head))
+        head.forEachField { name, value in fields.add(name, attributesField, value) }
+        return facts(fields, from: peer, viewer, now)
+    }
+
+    private func facts(_ fields: Fields, from peer: String, _ viewer: String?, _ now: Int64) -> TargetingContext? {
+        guard viewer != nil || !clients.isRobot(fields.client.userAgent) else { return nil }
+        // Nobody is remembered who does not want that.
+        let viewer = fields.client.asksForNoTrace ? nil : viewer
+        var facts = TargetingContext(
+            viewer: viewer, attributes: fields.attributes.map(ViewerAttributes.init),
+            languages: fields.languages.map(LanguagePreferences.init),
+            moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
+        // Who asks for a page's head has no page.
+        facts.allocates = !fields.client.isHead
+        if viewer == nil { facts.address = address(clients.address(forwardedFor: fields.client.forwardedFor, from: peer)) }
+        return facts
+    }
+
+    /// Of an IPv6 address its network counts: all of that is one client's.
+    private func address(_ address: String) -> UInt16 {
+        guard let bytes = AddressPrivacy.bytes(of: address) else { return 0 }
+        var hasher = Hasher()
+        hasher.combine(bytes.count == 4 ? bytes[...] : bytes.prefix(8))
+        return max(1, UInt16(truncatingIfNeeded: hasher.finalize()))
+    }
+
+    /// Tells those apart who ask in the same millisecond and have no name.
+    private final class Counter: Sendable {
+        private let count = Atomic<UInt16>(0)
+
+        func next() -> UInt16 { count.wrappingAdd(1, ordering: .relaxed).newValue }
+    }
+
+    private struct Fields {
+        var client: ClientFields
+        var attributes: String?
+        var languages: String?
+
+        mutating func add(_ name: String, _ attributesField: String?, _ value: () -> String) {
+            client.add(name, nil, value)
+            if name == attributesField { Self.add(value(), to: &attributes) }
+            if name == "accept-language" { Self.add(value(), to: &languages) }
+        }
+
+        private static func add(_ value: String, to joined: inout String?) {
+            joined = joined.map { "\($0), \(value)" } ?? value
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+internal import IntertwineImages
+internal import IntertwineRouting
+
+/// Makes the answers that carry pictures, or say why there is none.
+enum ImageResponses {
+    static func response(_ answer: ImageResponse) -> ServerResponse {
+        switch answer.body {
+        case .complete(let image): response(image, fields: fields(answer))
+        case .stream(let stream, let length): response(stream, length: length, fields: fields(answer))
+        case .failure(let failure): response(failure, fields: fields(answer))
+        }
+    }
+
+    /// One of the sample feed's own, which no origin is asked for.
+    static func response(sample bytes: [UInt8]) -> ServerResponse {
+        var fields: HTTPFields = [
+            .contentType: ImageFormat.png.contentType, .cacheControl: "public, max-age=86400", .xContentTypeOptions: "nosniff",
+            .contentSecurityPolicy: "default-src 'none'; sandbox", .crossOriginResourcePolicy: "cross-origin",
+            .contentDisposition: "inline; filename=\"image.png\"",
+        ]
+        if let name = HTTPField.Name("Cache-Status") { fields[name] = CacheStatus(.hit).field }
+        var response = ServerResponse(status: .ok, fields: fields, body: bytes)
+        response.entityTag = EntityTag.of(bytes)
+        response.acceptsRanges = true
+        return response
+    }
+
+    private static func response(_ image: CachedImage, fields: HTTPFields) -> ServerResponse {
+        var response =
+            if let file = image.body.file {
+                ServerResponse(
+                    status: .ok, fields: fields,
+                    file: FileBody(descriptor: file.descriptor, count: image.body.count, owner: file.owner))
+            } else {
+                ServerResponse(status: .ok, fields: fields, body: image.body.bytes)
+            }
+        response.entityTag = image.etag
+        response.lastModified = image.lastModified
+        response.acceptsRanges = true
+        return response
+    }
+
+    private static func response(_ stream: ImageStream, length: Int?, fields: HTTPFields) -> ServerResponse {
+        ServerResponse(status: .ok, fields: fields, length: length) { writer in
+            try await withTaskCancellationHandler {
+                for try await chunk in stream { try await writer.write(chunk) }
+            } onCancel: {
+                stream.cancel()
+            }
+        }
+    }
+
+    private static func response(_ failure: ImageError, fields: HTTPFields) -> ServerResponse {
+        let problem = ProblemDetails(
+            type: "urn:intertwine:problem:image-\(failure.code)", title: "Image \(failure.code.replacing("-", with: " "))",
+            status: failure.status, detail: detail(failure))
+        var response = problem.response(fields: fields)
+        // Whoever took the request back is told so once, and nothing follows (499 is nginx's word for it).
+        response.closesConnection = failure.status == 499
+        return response
+    }
+
+    /// What its reader can do something about is said; of what happens between here and an origin, the code says enough.
+    private static func detail(_ failure: ImageError) -> String {
+        switch failure.code {
+        case "address-denied": "The picture's address is not public. Operators allow others by images.allowed-networks."
+        case "port-denied": "The picture's port is none that is allowed. Operators allow others by images.allowed-ports."
+        case "host-denied": "The picture's host is not allowed. Operators say which are: images.allowed-hosts, images.denied-hosts."
+        default: "The picture could not be had."
+        }
+    }
+
+    private static func fields(_ answer: ImageResponse) -> HTTPFields {
+        var fields = HTTPFields()
+        for header in answer.headers {
+            guard let name = HTTPField.Name(header.name) else { continue }
+            fields.append(HTTPField(name: name, value: header.value))
+        }
+        return fields
+    }
+}

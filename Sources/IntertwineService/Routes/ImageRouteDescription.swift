@@ -1,0 +1,187 @@
+internal import HTTPTypes
+internal import IntertwineRouting
+
+/// How `GET /images/{signature}/{source}` is described: a picture, or why there is none.
+enum ImageRouteDescription {
+    static let operation = APIOperation(
+        "getImage", tag: "Images", "A picture",
+        """
+        The proxied picture. Its URL is minted and signed by the service, and valid for a week at least. Requests for one picture share \
+        one download; it ends when nobody waits for it any more. Closing the connection takes the request back. A client that does not accept \
+        the format of the picture gets it converted, in its own size, if the service has picture workers. `Sec-Purpose: prefetch` \
+        puts it behind what is looked at. `Cache-Control: only-if-cached` asks no origin: 504 where nothing is stored. Small pictures \
+        that come quickly are answered whole the first time too, with their `ETag` and in parts.
+        """,
+        parameters: [signature, source] + fields, responses: responses)
+
+    static let sized = APIOperation(
+        "getSizedImage", tag: "Images", "A picture of the size that it is shown at",
+        """
+        As `/images/{signature}/{source}`, made to fit its cell: upright, in sRGB, without anything that the camera noted, never larger than \
+        the original, in the best format that the client names (AVIF, WebP; else JPEG or PNG, and animations as WebP or GIF). All sizes and \
+        formats of a picture share one download, and those who wait for the same one share its making. It is as fresh as the original. \
+        A service without picture workers answers with the original, and so does one that has no decoder for it (`Image-Error: no-decoder`); \
+        of an animation in AVIF, or one that would take too long (`too-many-frames`), the first frame is made. Where the picture cannot be had, and configuration has something to show \
+        in its place (`images.fallbacks`), that is the answer, for half a minute, with `Image-Error`.
+        """,
+        parameters: [
+            signature, source,
+            Parameter.segment(
+                "variant",
+                .string(
+                    pattern: "^[1-9][0-9]*x[1-9][0-9]*(-fit|-attention|-[0-9]+-[0-9]+)?(~[A-Za-z0-9_-]+([.][A-Z0-9]{1,2})?)?(@[23]x)?$"),
+                """
+                Width and height in points, `-fit`, `-attention` or a point in thousandths where not the middle of the picture fills them, \
+                behind `~` what is shown where there is no picture, and `@2x` or `@3x`. The signature is good for all scales, and for nothing else.
+                """, example: #""150x150-attention@2x""#),
+        ] + fields, responses: responses)
+
+    private static let signature = Parameter.segment(
+        "signature", FeedParameters.plain, "Version, key, expiry and code, in base64url.",
+        example: #""AXuJAAecoioHpRy2i46ncVRsnkNx24E""#)
+    private static let source = Parameter.segment(
+        "source", FeedParameters.plain, "The picture's URL in base64url.",
+        example: #""aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc""#)
+
+    private static let fields: [any RequestParameter] = [
+        Parameter.field(
+            "X-Request-ID", .string,
+            """
+            Names the request in the answer and in the log: 1 to 128 token characters of the client's choice. By a UUID it can be \
+            cancelled; any other name cancels nothing.
+            """, example: #""0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11""#),
+        Parameter<Void>.ifNoneMatch,
+        Parameter.field(
+            "Range", .string, "A single range of bytes (RFC 9110, section 14). Others are ignored.", example: #""bytes=0-99""#),
+        Parameter.field(
+            "Accept", .string, "The formats that the client takes; AVIF and WebP are asked for where they are named.",
+            example: #""image/avif,image/webp,*/*;q=0.8""#),
+    ]
+
+    private static let responses: [ResponseDescription] = [
+        .json(.ok, "The picture.", .any, imageHeaders, type: "image/*"),
+        .json(.partialContent, "A part of the picture.", .any, imageHeaders + [contentRange], type: "image/*"),
+        .empty(.notModified, "What the client has is still right.", imageHeaders),
+        none(
+            .forbidden, "The URL was not made here, or its source must not be fetched.", ["address-denied", "upstream-403"],
+            or: [.init(.invalidImageURL, "This image URL was not made here.")]),
+        none(.notFound, "The origin has no such picture.", ["upstream-404"]),
+        none(
+            .gone, "The URL has expired, the item that shows the picture was taken down, or its origin says that the picture is gone.",
+            ["upstream-410"],
+            or: [
+                .init(.expiredImageURL, "This image URL has expired; the feed has a new one."),
+                .init(.takenDown, "This picture was taken down."),
+            ]),
+        .preconditionFailed,
+        none(.notAcceptable, "There is a picture, in no format that the client takes.", ["not-acceptable"]),
+        none(
+            .unsupportedMediaType, "What the origin has is no picture that is passed on.",
+            ["type-denied", "type-mismatch", "encoded-body"], or: [.init(nil, "Request bodies must not be coded.", name: "blank")],
+            [
+                .init(
+                    "Accept-Encoding", "The codings of request bodies that are taken, where the request's was not.", .word("identity"))
+            ]),
+        .problem(
+            .rangeNotSatisfiable, "The range lies beyond the end.", [.init(nil, "The range lies beyond the end.")], [contentRange]),
+        none(.init(code: 499), "The request was taken back. The connection ends with it.", ["cancelled"]),
+        none(
+            .internalServerError, "A fault of the service.", ["internal-error"],
+            or: [.init(nil, "Something went wrong here.", name: "blank")]),
+        none(.badGateway, "The origin does not answer as it should.", ["upstream-500", "connect-failed", "body-too-large"]),
+        none(
+            .serviceUnavailable, "Too much is under way, or the origin asks for patience.", ["overloaded", "host-resting"],
+            or: [.storeUnavailable, .init(nil, "The answer took too long.", name: "blank")]),
+        none(
+            .gatewayTimeout, "The origin is too slow, or only a stored picture was asked for and there is none.",
+            ["head-timeout", "total-timeout"]),
+        none(
+            .init(code: 508), "The request has come through this proxy before (`Via`): the origin leads back to it.",
+            ["loop-detected"]),
+    ]
+
+    /// Why there is no picture, by reasons of the proxy's own; and what else the status may say.
+    private static func none(
+        _ status: HTTPResponse.Status, _ text: String, _ reasons: [String], or told: [ResponseDescription.ProblemExample] = [],
+        _ fields: [ResponseDescription.Header] = []
+    ) -> ResponseDescription {
+        let pictures = reasons.map {
+            ResponseDescription.ProblemExample(Problem.ProblemType("image-\($0)"), "The picture could not be had.")
+        }
+        let others = told.map { Schema.word($0.uri) }
+        let type = others.isEmpty ? Schema.imageProblemType : .choice(others + [.imageProblemType])
+        return .problem(status, text, told + pictures, failure + fields, types: type)
+    }
+
+    private static let imageHeaders: [ResponseDescription.Header] = [
+        ResponseDescription.Header(
+            "Cache-Control", "How long the picture may be used, after what its origin says.", isRequired: true,
+            example: "public, max-age=3600, must-revalidate"
+        ).named("PictureCacheControl"),
+        ResponseDescription.Header(
+            "Cache-Status", "How the answer came about (RFC 9211).", isRequired: true, example: "Intertwine; hit; ttl=3600"
+        )
+        .named("CacheStatus"),
+        ResponseDescription.Header("Age", "Seconds since the origin gave or confirmed it.", .string(pattern: "^[0-9]+$"), example: "0")
+            .named("Age"),
+        .init("ETag", "A strong validator. Missing while the picture is on its way from its origin."),
+        ResponseDescription.Header("Last-Modified", "When the picture last changed, as its origin says.").named("LastModified"),
+        ResponseDescription.Header("Accept-Ranges", "Single ranges may be asked for.", .word("bytes")).named("AcceptRanges"),
+        ResponseDescription.Header(
+            "Content-Security-Policy", "A picture runs nothing.", isRequired: true, example: "default-src 'none'; sandbox"
+        )
+        .named("ContentSecurityPolicy"),
+        ResponseDescription.Header("X-Content-Type-Options", "The type is what it says.", .word("nosniff"), isRequired: true)
+            .named("ContentTypeOptions"),
+        ResponseDescription.Header(
+            "Content-Disposition", "A file name without anything of the origin's.", isRequired: true,
+            example: #"inline; filename="image.png""#
+        ).named("ContentDisposition"),
+        ResponseDescription.Header("Vary", "A picture is chosen by the formats that the client takes.", isRequired: true, example: "Accept")
+            .named("PictureVary"),
+        ResponseDescription.Header(
+            "Cross-Origin-Resource-Policy", "Pages of any origin may show it.", .word("cross-origin"), isRequired: true
+        )
+        .named("CrossOriginResourcePolicy"),
+    ]
+
+    private static let contentRange = ResponseDescription.Header(
+        "Content-Range", "Which part this is.", isRequired: true, example: "bytes 0-99/4096"
+    )
+    .named("ContentRange")
+
+    private static let failure: [ResponseDescription.Header] = [
+        .problemCaching,
+        ResponseDescription.Header(
+            "Image-Error",
+            "Why there is no picture; the same as the end of the problem's type. `malformed`, `forged` or `expired` where the URL is refused.",
+            example: "upstream-404"
+        ).named("ImageError"),
+        .init("Cache-Status", "How the answer came about (RFC 9211)."), .retryAfter,
+        .init("Content-Security-Policy", "A picture runs nothing."),
+        .init("X-Content-Type-Options", "The type is what it says.", .word("nosniff")),
+    ]
+}
+
+extension Schema {
+    /// Requests for pictures, by their `X-Request-ID`.
+    ///
+    /// - Parameter limit: of each list.
+    static func viewport(limit: Int) -> Schema {
+        Schema.object([
+            .optional("visible", .list(of: .uuid, maximum: limit), "Those that are seen now: they go first."),
+            .optional("gone", .list(of: .uuid, maximum: limit), "Those that nobody waits for any more: they are cancelled."),
+        ]).described("Requests for pictures, by their `X-Request-ID`.").examples(
+            #"{"visible": ["0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11"], "gone": []}"#
+        ).named("Viewport")
+    }
+
+    static let cancelled = Schema.object([.required("cancelled", .count, "How many requests were cancelled.")]).named("Cancelled")
+
+    static let imageProblemType = Schema.string(
+        pattern:
+            #"^urn:intertwine:problem:image-(upstream-[1-9][0-9]{2}|malformed-url|scheme-denied|userinfo-denied|port-denied|host-denied|address-denied|downgrade-denied|too-many-redirects|host-not-found|resolve-failed|resolve-timeout|resolver-busy|connect-failed|connect-timeout|tls-failed|head-timeout|total-timeout|too-slow|connection-lost|head-too-large|body-too-large|truncated|protocol-error|cancelled|rejected|shutting-down|internal-error|type-denied|type-mismatch|too-many-pixels|too-many-frames|undecodable|worker-failed|encoded-body|overloaded|queue-timeout|host-resting|buffers-full|not-stored|loop-detected|not-acceptable)$"#
+    ).titled("Image problem type").described(
+        "Why there is no picture: `upstream-` and the origin's status, or a reason of the proxy's own."
+    ).examples(#""urn:intertwine:problem:image-upstream-404""#, #""urn:intertwine:problem:image-address-denied""#).named("ImageProblemType")
+}

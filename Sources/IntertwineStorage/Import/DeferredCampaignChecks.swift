@@ -1,0 +1,57 @@
+import IntertwineFeed
+
+/// The campaigns of an import, which are written last, when it is known whether their advertisements are there.
+struct DeferredCampaignChecks {
+    private struct Held {
+        var item: ValidatedItem
+        var line: Int
+        var index: Int?
+        var offset: Int
+        var file: Int
+
+        func bad(_ field: String, _ reason: String) -> InvalidItem {
+            var bad = InvalidItem(line: line, index: index, id: item.id, offset: offset, error: ItemError(field: field, reason: reason))
+            bad.file = file
+            return bad
+        }
+    }
+
+    private var campaigns: [Held] = []
+    /// The line of each, by its id.
+    private var lines: [String: Int] = [:]
+
+    var isEmpty: Bool { campaigns.isEmpty }
+
+    /// - Returns: what is wrong with it as one of several, which it is not then.
+    mutating func check(_ item: ValidatedItem, line: Int, index: Int?, offset: Int, file: Int) -> InvalidItem? {
+        let held = Held(item: item, line: line, index: index, offset: offset, file: file)
+        if let first = lines[item.id] { return held.bad("id", "a campaign of this id stands on line \(first) already") }
+        guard campaigns.count < CampaignIndex.limit else { return held.bad("klass", CampaignIndex.surplus) }
+        lines[item.id] = line
+        campaigns.append(held)
+        return nil
+    }
+
+    /// Themselves, and the advertisements that they name.
+    func keys(_ kinds: ItemKinds) -> [ItemKey] {
+        Array(Set(campaigns.flatMap { [ItemKey($0.item)] + kinds.creatives(of: $0.item).map(\.key) }))
+    }
+
+    /// Each of them, or why it cannot be taken.
+    func checked(_ kinds: ItemKinds, _ found: FoundItems) -> [Result<ValidatedItem, InvalidItem>] {
+        var count = found.campaigns
+        return campaigns.map { held in
+            if let creative = kinds.creatives(of: held.item).first(where: { found.missing.contains($0.key) }) {
+                return .failure(held.bad(creative.field, creative.reason))
+            }
+            guard found.missing.contains(ItemKey(held.item)) else { return .success(held.item) }
+            guard count < CampaignIndex.limit else { return .failure(held.bad("klass", CampaignIndex.surplus)) }
+            count += 1
+            return .success(held.item)
+        }
+    }
+}
+
+extension CreativeNames.Named {
+    package var key: ItemKey { ItemKey(kind: item.kind, id: item.id) }
+}

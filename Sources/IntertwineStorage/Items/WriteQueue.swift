@@ -1,0 +1,115 @@
+import Dispatch
+import GRDB
+import IntertwineFeed
+import Synchronization
+
+/// Writes of items, one transaction for all that wait: those that arrived while the disk was busy with the ones before. Each is done or not
+/// on its own; none is answered before the disk has it.
+///
+/// `@unchecked Sendable`: the state is behind a lock, and connections are used on the serial queue alone.
+final class WriteQueue: @unchecked Sendable {
+    private struct Unit: Sendable {
+        /// Inside a savepoint of its own. What it returns is called once that is on disk.
+        var run: @Sendable (Database, inout ChangeLogEntry) throws -> @Sendable () -> Void
+        var fail: @Sendable (any Error) -> Void
+    }
+
+    /// Units in one transaction, which bounds how long the first of them waits for the last.
+    private static let largestGroup = 128
+
+    private let queue = DispatchQueue(label: "intertwine.items.write")
+    private let waiting = Mutex<(units: [Unit], isRunning: Bool)>(([], false))
+    private let pool: @Sendable () throws -> DatabasePool
+    private let check: @Sendable () throws -> Void
+    private let version: @Sendable () -> StoreVersion?
+    private let history: ChangeLog
+
+    /// - Parameters:
+    ///   - pool: the connections to write through; throws where nothing can be written.
+    ///   - check: called when a group is on disk; throws where that is no use, as the file is not at its place any more.
+    ///   - version: the store's.
+    ///   - history: told of what was done.
+    init(
+        pool: @escaping @Sendable () throws -> DatabasePool, check: @escaping @Sendable () throws -> Void,
+        version: @escaping @Sendable () -> StoreVersion?, history: ChangeLog
+    ) {
+        (self.pool, self.check, self.version, self.history) = (pool, check, version, history)
+    }
+
+    /// - Throws: what `body` throws, and nothing of it is kept; or SQLite's error.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout ChangeLogEntry) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let unit = Unit { database, note in
+                let value = try body(database, &note)
+                return { continuation.resume(returning: value) }
+            } fail: { error in
+                continuation.resume(throwing: error)
+            }
+            let mustStart = waiting.withLock { waiting in
+                waiting.units.append(unit)
+                defer { waiting.isRunning = true }
+                return !waiting.isRunning
+            }
+            if mustStart { queue.async { self.drain() } }
+        }
+    }
+
+    private func drain() {
+        while let group = next() { commit(group) }
+    }
+
+    private func next() -> ArraySlice<Unit>? {
+        waiting.withLock { waiting in
+            guard !waiting.units.isEmpty else {
+                waiting.isRunning = false
+                return nil
+            }
+            let group = waiting.units.prefix(Self.largestGroup)
+            waiting.units.removeFirst(group.count)
+            return group
+        }
+    }
+
+    private func commit(_ group: ArraySlice<Unit>) {
+        var done: [Result<@Sendable () -> Void, any Error>] = []
+        do {
+            try pool().writeWithoutTransaction { database in
+                var note = ChangeLogEntry()
+                var before: StoreVersion?
+                try database.inTransaction(.immediate) {
+                    // Nobody else commits from here on.
+                    before = version()
+                    for unit in group { done.append(try Self.run(unit, database, &note)) }
+                    return done.contains { if case .success = $0 { true } else { false } } ? .commit : .rollback
+                }
+                if let before, let after = version() { history.record(note, from: before, to: after) }
+            }
+            try check()
+        } catch {
+            done = group.map { _ in .failure(error) }
+        }
+        for (unit, result) in zip(group, done) {
+            switch result {
+            case .success(let succeed): succeed()
+            case .failure(let error): unit.fail(error)
+            }
+        }
+    }
+
+    /// - Throws: where the transaction is over with the unit, as SQLite ends it after the graver errors.
+    private static func run(
+        _ unit: Unit, _ database: Database, _ note: inout ChangeLogEntry
+    ) throws -> Result<@Sendable () -> Void, any Error> {
+        do {
+            var succeed: (@Sendable () -> Void)?
+            try database.inSavepoint {
+                succeed = try unit.run(database, &note)
+                return .commit
+            }
+            return succeed.map { .success($0) } ?? .failure(StoreError.unavailable("the write was not done"))
+        } catch {
+            guard database.isInsideTransaction else { throw error }
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import GRDB
+import IntertwineFeed
+
+/// Removes what nothing asks for any more, a little at a time.
+struct LedgerExpiryPurger {
+    /// Rows of one table looked at, or removed, at once; more where many were written.
+    private static let leastBatch = 1_000
+    /// Each row is looked at twice before one like it is written.
+    private static let lookupsPerRow = 2
+    /// Milliseconds between two sweeps.
+    private static let interval: Int64 = 1_000
+    /// For how long a selection that cannot be undone any more is remembered, so that the answer is "too late" and not "unknown". 30 days.
+    private static let retention: Int64 = 30 * 86_400_000
+
+    /// The allowances up to this key have been looked at; then it is the others' turn, and then theirs again.
+    private var sweptAllowances: [UInt8] = []
+    private var last: Int64 = 0
+    private var rowsSince = 0
+
+    func isDue(_ now: Int64) -> Bool {
+        now &- last >= Self.interval || now < last
+    }
+
+    /// Whether so much was written that it cannot wait for the interval to be over.
+    ///
+    /// - Parameter rows: that were written, and are there until their time is over.
+    mutating func isLate(after rows: Int) -> Bool {
+        rowsSince += rows
+        guard rowsSince >= Self.leastBatch / Self.lookupsPerRow else { return false }
+        last = 0
+        return true
+    }
+
+    /// Whether something was removed: there may be more.
+    ///
+    /// - Parameter longestWindow: the longest that was met since the start.
+    mutating func sweep(_ database: Database, now: Int64, longestWindow: Int64) throws -> Bool {
+        last = now
+        let batch = max(Self.leastBatch, rowsSince * Self.lookupsPerRow)
+        rowsSince = 0
+        var removed = try sweepAllowances(
+            database, now: now, latest: LedgerTime.latestEnd(at: now, longestMet: longestWindow), batch: batch)
+        removed += try RateCounterLog.sweep(
+            database, now: LedgerTime.earliestEnd(at: now),
+            latest: LedgerTime.latestEnd(at: now, window: RateCounterTable.longestRecent), batch: batch)
+        for sql in [
+            // What was taken off a list for good, up to there.
+            """
+            DELETE FROM listing WHERE mark IN (
+                SELECT old.mark FROM (
+                    SELECT viewer, list, cell, mark FROM listing INDEXED BY listing_removal
+                    WHERE removes = 1 AND until <= ?1 ORDER BY until LIMIT ?2) AS removal
+                CROSS JOIN listing AS old INDEXED BY listing_cell
+                ON old.viewer = removal.viewer AND old.list = removal.list AND old.cell = removal.cell AND old.mark <= removal.mark)
+            """,
+            // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too and nothing between
+            // the two took it off.
+            """
+            DELETE FROM listing WHERE mark IN (
+                SELECT mark FROM listing AS twin INDEXED BY listing_twin WHERE leads = 0 AND removes = 0 AND until <= ?1 AND (
+                    SELECT removes = 0 AND until <= ?1 FROM listing AS first INDEXED BY listing_cell
+                    WHERE first.viewer = twin.viewer AND first.list = twin.list AND first.cell = twin.cell AND first.mark < twin.mark
+                    ORDER BY mark DESC LIMIT 1)
+                ORDER BY until LIMIT ?2)
+            """,
+            """
+            DELETE FROM exposure WHERE (viewer, campaign, at) IN (
+                SELECT viewer, campaign, at FROM exposure WHERE until <= ?1 ORDER BY until LIMIT ?2)
+            """,
+            "DELETE FROM idempotency WHERE (scope, key) IN (SELECT scope, key FROM idempotency WHERE expires <= ?1 ORDER BY expires LIMIT ?2)",
+        ] {
+            removed += try Self.remove(sql, database, until: now, batch: batch)
+        }
+        removed += try Self.remove(
+            "DELETE FROM selection WHERE id IN (SELECT id FROM selection WHERE expires <= ?1 ORDER BY expires LIMIT ?2)", database,
+            until: now &- Self.retention, batch: batch)
+        return removed > 0
+    }
+
+    private static func remove(_ sql: String, _ database: Database, until moment: Int64, batch: Int) throws -> Int {
+        let statement = try SQLStatement(database, sql)
+        try statement.bind(1, moment)
+        try statement.bind(2, Int64(batch))
+        try statement.run()
+        return database.changesCount
+    }
+
+    /// Looks at a batch of allowances, in the order of their keys. There is no index on their time: to keep one costs each click more than
+    /// that each allowance is looked at now and then.
+    private mutating func sweepAllowances(_ database: Database, now: Int64, latest: Int64, batch: Int) throws -> Int {
+        let find = try SQLStatement(database, "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2")
+        try find.bind(1, blob: sweptAllowances)
+        try find.bind(2, Int64(batch - 1))
+        let end = try find.step() ? find.bytes(0) : nil
+        find.reset()
+        let remove = try SQLStatement(database, "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND (until <= ?3 OR until > ?4)")
+        try remove.bind(1, blob: sweptAllowances)
+        // Longer ones are behind all keys.
+        try remove.bind(2, blob: end ?? Array(repeating: .max, count: RateCounterKey.length + 1))
+        try remove.bind(3, now)
+        try remove.bind(4, latest)
+        try remove.run()
+        sweptAllowances = end ?? []
+        return database.changesCount
+    }
+}

@@ -1,0 +1,166 @@
+internal import IntertwineEventLoop
+internal import IntertwineFeed
+package import IntertwineFetch
+internal import IntertwinePrimitives
+package import IntertwineStorage
+package import Logging
+internal import ServiceLifecycle
+
+/// Keeps the store in step with the sources: asks each at its interval, and later and later where it fails. Nothing that a source does
+/// touches what is served, but a complete snapshot. Of several processes with the same store one asks, unless somebody wishes.
+package struct SourcePoller: ServiceLifecycle.Service {
+    package let sources: [RemoteSource]
+    package let registry: SourceRegistry
+    private let store: any ItemStore
+    private let location: any ItemLocation
+    private let leadership: any LeaderElection
+    private let policy: AddressPolicy
+    /// Milliseconds since 1970-01-01 UTC.
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    /// Writes down what came and went.
+    private var record: @Sendable (_ source: String, SourceOutcome) async throws -> Void = { _, _ in }
+
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    package init(
+        _ sources: [RemoteSource], policy: AddressPolicy, into store: any ItemStore, at location: any ItemLocation,
+        now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.sources = sources
+        registry = SourceRegistry(sources.map(\.name), now: now())
+        self.store = store
+        self.location = location
+        leadership = location.leadership()
+        self.policy = policy
+        self.now = now
+        self.logger = logger
+        for source in sources { recall(source.name) }
+    }
+
+    /// The same, with a word about each synchronisation that changed something.
+    package func recorded(by record: @escaping @Sendable (_ source: String, SourceOutcome) async throws -> Void) -> SourcePoller {
+        var polling = self
+        polling.record = record
+        return polling
+    }
+
+    /// What was known of a source before this service began, or that another process has found out since.
+    private func recall(_ name: String) {
+        guard let record = SourceRecord(of: name, beside: location.companions) else { return }
+        registry.update(name) { $0.recall(record) }
+    }
+
+    package func run() async throws {
+        guard !sources.isEmpty else {
+            try? await gracefulShutdown()
+            return
+        }
+        let loop = try EventLoop(label: "sources")
+        let transfers = CurlClient(on: loop, policy: policy)
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                for source in sources { group.addTask { await watch(source, transfers) } }
+            }
+        }
+        await transfers.shutDown()
+        loop.stop()
+    }
+
+    /// How often those that do not lead look whether they do now.
+    private static let leaderCheckInterval = Duration.seconds(2)
+    /// How long to wait, at most, for another process that synchronises the same source.
+    private static let lockTimeout = Duration.seconds(5)
+
+    private func watch(_ source: RemoteSource, _ transfers: CurlClient) async {
+        let backoff = Backoff(interval: source.interval)
+        var memory = HTTPValidatorCache()
+        var isWished = false
+        while !Task.isCancelled {
+            var wait = min(source.interval, Self.leaderCheckInterval)
+            if await isLeading(isWished) { wait = await synchronise(source, transfers, backoff, &memory) }
+            isWished = await registry.cooldown(source.name, for: wait)
+            // Whoever wishes wants everything compared, not to hear that nothing is new.
+            if isWished { memory = HTTPValidatorCache() }
+            recall(source.name)
+        }
+    }
+
+    private func isLeading(_ isWished: Bool) async -> Bool {
+        if isWished { return true }
+        return await leadership.isLeading()
+    }
+
+    private func didFinish(_ outcome: SourceOutcome, of name: String) async {
+        do {
+            try await record(name, outcome)
+        } catch {
+            logger.error(
+                "audit log cannot be written; a synchronisation has no line", metadata: ["source": "\(name)", "error": "\(error)"])
+        }
+    }
+
+    /// - Returns: how long to wait before the next time.
+    private func synchronise(_ source: RemoteSource, _ transfers: CurlClient, _ backoff: Backoff, _ memory: inout HTTPValidatorCache) async
+        -> Duration
+    {
+        let (name, board, logger) = (source.name, registry, logger)
+        board.update(name) { $0.begin(at: now()) }
+        let run = SyncJob(source, transfers: transfers, into: location) { bad in
+            logger.debug("item of a source left out", metadata: ["source": "\(name)", "item": "\(bad)"])
+        } onProgress: { progress in
+            board.update(name) { $0.progress = progress }
+        } version: { [store] in
+            store.version
+        }
+        do {
+            let outcome = try await run.run(&memory)
+            // A little early or late, so that sources of one interval drift apart.
+            let wait = source.interval * Double.random(in: 0.95...1.05)
+            board.update(name) { $0.succeed(outcome, at: now(), next: now() + wait.milliseconds) }
+            if let changes = outcome.changes, !changes.isEmpty {
+                logger.notice(
+                    "source synchronised",
+                    metadata: [
+                        "source": "\(name)", "added": "\(changes.added)", "changed": "\(changes.changed)",
+                        "removed": "\(changes.removed)", "skipped": "\(outcome.skipped)", "withheld": "\(changes.withheld)",
+                    ])
+                await didFinish(outcome, of: name)
+            }
+            return wait
+        } catch is CancellationError {
+            return .zero
+        } catch {
+            let failure = error as? SourceError
+            if failure?.cause == .busy {
+                let wait = min(source.interval, Self.lockTimeout) * Double.random(in: 0.5...1)
+                board.update(name) { $0.postpone(to: now() + wait.milliseconds) }
+                return wait
+            }
+            let count = (board[name]?.failures ?? 0) + 1
+            let wait = backoff.delay(after: count, requested: failure?.retryAfter, chance: .random(in: 0...1))
+            board.update(name) {
+                $0.fail("\(error)", cause: failure?.cause.rawValue ?? SourceState.otherCause, next: now() + wait.milliseconds)
+            }
+            logger.warning(
+                "source not synchronised; what is served stays",
+                metadata: ["source": "\(name)", "error": "\(error)", "failures": "\(count)", "next": "\(wait.milliseconds) ms"])
+            return wait
+        }
+    }
+}
+
+/// `sources.*`: JSON APIs that the store is kept in step with.
+public struct SourceSettings: Sendable {
+    /// The file that declares them; empty for none.
+    public var file = ""
+    /// Networks allowed although their addresses are private, in CIDR notation.
+    public var allowedNetworks: [String] = []
+    public var allowedPorts: [UInt16] = [80, 443]
+
+    public init() {}
+
+    /// What sources, their next pages and their redirects may lead to.
+    package var policy: AddressPolicy {
+        AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), allowedPorts: Set(allowedPorts))
+    }
+}

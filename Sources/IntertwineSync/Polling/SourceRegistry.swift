@@ -1,0 +1,153 @@
+package import IntertwineStorage
+internal import Synchronization
+
+/// How all sources are doing, and who wants one of them synchronised now.
+package final class SourceRegistry: Sendable {
+    private struct SourceStatus {
+        var state: SourceState
+        var isWished = false
+        /// What the source's task waits in.
+        var sleep: Task<Void, Never>?
+    }
+
+    private let statuses: Mutex<[String: SourceStatus]>
+
+    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    init(_ names: [String], now: Int64) {
+        statuses = Mutex(
+            Dictionary(names.map { ($0, SourceStatus(state: SourceState(since: now))) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    package subscript(name: String) -> SourceState? {
+        statuses.withLock { $0[name]?.state }
+    }
+
+    func update(_ name: String, _ body: (inout SourceState) -> Void) {
+        statuses.withLock { places in
+            guard var place = places[name] else { return }
+            body(&place.state)
+            places[name] = place
+        }
+    }
+
+    /// Has a source synchronised now, or once more where that is under way. False where there is no such source.
+    package func requestSync(_ name: String) -> Bool {
+        statuses.withLock { places in
+            guard let place = places[name] else { return false }
+            places[name]?.isWished = true
+            place.sleep?.cancel()
+            return true
+        }
+    }
+
+    /// Waits, until somebody wishes or the caller's task is cancelled.
+    ///
+    /// - Returns: whether somebody wished.
+    func cooldown(_ name: String, for duration: Duration) async -> Bool {
+        let nap = Task { _ = try? await Task.sleep(for: duration) }
+        statuses.withLock { places in
+            places[name]?.sleep = nap
+            if places[name]?.isWished == true { nap.cancel() }
+        }
+        await withTaskCancellationHandler {
+            await nap.value
+        } onCancel: {
+            nap.cancel()
+        }
+        return statuses.withLock { places in
+            places[name]?.sleep = nil
+            defer { places[name]?.isWished = false }
+            return places[name]?.isWished ?? false
+        }
+    }
+}
+
+/// How one source is doing. Times are milliseconds since 1970-01-01 UTC.
+package struct SourceState: Sendable {
+    package private(set) var isRunning = false
+    package internal(set) var progress = SourceProgress()
+    /// When this service began to watch the source.
+    private let since: Int64
+    package private(set) var lastAttempt: Int64?
+    package private(set) var lastSuccess: Int64?
+    /// When the store was last changed, and how.
+    package private(set) var lastChange: Int64?
+    package private(set) var changes = SourceChanges()
+    /// Left out when the list was last compared with the store.
+    package private(set) var withheld = BlockedItems()
+    /// Of the last snapshot that was taken; nil before the first.
+    package private(set) var items: Int?
+    package private(set) var skipped = 0
+    package private(set) var pages = 0
+    package private(set) var lastError: String?
+    /// In a row.
+    package private(set) var failures = 0
+    package private(set) var nextAttempt: Int64?
+    /// Since the start, by how they ended.
+    package private(set) var attempts: [String: Int] = [:]
+    package private(set) var added = 0
+    package private(set) var changed = 0
+    package private(set) var removed = 0
+
+    /// What attempts end with that no known failure ended.
+    package static let otherCause = "other"
+
+    init(since: Int64) {
+        self.since = since
+    }
+
+    /// How long ago the store was last known to be in step, in milliseconds; counted from the start where it never was.
+    package func lag(at now: Int64) -> Int64 {
+        max(0, now - (lastSuccess ?? since))
+    }
+
+    mutating func begin(at now: Int64) {
+        isRunning = true
+        lastAttempt = now
+        nextAttempt = nil
+        progress = SourceProgress()
+    }
+
+    mutating func succeed(_ outcome: SourceOutcome, at now: Int64, next: Int64) {
+        end(next)
+        lastSuccess = now
+        lastError = nil
+        failures = 0
+        (items, skipped, pages) = (outcome.items, outcome.skipped, outcome.pages)
+        if let compared = outcome.changes { withheld = compared.withheld }
+        guard let changes = outcome.changes, !changes.isEmpty else {
+            attempts["unchanged", default: 0] += 1
+            return
+        }
+        attempts["changed", default: 0] += 1
+        (self.changes, lastChange) = (changes, now)
+        added += changes.added
+        changed += changes.changed
+        removed += changes.removed
+    }
+
+    mutating func fail(_ error: String, cause: String, next: Int64) {
+        end(next)
+        lastError = error
+        failures += 1
+        attempts[cause, default: 0] += 1
+    }
+
+    /// Somebody else has the source in hand: neither a success nor a failure.
+    mutating func postpone(to next: Int64) {
+        end(next)
+        attempts[SourceError.Cause.busy.rawValue, default: 0] += 1
+    }
+
+    /// What another run has found out, in this process or in another one, unless more is known here.
+    mutating func recall(_ record: SourceRecord) {
+        guard record.lastSuccess > lastSuccess ?? .min else { return }
+        lastSuccess = record.lastSuccess
+        (items, skipped, pages) = (record.items, record.skipped, record.pages)
+    }
+
+    private mutating func end(_ next: Int64) {
+        isRunning = false
+        nextAttempt = next
+    }
+}

@@ -1,0 +1,171 @@
+internal import Crypto
+internal import Dispatch
+internal import IntertwineFeed
+internal import IntertwineStorage
+internal import Synchronization
+
+/// Reads pages into a snapshot and applies it, for a task: its calls block, so they are made on a queue of its own.
+///
+/// `@unchecked Sendable`: everything but the flag is touched on the serial queue alone.
+final class SyncStaging: @unchecked Sendable {
+    /// Items collected at once.
+    private static let batchSize = 256
+
+    private let source: RemoteSource
+    private let location: any ItemLocation
+    private let report: @Sendable (BadSourceItem) -> Void
+    private let queue: DispatchQueue
+    private let isCancelled = Atomic(false)
+
+    private var snapshot: (any SourceCollection)?
+    private var reader: RemotePageReader?
+    private var hash = SHA256()
+    /// With the place of each on its page.
+    private var batch: [(item: ValidatedItem, number: Int)] = []
+    private var progress = SourceProgress()
+
+    init(_ source: RemoteSource, into location: any ItemLocation, report: @escaping @Sendable (BadSourceItem) -> Void) {
+        self.source = source
+        self.location = location
+        self.report = report
+        queue = DispatchQueue(label: "intertwine.source.\(source.name)")
+    }
+
+    func beginPage() async throws {
+        try await perform { stage in
+            _ = try stage.opened()
+            stage.reader = RemotePageReader(
+                kind: stage.source.kind, fields: stage.source.fields, items: stage.source.items, cursor: stage.source.next.pointer)
+            stage.hash = SHA256()
+            stage.progress.pages += 1
+        }
+    }
+
+    func append(_ bytes: [UInt8]) async throws -> SourceProgress {
+        try await perform { stage in
+            stage.hash.update(data: bytes)
+            stage.progress.bytes += bytes.count
+            stage.reader?.append(bytes)
+            try stage.drain()
+            return stage.progress
+        }
+    }
+
+    /// The page is over: its digest, and what it says of the next one.
+    func endPage() async throws -> (digest: [UInt8], cursor: String?, progress: SourceProgress) {
+        try await perform { stage in
+            stage.reader?.end()
+            try stage.drain()
+            try stage.flush()
+            return (Array(stage.hash.finalize()), stage.reader?.cursor, stage.progress)
+        }
+    }
+
+    func apply(_ told: @escaping @Sendable (SourceProgress) -> Void) async throws -> SourceChanges {
+        try await withTaskCancellationHandler {
+            try await perform { stage in
+                guard let snapshot = stage.snapshot else { throw SnapshotRejection.empty }
+                stage.snapshot = nil
+                var progress = stage.progress
+                return try snapshot.apply(removing: stage.source.removable) { done in
+                    if stage.isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+                    progress.phase = .applying(done)
+                    told(progress)
+                }
+            }
+        } onCancel: {
+            isCancelled.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// Whether nobody else has touched what the source brought last.
+    func isInStep() async throws -> Bool {
+        try await perform { try $0.opened().isInStep() }
+    }
+
+    private func opened() throws -> any SourceCollection {
+        if let snapshot { return snapshot }
+        let opened = try location.collection(of: source.name, kind: source.kind)
+        snapshot = opened
+        return opened
+    }
+
+    func discard() async {
+        try? await perform { stage in
+            stage.snapshot?.discard()
+            stage.snapshot = nil
+        }
+    }
+
+    private func drain() throws {
+        guard var reader else { return }
+        // Taken out while it is used: a second owner would copy its buffer.
+        self.reader = nil
+        defer { self.reader = reader }
+        while true {
+            let outcome: RemotePageReader.Outcome
+            do throws(RemotePageError) {
+                outcome = try reader.next()
+            } catch {
+                throw SourceError.document(error, page: progress.pages)
+            }
+            switch outcome {
+            case .item(let item):
+                batch.append((item, reader.count))
+                if batch.count >= Self.batchSize { try flush() }
+            case .bad(let fault): try refuse(fault, number: reader.count)
+            case .needsBytes, .finished: return
+            }
+        }
+    }
+
+    private func flush() throws {
+        guard let snapshot, !batch.isEmpty else { return }
+        let repeated = try snapshot.add(batch.map(\.item))
+        progress.items += batch.count - repeated.count
+        let taken = batch
+        batch.removeAll(keepingCapacity: true)
+        for index in repeated {
+            try refuse(ItemError(field: "id", reason: "occurs twice in the list"), number: taken[index].number)
+        }
+        guard progress.items <= source.itemLimit else {
+            throw SourceError.tooMuch("the list has more than \(source.itemLimit) items; max-items allows more")
+        }
+    }
+
+    private func refuse(_ fault: ItemError, number: Int) throws {
+        let bad = BadSourceItem(page: progress.pages, number: number, fault: fault)
+        guard source.policy == .skip else { throw SourceError.item(bad) }
+        progress.skipped += 1
+        report(bad)
+    }
+
+    private func perform<Value: Sendable>(_ body: @escaping @Sendable (SyncStaging) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try body(self) }) }
+        }
+    }
+}
+
+/// How far a synchronisation has come.
+public struct SourceProgress: Sendable, Hashable {
+    public enum Phase: Sendable, Hashable {
+        /// Pages are fetched and read.
+        case reading
+        /// Pages are asked for once more.
+        case verifying
+        /// The store is changed: so many items are done.
+        case applying(Int)
+    }
+
+    public var phase = Phase.reading
+    /// Pages fetched, the one under way included.
+    public var pages = 0
+    /// Good items read.
+    public var items = 0
+    public var skipped = 0
+    /// Decompressed.
+    public var bytes = 0
+
+    public init() {}
+}

@@ -1,0 +1,58 @@
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+package import IntertwineRouting
+
+/// `GET /`, `GET /viewer/{file}` and `GET /viewer/client/{file}`: the page that shows the feed in a browser, and the client package below it.
+package struct WebClientRoutes: Sendable {
+    private static let pattern = "/viewer/{file}"
+    private static let clientPattern = "/viewer/client/{file}"
+    private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
+
+    /// By their paths. Finished once, both codings, for as long as the service runs.
+    private let files: [String: LazyResponse]
+
+    /// - Parameter viewerHeader: the request field that names the viewer.
+    package init(viewerHeader: String) {
+        let files = WebClientResource.all(viewerHeader: viewerHeader).map { resource in
+            let pattern = resource.path.hasPrefix("/viewer/client/") ? Self.clientPattern : Self.pattern
+            let route = resource.path == "/" ? resource.path : pattern
+            return (resource.path, Self.content(resource, route: route))
+        }
+        self.files = Dictionary(files, uniquingKeysWith: { first, _ in first })
+    }
+
+    package var routes: [Route] {
+        [
+            Route(.get, "/") { _ in try file("/") },
+            Route(.get, Self.pattern) { try file("/viewer/" + $0[Self.file]) },
+            Route(.get, Self.clientPattern) { try file("/viewer/client/" + $0[Self.file]) },
+        ]
+    }
+
+    private func file(_ path: String) throws(Problem) -> ServerResponse {
+        guard let file = files[path] else { throw Problem(.notFound, nil, "There is nothing here.") }
+        return ServerResponse(file.response)
+    }
+
+    static func content(
+        _ resource: WebClientResource, policy: String = WebClientResource.contentSecurityPolicy, route: String
+    ) -> LazyResponse {
+        LazyResponse {
+            let fields: HTTPFields = [
+                .contentType: resource.contentType, .cacheControl: "no-cache", .xContentTypeOptions: "nosniff",
+                .contentSecurityPolicy: policy,
+            ]
+            var response = ServerResponse(status: .ok, fields: fields, body: resource.bytes)
+            response.entityTag = EntityTag.of(resource.bytes)
+            response.isCompressible = true
+            return EncodedResponse(response, compressionLevel: 6, route: route)
+        }
+    }
+}
+
+/// `viewer.*`: the page that shows the feed in a browser.
+public struct WebClientSettings: Sendable {
+    public var isServed = true
+
+    public init() {}
+}

@@ -1,0 +1,127 @@
+internal import CVips
+internal import IntertwinePictureWire
+
+/// An image of libvips, which lives as long as this does.
+final class DecodedImage {
+    let pointer: UnsafeMutablePointer<VipsImage>
+
+    /// Nil where libvips gave none.
+    init?(_ pointer: UnsafeMutablePointer<VipsImage>?) {
+        guard let pointer else { return nil }
+        self.pointer = pointer
+    }
+
+    deinit {
+        g_object_unref(pointer)
+    }
+
+    var width: Int { Int(vips_image_get_width(pointer)) }
+    /// Of all frames, where they are loaded.
+    var height: Int { Int(vips_image_get_height(pointer)) }
+    var frameHeight: Int { max(1, Int(vips_image_get_page_height(pointer))) }
+    /// Of an animation; what other formats call pages is none.
+    var frames: Int { isAnimation ? max(1, Int(vips_image_get_n_pages(pointer))) : 1 }
+    var bands: Int { Int(vips_image_get_bands(pointer)) }
+    var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+    /// Whether it has to be turned by 90° to be upright (Exif's orientations from 5 on).
+    var isOnItsSide: Bool { vips_image_get_orientation(pointer) >= 5 }
+
+    /// Whether its colours mean something only by a profile: its own, or that of a printer.
+    var hasProfile: Bool {
+        vips_image_get_typeof(pointer, "icc-profile-data") != 0 || vips_image_get_interpretation(pointer) == VIPS_INTERPRETATION_CMYK
+    }
+
+    /// Whether it is 8 bit sRGB or grey.
+    var isPlain: Bool {
+        let kind = vips_image_get_interpretation(pointer)
+        return vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR
+            && (kind == VIPS_INTERPRETATION_sRGB || (kind == VIPS_INTERPRETATION_B_W && bands <= 2))
+    }
+
+    private var isAnimation: Bool {
+        var loader: UnsafePointer<CChar>?
+        guard vips_image_get_typeof(pointer, "vips-loader") != 0, vips_image_get_string(pointer, "vips-loader", &loader) == 0, let loader
+        else { return false }
+        let name = String(cString: loader)
+        return name.hasPrefix("gif") || name.hasPrefix("webp")
+    }
+
+    /// Its pixels, row by row, of an image in memory or made for it.
+    func withPixels<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result? {
+        guard vips_image_wio_input(pointer) == 0, let data = vips_image_get_data(pointer) else { return nil }
+        return body(data.assumingMemoryBound(to: UInt8.self))
+    }
+
+    /// The names of all that is noted beside the pixels. Some belong to the image itself, and stay whoever removes them.
+    private var fields: [String] {
+        guard let names = vips_image_get_fields(pointer) else { return [] }
+        defer { g_strfreev(names) }
+        return sequence(first: names) { $0 + 1 }.lazy.map(\.pointee).prefix { $0 != nil }.compactMap { $0.map { String(cString: $0) } }
+    }
+
+    /// Says what encoders have to know of frames, and nothing else of where the picture comes from.
+    func describe(frameHeight: Int?) {
+        // Not all encoders of libvips leave them out when they are told to, and some make notes anew of the single values of old ones.
+        let kept = frameHeight == nil ? [] : ["n-pages", "delay", "loop"]
+        for name in fields where !kept.contains(name) { vips_image_remove(pointer, name) }
+        if let frameHeight { vips_image_set_int(pointer, "page-height", Int32(clamping: frameHeight)) }
+    }
+}
+
+/// The bytes of a picture that was made here.
+final class EncodedImage {
+    let bytes: UnsafeRawBufferPointer
+
+    /// - Parameter quality: 0 for the format's own.
+    init?(_ picture: DecodedImage, _ format: OutputFormat, quality: Int) {
+        var bytes: UnsafeMutableRawPointer?
+        var length = 0
+        let pointer = picture.pointer
+        func chosen(_ usual: Int32) -> Int32 { quality > 0 ? Int32(clamping: quality) : usual }
+        let result =
+            switch format {
+            case .jpeg: cvips_jpeg(pointer, chosen(80), &bytes, &length)
+            case .png: cvips_png(pointer, &bytes, &length)
+            case .gif: cvips_gif(pointer, &bytes, &length)
+            case .webp: cvips_webp(pointer, chosen(78), &bytes, &length)
+            case .avif: cvips_avif(pointer, chosen(50), &bytes, &length)
+            }
+        guard result == 0, let bytes else { return nil }
+        if format == .webp { length = WebPMetadata.remove(from: UnsafeMutableRawBufferPointer(start: bytes, count: length)) }
+        self.bytes = UnsafeRawBufferPointer(start: bytes, count: length)
+    }
+
+    deinit {
+        g_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+}
+
+/// What is noted in a WebP beside the picture (RFC 9649, sections 2.7 and 2.7.1.5). libvips 8.14 writes some 200 bytes of it, whatever it is told.
+private enum WebPMetadata {
+    private static let flagsOffset = 20
+    /// Of Exif and XMP.
+    private static let flags: UInt8 = 0x08 | 0x04
+
+    /// - Returns: how many bytes are left. All of them where there are no notes, or it is no such file.
+    static func remove(from file: UnsafeMutableRawBufferPointer) -> Int {
+        func has(_ name: StaticString, at place: Int) -> Bool {
+            name.withUTF8Buffer { name in name.count <= file.count - place && zip(name, file[place...]).allSatisfy { $0 == $1 } }
+        }
+        guard has("RIFF", at: 0), has("WEBPVP8X", at: 8), file.count > flagsOffset else { return file.count }
+        var (source, end) = (12, 12)
+        while file.count - source >= 8 {
+            let body = Int(UInt32(littleEndian: file.loadUnaligned(fromByteOffset: source + 4, as: UInt32.self)))
+            // Chunks are of even length.
+            let length = min(8 + body + body % 2, file.count - source)
+            if !has("EXIF", at: source), !has("XMP ", at: source) {
+                UnsafeMutableRawBufferPointer(rebasing: file[end..<(end + length)])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: file[source..<(source + length)]))
+                end += length
+            }
+            source += length
+        }
+        file[flagsOffset] &= ~flags
+        file.storeBytes(of: UInt32(truncatingIfNeeded: end - 8).littleEndian, toByteOffset: 4, as: UInt32.self)
+        return end
+    }
+}

@@ -1,0 +1,205 @@
+import ArgumentParser
+import Foundation
+import IntertwineFeed
+import IntertwinePrimitives
+import IntertwineService
+
+struct ForecastCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Forecast what campaigns deliver.",
+        discussion: """
+            Gives the places of pages to the campaigns of a file as the service would, in a time that is made up. It reads the file alone, and
+            writes nothing.
+
+              intertwine simulate --campaigns campaigns.yaml --viewers 10000 --days 7 --attributes plan=free --languages de
+            """)
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case table, json
+    }
+
+    enum Layout: String, ExpressibleByArgument, CaseIterable {
+        case collection, table
+    }
+
+    @OptionGroup var options: SettingOptions
+
+    @Option(help: "The file of the campaigns; that of ads.campaigns where none is named.")
+    var campaigns: String?
+
+    @Option(help: "How many viewers ask.")
+    var viewers = 10_000
+
+    @Option(help: "For how many days.")
+    var days = 7
+
+    @Option(help: "Pages in all; ten a viewer and day where no number is named.")
+    var requests: Int?
+
+    @Option(help: "Processes that share a ledger.")
+    var processes = 1
+
+    @Option(help: "Content items on a page.")
+    var limit = FeedRequest.defaultLimit
+
+    @Option(
+        help: "Places for advertisements on a page, at even distances; those of the feed's or section's placement where no number is named."
+    )
+    var places: Int?
+
+    @Option(help: "How many of the places are seen, from 0 to 1.")
+    var seen = 1.0
+
+    @Option(help: "How many of those that are seen are clicked, from 0 to 1.")
+    var clicked = 0.01
+
+    @Option(help: "When it begins (RFC 3339); where no moment is named, when the first campaign does.")
+    var start: String?
+
+    @Option(help: "Attributes that all viewers have, such as plan=free.")
+    var attributes: String?
+
+    @Option(help: "Languages that all viewers want, as Accept-Language has them.")
+    var languages: String?
+
+    @Option(help: "The feed that they ask for.")
+    var feed = "main"
+
+    @Option(help: "Its section in which the places are.")
+    var section: String?
+
+    @Option(help: "The layout that they ask for.")
+    var layout = Layout.collection
+
+    @Option(help: "table or json.")
+    var format = Format.table
+
+    private struct Answer: Encodable {
+        struct Row: Encodable {
+            var campaign: String
+            var goal: Int?
+            var delivered: Int
+            var share: Double?
+            var impressions: Int
+            var clicks: Int
+            var viewers: Int
+            var days: [Int]
+            /// Why none of the pages can have it.
+            var reason: String?
+        }
+
+        var start: String
+        var pages: Int
+        var pagesPerSecond: Int
+        var campaigns: [Row]
+    }
+
+    func validate() throws {
+        guard (1...1_000_000_000).contains(viewers), (1...366).contains(days), (1...20).contains(places ?? 1), (1...16).contains(processes)
+        else {
+            throw ValidationError("--viewers (to 1000000000), --days (to 366), --places (to 20) and --processes (to 16) are 1 or more")
+        }
+        guard FeedRequest.limits.contains(limit) else { throw ValidationError("--limit is from 1 to 100") }
+        guard (1...1_000_000_000).contains(requests ?? 1) else { throw ValidationError("--requests is from 1 to 1000000000") }
+        guard (0...1).contains(seen), (0...1).contains(clicked) else { throw ValidationError("--seen and --clicked are from 0 to 1") }
+        guard start.map({ Timestamp.milliseconds(of: $0) != nil }) ?? true else {
+            throw ValidationError("--start is a moment with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
+        }
+    }
+
+    func run() async throws {
+        let configuration = try await options.configuration()
+        let declared = try declared(in: configuration)
+        let simulation = try simulation(of: declared, as: configuration)
+        let began = ContinuousClock.now
+        let forecasts = try await simulation.run(declared)
+        try put(answer(forecasts, of: simulation, since: began, blocked: try blockages(of: declared, in: configuration)))
+    }
+
+    private func declared(in configuration: ServiceConfiguration) throws -> [Campaign] {
+        var configuration = configuration
+        if let campaigns { configuration.feed.campaigns = campaigns }
+        try configuration.checkPlacements(feed: feed, section: section)
+        let declared = try configuration.declaredCampaigns()
+        guard !declared.isEmpty else { throw ValidationError("there is no campaign: name a file with --campaigns") }
+        return declared
+    }
+
+    /// Why campaigns can never be shown, by their ids. Attributes are those of the command line.
+    private func blockages(of declared: [Campaign], in configuration: ServiceConfiguration) throws -> [String: String] {
+        let inventory = try configuration.campaignInventory(hasAttributes: attributes != nil)
+        let found = declared.compactMap { campaign in campaign.blockage(in: inventory).map { (campaign.id, $0) } }
+        return Dictionary(found, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func simulation(of declared: [Campaign], as configuration: ServiceConfiguration) throws -> CampaignForecast {
+        let first = start.flatMap(Timestamp.milliseconds) ?? declared.compactMap(\.starts).min()
+        var simulation = CampaignForecast(start: first ?? WallClock.now() / 86_400_000 * 86_400_000)
+        simulation.viewers = viewers
+        simulation.days = days
+        simulation.processes = processes
+        simulation.requests = requests ?? min(1_000_000_000, viewers * 10 * days)
+        simulation.seen = seen
+        simulation.clicked = clicked
+        simulation.limit = limit
+        simulation.spacing = configuration.feed.adSpacing
+        simulation.placement =
+            try places.map { count in FixedPlacement(at: (0..<count).map { $0 * limit / count }) }
+            ?? configuration.placement(feed: feed, section: section)
+        simulation.reservation = configuration.feed.reservation.milliseconds
+        simulation.attributes = attributes.map(ViewerAttributes.init)
+        simulation.languages = languages.map { LanguagePreferences($0) }
+        simulation.slot = AdSlotContext(feed: feed, section: section, layout: layout == .table ? .table : .collection)
+        return simulation
+    }
+
+    private func answer(
+        _ forecasts: [CampaignForecast.Forecast], of simulation: CampaignForecast, since began: ContinuousClock.Instant,
+        blocked: [String: String]
+    ) -> Answer {
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        return Answer(
+            start: Timestamp.text(milliseconds: simulation.start), pages: simulation.requests,
+            pagesPerSecond: Int(Double(simulation.requests) / max(seconds, 0.000_001)),
+            campaigns: forecasts.map { forecast in
+                let delivered = forecast.goal == nil ? forecast.impressions : forecast.days.reduce(0, +)
+                return Answer.Row(
+                    campaign: forecast.campaign, goal: forecast.goal, delivered: delivered,
+                    share: forecast.goal.map { $0 > 0 ? (Double(delivered) / Double($0) * 10_000).rounded() / 10_000 : 1 },
+                    impressions: forecast.impressions, clicks: forecast.clicks, viewers: forecast.viewers, days: forecast.days,
+                    reason: forecast.obstacle?.reason ?? blocked[forecast.campaign])
+            })
+    }
+
+    private func put(_ answer: Answer) throws {
+        switch format {
+        case .json:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try Output.put(try encoder.encode(answer) + Data("\n".utf8))
+        case .table: try Output.put(Data(table(answer).utf8))
+        }
+    }
+
+    private func table(_ answer: Answer) -> String {
+        let head = ["campaign", "goal", "delivered", "of goal", "impressions", "clicks", "viewers"]
+        let rows = answer.campaigns.map { row in
+            [
+                row.campaign, row.goal.map(String.init) ?? "-", String(row.delivered),
+                row.share.map { String(format: "%.1f %%", $0 * 100) } ?? "-", String(row.impressions), String(row.clicks),
+                String(row.viewers),
+            ]
+        }
+        let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
+        let lines = ([head] + rows).map { row in
+            row.enumerated().map { column, text in
+                let blanks = String(repeating: " ", count: widths[column] - text.count)
+                return column == 0 ? text + blanks : blanks + text
+            }.joined(separator: "  ")
+        }
+        let told = answer.campaigns.compactMap { row in row.reason.map { "\n\(row.campaign): \($0)" } }.joined()
+        return lines.joined(separator: "\n")
+            + "\n\(told)\n\(told.isEmpty ? "" : "\n")\(answer.pages) pages from \(answer.start), \(answer.pagesPerSecond) a second\n"
+    }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Foundation
+import IntertwineFeed
+import IntertwinePrimitives
+import IntertwineService
+import IntertwineStorage
+
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Count impressions, clicks, selections and undo, from the ledger's totals.",
+        discussion: "  intertwine report --from 2026-11-01 --to 2026-11-30 --by ad --format csv")
+
+    @OptionGroup var options: SettingOptions
+
+    @Option(help: "First day, in UTC (default: 30 days ago).")
+    var from: CalendarDay?
+
+    @Option(help: "Last day, in UTC (default: today).")
+    var to: CalendarDay?
+
+    @Option(help: "What the rows are.")
+    var by = LedgerReport.Grouping.day
+
+    @Option(help: "What they are divided by once more.")
+    var and: LedgerReport.Grouping?
+
+    @Flag(help: "Estimate how many different viewers there were.")
+    var viewers = false
+
+    @Option(help: "How they are written.")
+    var format = ReportFormat.table
+
+    func run() async throws {
+        let configuration = try await options.configuration()
+        let last = to ?? CalendarDay.today
+        let first = from ?? CalendarDay(number: last.number - 29)
+        guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
+        let ledger = try configuration.existingLedger()
+        let prefixes = try configuration.advertisementPrefixes()
+        let question = LedgerReport.Query(
+            days: Int(first.number)...Int(last.number), by: by, and: and, prefixes: prefixes, countsViewers: viewers)
+        if let fault = question.error { throw ValidationError(fault) }
+        var report: LedgerReport
+        do {
+            report = try await ledger?.report(question) ?? LedgerReport(rows: [])
+            if question.includesPace, let ledger {
+                let figures = try await configuration.campaignFigures(ledger, now: WallClock.now())
+                report.add(figures)
+                note(figures, besides: report)
+            }
+        } catch is LedgerReport.TooManyRowsError {
+            throw ValidationError(LedgerReport.TooManyRowsError.advice)
+        }
+        try Output.put(format.text(of: report, question).utf8)
+    }
+
+    /// Tells on standard error of campaigns that are blocked and, beside a table for people, of those that have no row in it.
+    private func note(_ figures: [String: CampaignStatistics], besides report: LedgerReport) {
+        let shown = Set(report.rows.map { $0.keys[0].text })
+        for (campaign, figures) in figures.sorted(by: { $0.key < $1.key }) {
+            if let reason = figures.blockage {
+                Output.printError("warning: the campaign '\(campaign)' is blocked: \(reason)")
+            } else if format == .table, !shown.contains(campaign) {
+                Output.printError("the campaign '\(campaign)': nothing counted on these days, \(figures.delivered ?? 0) delivered in all")
+            }
+        }
+    }
+}
+
+extension LedgerReport.Grouping: ExpressibleByArgument {}
+
+/// How a report is written.
+enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
+    case table, json, csv
+
+    func text(of report: LedgerReport, _ question: LedgerReport.Query) -> String {
+        let rows = report.table(of: question)
+        return switch self {
+        case .table: Self.table(rows)
+        case .csv: report.csv(of: question)
+        case .json: "[" + rows.dropFirst().map { Self.object(rows[0], $0) }.joined(separator: ",") + "]\n"
+        }
+    }
+
+    private static func table(_ texts: [[String]]) -> String {
+        let rows = texts.map { $0.map(\.shown) }
+        guard let columns = rows.first?.indices else { return "" }
+        let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = columns.map { column in
+                let padding = String(repeating: " ", count: widths[column] - row[column].count)
+                return column == 0 ? row[column] + padding : padding + row[column]
+            }
+            return cells.joined(separator: "  ") + "\n"
+        }.joined()
+    }
+
+    private static func object(_ names: [String], _ row: [String]) -> String {
+        let pairs = zip(names, row).map { name, text in
+            let isKey = LedgerReport.Grouping(rawValue: name) != nil
+            let value = text.isEmpty && !isKey ? "null" : LedgerReport.hasTexts(name) ? quoted(text) : text
+            return "\(quoted(name)):\(value)"
+        }
+        return "{" + pairs.joined(separator: ",") + "}"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.append(jsonString: text.utf8)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension CalendarDay: ExpressibleByArgument {
+    package init?(argument: String) {
+        self.init(argument)
+    }
+
+    static var today: CalendarDay { CalendarDay(ofSecond: WallClock.now() / 1_000) }
+}

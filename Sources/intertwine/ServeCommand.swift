@@ -1,0 +1,60 @@
+import ArgumentParser
+import CoreMetrics
+import Glibc
+import IntertwineService
+import Logging
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve the feed until SIGTERM or SIGINT.",
+        discussion: "  intertwine serve --port 8080 --database data/intertwine.sqlite")
+
+    @OptionGroup var options: SettingOptions
+
+    @Option(help: "IP address to listen on (server.host).")
+    var host: String?
+
+    @Option(help: "Port to listen on (server.port).")
+    var port: Int?
+
+    @Option(help: "Port of the operators' listener (admin.port).")
+    var adminPort: Int?
+
+    @Flag(
+        help: """
+            Start although a database file or the signing key is missing, older than the others, or of another store, and go on with what is \
+            there.
+            """)
+    var acceptDataLoss = false
+
+    private func read() async throws -> ServiceConfiguration {
+        var configuration = try await options.checkedConfiguration([
+            "server.host": host, "server.port": port.map(String.init), "admin.port": adminPort.map(String.init),
+        ])
+        configuration.store.acceptsDataLoss = acceptDataLoss
+        return configuration
+    }
+
+    func run() async throws {
+        // Whoever has the configuration read again before the service is there gets what it begins with. The others make servers that people
+        // know open their logs or start anew: here they mean nothing, and must not end the process.
+        for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
+        let isReadOnce = options.isReadOnce
+        let source = ConfigurationSource(file: isReadOnce ? nil : options.file) { [self] in
+            if isReadOnce { throw ConfigurationError("\(options.file): the configuration came from a pipe, which is read once") }
+            return try await read()
+        }
+        let configuration = try await read()
+        // Where SQLite rewrites a database: beside the store, which is on a disk that holds it.
+        setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
+        let telemetry = Telemetry(configuration.log)
+        LoggingSystem.bootstrap { _ in telemetry.logHandler }
+        MetricsSystem.bootstrap(telemetry.registry)
+        try await FeedService.serve(configuration: configuration, telemetry: telemetry, logger: telemetry.logger, reloading: source) {
+            addresses in
+            // Whoever reads this may be gone, too.
+            for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+import IntertwinePrimitives
+import Testing
+
+@testable import IntertwineFeed
+
+@Suite("Delivery of campaigns")
+struct CampaignDeliveryTests {
+    /// A Monday, midnight in UTC.
+    static let start: Int64 = 1_763_942_400_000
+    static let day: Int64 = 86_400_000
+    static let place = AdSlotContext(feed: "main")
+
+    static func campaign(_ id: String, _ change: (inout Campaign) -> Void = { _ in }) -> Campaign {
+        var campaign = Campaign(id: id, advertiser: "ACME", creatives: ["\(id)-1"])
+        campaign.starts = start
+        campaign.ends = start + day
+        change(&campaign)
+        return campaign
+    }
+
+    static func book(_ campaigns: [Campaign]) -> CampaignIndex {
+        CampaignIndex(campaigns) { (CreativeID(kind: "advertisement", id: $0), [.collection]) }
+    }
+
+    static func page(
+        _ viewer: String? = "v", page: UInt32 = 1, now: Int64 = start + 1, places: Int = 1, attributes: String = "", languages: String = ""
+    ) -> AdServer.Page {
+        AdServer.Page(
+            slots: Array(repeating: place, count: places), identity: page,
+            facts: TargetingContext(
+                viewer: viewer, attributes: ViewerAttributes(attributes), languages: LanguagePreferences(languages), moment: now / 300_000),
+            now: now)
+    }
+
+    static func seen(_ given: AdServer.ServedAd, by viewer: String? = "v", at now: Int64 = start + 1) -> LedgerEvent {
+        var showing = ImpressionContext(campaign: given.campaign, feed: "main", remembered: given.remembered)
+        showing.reservation = given.reservation
+        return LedgerEvent(at: now, kind: .impression, cell: "ad", viewer: viewer, showing: showing)
+    }
+
+    func delivery(_ ledger: (any CampaignLedger)? = nil) -> AdServer {
+        AdServer(ledger: ledger, process: "p", lifetime: 300_000)
+    }
+
+    @Test("goals are met within 2 % and not exceeded on a day of 100,000 requests", arguments: [1, 3])
+    func paces(processes: Int) async throws {
+        var simulation = CampaignForecast(start: Self.start)
+        (simulation.days, simulation.requests, simulation.processes) = (1, 100_000, processes)
+        (simulation.seen, simulation.clicked) = (0.8, 0.02)
+        let campaigns = [
+            Self.campaign("even") {
+                $0.goal = .init(unit: .impressions, total: 20_000); $0.pacing = .even
+            },
+            Self.campaign("daily") {
+                $0.goal = .init(unit: .impressions, daily: 10_000)
+                $0.pacing = .even
+                ($0.starts, $0.ends) = (nil, nil)
+            },
+            Self.campaign("hours") {
+                $0.goal = .init(unit: .impressions, total: 5_000)
+                $0.pacing = .even
+                $0.targeting.hours = 0b1111 << 8
+            },
+            Self.campaign("soon") { $0.goal = .init(unit: .impressions, total: 3_000) },
+            Self.campaign("clicks") {
+                $0.goal = .init(unit: .clicks, total: 200); $0.pacing = .even
+            },
+            Self.campaign("rest") { $0.priority = .house },
+        ]
+        let forecasts = try await simulation.run(campaigns)
+        for forecast in forecasts.prefix(5) {
+            let goal = try #require(forecast.goal)
+            let delivered = forecast.days[0]
+            #expect(delivered <= goal + (forecast.campaign == "clicks" ? 4 : 0), "\(forecast)")
+            #expect(Double(delivered) >= Double(goal) * 0.98, "\(forecast)")
+        }
+        #expect(forecasts[5].impressions > 20_000)
+    }
+
+    @Test("small goals are met to the last one, spread over the day", arguments: [1, 3])
+    func smallGoals(processes: Int) async throws {
+        var simulation = CampaignForecast(start: Self.start)
+        (simulation.days, simulation.requests, simulation.processes, simulation.seen) = (1, 100_000, processes, 0.8)
+        let goals = [1, 2, 3, 5, 7, 10, 20]
+        let campaigns = goals.map { goal in
+            Self.campaign("\(goal)") {
+                ($0.goal, $0.pacing) = (.init(unit: .impressions, total: goal), .even)
+                ($0.starts, $0.ends) = (Self.start, Self.start + Self.day)
+            }
+        }
+        let forecasts = try await simulation.run(campaigns + [Self.campaign("rest") { $0.priority = .house }])
+        #expect(forecasts.prefix(goals.count).map { $0.days[0] } == goals)
+    }
+
+    @Test("a goal of days is forecast by the days of its zone, as far as the flight and the time take part of them")
+    func daysOfZones() async throws {
+        var simulation = CampaignForecast(start: Self.start)
+        (simulation.days, simulation.requests) = (2, 200_000)
+        let forecasts = try await simulation.run([
+            Self.campaign("berlin") {
+                $0.goal = .init(unit: .impressions, daily: 2_000)
+                $0.pacing = .even
+                $0.zone = CampaignTimeZone("+02:00") ?? $0.zone
+                ($0.starts, $0.ends) = (Self.start, Self.start + 2 * Self.day)
+            }
+        ])
+        let goal = try #require(forecasts[0].goal)
+        let delivered = forecasts[0].days.reduce(0, +)
+        // Days of 22, 24 and 2 hours.
+        #expect(goal == 6_000 && delivered <= goal && Double(delivered) >= Double(goal) * 0.98, "\(forecasts)")
+    }
+
+    @Test("an even campaign is at its pace all day long")
+    func isEven() throws {
+        let (delivery, book) = (
+            delivery(),
+            Self.book([
+                Self.campaign("a") {
+                    $0.goal = .init(unit: .impressions, total: 2_400); $0.pacing = .even
+                }
+            ])
+        )
+        var delivered = 0
+        for number in 0..<24_000 {
+            let now = Self.start + Int64(number) * 3_600
+            if let given = try delivery.allocate(Self.page("v\(number)", now: now), of: book)[0] {
+                delivered += 1
+                delivery.eventsDidCommit([Self.seen(given, by: "v\(number)", at: now)], [.counted])
+            }
+            if number % 1_000 == 999 { #expect(abs(delivered - (number + 1) / 10) <= 1) }
+        }
+    }
+
+    @Test("what is given out counts until it is seen or its time is over, and what is exhausted leaves at once")
+    func reserves() throws {
+        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 2) }]))
+        let first = try #require(try delivery.allocate(Self.page("1"), of: book)[0])
+        #expect(try delivery.allocate(Self.page("2"), of: book)[0] != nil)
+        #expect(try delivery.allocate(Self.page("3"), of: book)[0] == nil)
+        // The same page once more is the same, and gives nothing out.
+        #expect(try delivery.allocate(Self.page("1"), of: book)[0] == first)
+        delivery.eventsDidCommit([Self.seen(first)], [.counted])
+        #expect(try delivery.allocate(Self.page("3", page: 2), of: book)[0] == nil)
+        // What a robot saw counts for nothing. The other one is never seen.
+        delivery.eventsDidCommit([Self.seen(first)], [.bot])
+        let later = Self.start + 310_000
+        #expect(try delivery.allocate(Self.page("4", now: later), of: book)[0] != nil)
+        #expect(try delivery.allocate(Self.page("5", now: later), of: book)[0] == nil)
+        #expect(delivery.progress(of: book, now: later).map(\.obstacle) == [.reserved])
+    }
+
+    /// Somebody without a name, who asks from an address.
+    private static func nameless(_ number: Int, from address: UInt16, at now: Int64 = start + 1) -> AdServer.Page {
+        var page = page(nil, page: UInt32(number + 1), now: now)
+        page.facts.address = address
+        return page
+    }
+
+    @Test("who has no name and sees nothing holds a quarter of what is out at most, and all of them a half")
+    func nameless() throws {
+        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 40) }]))
+        func ask(_ address: UInt16, _ numbers: Range<Int>, at now: Int64 = Self.start + 1) throws -> [AdServer.ServedAd] {
+            try numbers.compactMap { try delivery.allocate(Self.nameless($0, from: address, at: now), of: book)[0] }
+        }
+        let first = try ask(7, 0..<100)
+        #expect(first.count == 10)
+        #expect(try ask(8, 100..<200).count == 10)
+        #expect(try ask(9, 200..<300).isEmpty)
+        let page = Self.nameless(300, from: 9)
+        #expect(try delivery.explain(page, of: book, served: [nil]) == [[.reserved]])
+        #expect(try (0..<100).count { try delivery.allocate(Self.page("v\($0)"), of: book)[0] != nil } == 20)
+        // Who sees what was given gets more, and what nobody sees is free in the end.
+        delivery.eventsDidCommit(first.prefix(4).map { Self.seen($0, by: nil) }, Array(repeating: .counted, count: 4))
+        let later = Self.start + 310_000
+        #expect(try ask(7, 300..<400, at: later).count == 9)
+    }
+
+    @Test("who asks every second and sees nothing leaves most of an even pace to the others")
+    func namelessPace() throws {
+        let hour = Self.campaign("a") {
+            ($0.goal, $0.pacing, $0.ends) = (.init(unit: .impressions, total: 360), .even, Self.start + 6 * 3_600_000)
+        }
+        let (delivery, book) = (delivery(), Self.book([hour]))
+        var seen = 0
+        for second in 0..<21_600 {
+            let now = Self.start + Int64(second) * 1_000
+            _ = try delivery.allocate(Self.nameless(second, from: 7, at: now), of: book)
+            guard second % 10 == 0, let given = try delivery.allocate(Self.page("v\(second)", now: now), of: book)[0] else { continue }
+            delivery.eventsDidCommit([Self.seen(given, by: "v\(second)", at: now)], [.counted])
+            seen += 1
+        }
+        #expect((350...360).contains(seen))
+    }
+
+    @Test("an impression ends the reservation of its own place, and one that comes late ends none")
+    func endsItsOwn() throws {
+        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 3) }]))
+        let first = try #require(try delivery.allocate(Self.page("1"), of: book)[0])
+        let second = try #require(try delivery.allocate(Self.page("2", now: Self.start + 200_000), of: book)[0])
+        let late = Self.start + 310_000
+        delivery.eventsDidCommit([Self.seen(first, by: "1", at: late)], [.counted])
+        // Of three, one is delivered and one given out still.
+        #expect(delivery.progress(of: book, now: late).map(\.reserved) == [1])
+        #expect(try delivery.allocate(Self.page("3", now: late), of: book)[0] != nil)
+        #expect(try delivery.allocate(Self.page("4", now: late), of: book)[0] == nil)
+        delivery.eventsDidCommit([Self.seen(second, by: "2", at: late)], [.counted])
+        #expect(delivery.progress(of: book, now: late).map(\.reserved) == [1])
+    }
+
+    @Test("a viewer sees a campaign no more often than its caps permit; who has no name sees it not at all")
+    func caps() throws {
+        let (delivery, book) = (
+            delivery(),
+            Self.book([
+                Self.campaign("a") {
+                    $0.caps = [.init(count: 2, window: 3_600)]; $0.creatives = ["1", "2", "3"]
+                }
+            ])
+        )
+        #expect(try delivery.allocate(Self.page(nil), of: book) == [nil])
+        #expect(try delivery.allocate(Self.page("v", places: 3), of: book).compactMap(\.self).count == 2)
+        #expect(try delivery.allocate(Self.page("v", page: 2), of: book) == [nil])
+        #expect(try delivery.allocate(Self.page("w"), of: book)[0] != nil)
+    }
+
+    @Test("caps are kept over a simulated week, by the ledger's exposures")
+    func capsHold() async throws {
+        var simulation = CampaignForecast(start: Self.start)
+        (simulation.days, simulation.requests, simulation.viewers) = (2, 20_000, 50)
+        let forecasts = try await simulation.run([
+            Self.campaign("a") {
+                $0.caps = [.init(count: 3, window: 86_400)]; $0.ends = Self.start + 2 * Self.day
+            }
+        ])
+        #expect((290...300).contains(forecasts[0].impressions))
+    }
+
+    @Test("the highest priority goes first, and within it the weights decide")
+    func priorities() throws {
+        let light = Self.campaign("light")
+        let heavy = Self.campaign("heavy") { $0.weight = 3 }
+        let house = Self.campaign("house") {
+            $0.priority = .house; $0.weight = 1_000
+        }
+        let (one, other) = (delivery(), delivery())
+        let book = Self.book([light, heavy, house])
+        var counts: [String: Int] = [:]
+        for number in 0..<4_000 {
+            let page = Self.page("v\(number)")
+            let given = try one.allocate(page, of: book)[0]
+            #expect(try other.allocate(page, of: book)[0] == given)
+            counts[given?.campaign ?? "", default: 0] += 1
+        }
+        #expect(counts["house"] == nil && (2_900...3_100).contains(counts["heavy"] ?? 0))
+        // A sponsorship has all there is, and the next ones what it leaves.
+        let sponsored = Self.book([
+            light,
+            Self.campaign("sponsor") {
+                $0.priority = .sponsorship; $0.goal = .init(unit: .impressions, total: 1)
+            },
+        ])
+        #expect(try one.allocate(Self.page("s1"), of: sponsored)[0]?.campaign == "sponsor")
+        #expect(try one.allocate(Self.page("s2"), of: sponsored)[0]?.campaign == "light")
+    }
+
+    @Test(
+        "each of many campaigns that can have a place has it by its weight, whatever the others are kept from by caps, labels or attributes"
+    )
+    func draws() throws {
+        let many = (0..<200).map { number in
+            Self.campaign("c\(number)") {
+                switch number % 4 {
+                case 0: $0.weight = 3
+                case 1: $0.targeting.any = ["plan=pro"]
+                case 2: $0.caps = [.init(count: 1, window: 60)]
+                default: ($0.priority, $0.targeting.all) = (.sponsorship, ["plan=pro", "country=DE"])
+                }
+            }
+        }
+        let (delivery, book) = (delivery(), Self.book(many))
+        var counts = [0, 0, 0, 0]
+        for number in 0..<20_000 {
+            let page = Self.page(number % 2 == 0 ? nil : "v\(number)", page: UInt32(number + 1), attributes: "plan=pro")
+            let given = try #require(try delivery.allocate(page, of: book)[0])
+            counts[(Int(given.campaign.dropFirst()) ?? 0) % 4] += 1
+        }
+        // Who has no name sees none with caps: 50 x 3 to 50 x 1. Who has one sees all but the sponsors: 150 to 50 to 50.
+        #expect((13_300...13_700).contains(counts[0]) && (4_300...4_700).contains(counts[1]) && (1_850...2_150).contains(counts[2]))
+        #expect(counts[3] == 0)
+        // Where a viewer has seen all that come first, what is left is found.
+        let few = Self.book(
+            (0..<100).map { number in
+                Self.campaign("c\(number)") { if number != 77 { $0.caps = [.init(count: 1, window: 3_600)] } }
+            })
+        let shown = try (0..<120).compactMap { try delivery.allocate(Self.page("all", page: UInt32($0 + 1)), of: few)[0]?.campaign }
+        #expect(shown.count == 120 && Set(shown).count == 100)
+    }
+
+    @Test("no two of one label stand on a page, and no advertisement twice")
+    func labels() throws {
+        let book = Self.book([
+            Self.campaign("a") { $0.labels = ["cars"] }, Self.campaign("b") { $0.labels = ["cars", "fuel"] },
+            Self.campaign("c") { $0.creatives = ["x", "y"] },
+        ])
+        for number in 0..<100 {
+            let given = try delivery().allocate(Self.page("v\(number)", places: 5), of: book).compactMap(\.self)
+            #expect(given.count == 3 && Set(given.map(\.creative)).count == 3)
+            #expect(given.count { $0.campaign != "c" } == 1)
+        }
+    }
+
+    @Test(
+        "targeting asks the place, the time, the language and the attributes",
+        arguments: [
+            ("any", "plan=free, country=DE", "", true), ("any", "plan=pro", "", false), ("any", "", "", false),
+            ("all", "plan=free, country=DE", "", true), ("all", "plan=free", "", false),
+            ("none", "plan=pro", "", true), ("none", "plan=free;x", "", true), ("none", "plan=\"free\"", "", false),
+            ("german", "", "de-AT,en;q=0.5", true), ("german", "", "en, de;q=0", false), ("german", "", "", false),
+        ] as [(String, String, String, Bool)])
+    func targets(rule: String, attributes: String, languages: String, isShown: Bool) throws {
+        let book = Self.book([
+            Self.campaign("a") {
+                switch rule {
+                case "any": $0.targeting.any = ["plan=free", "plan=trial"]
+                case "all": $0.targeting.all = ["plan=free", "country=DE"]
+                case "none": $0.targeting.none = ["plan=free"]
+                default: $0.targeting.locales = ["de"]
+                }
+            }
+        ])
+        let given = try delivery().allocate(Self.page(attributes: attributes, languages: languages), of: book)
+        #expect((given[0] != nil) == isShown)
+    }
+
+    @Test("hours and days are those of the campaign's zone, and places those that it names")
+    func times() throws {
+        // 2025-11-24 is a Monday; 23:30 UTC is 00:30 on Tuesday in Berlin.
+        let late = Self.start + Self.day - 1_800_000
+        let berlin = try #require(CampaignTimeZone("Europe/Berlin"))
+        func isShown(at now: Int64, _ change: (inout Campaign) -> Void) throws -> Bool {
+            try delivery().allocate(Self.page(now: now), of: Self.book([Self.campaign("a", change)]))[0] != nil
+        }
+        #expect(
+            try isShown(at: late) {
+                $0.zone = berlin; $0.targeting.days = 0b10; $0.targeting.hours = 1
+            })
+        #expect(try !isShown(at: late) { $0.targeting.days = 0b10 })
+        #expect(
+            try !isShown(at: late) {
+                $0.zone = berlin; $0.targeting.hours = 1 << 23
+            })
+        #expect(try !isShown(at: late) { $0.starts = late + 1 })
+        #expect(try !isShown(at: late) { $0.ends = late })
+        #expect(try !isShown(at: late) { $0.targeting.feeds = ["news"] })
+        #expect(try !isShown(at: late) { $0.targeting.sections = ["top"] })
+        #expect(try !isShown(at: late) { $0.targeting.layouts = [.table] })
+        #expect(CampaignTimeZone("+05:30") != nil && CampaignTimeZone("Mars/Base") == nil && CampaignTimeZone("+25:00") == nil)
+    }
+
+    @Test("says of each campaign why it was not chosen")
+    func explains() throws {
+        let book = Self.book([
+            Self.campaign("chosen") { $0.labels = ["cars"] },
+            Self.campaign("labelled") {
+                $0.labels = ["cars"]; $0.priority = .house
+            },
+            Self.campaign("later") { $0.starts = Self.start + 10 },
+            Self.campaign("elsewhere") { $0.targeting.feeds = ["news"] },
+            Self.campaign("others") { $0.targeting.any = ["plan=pro"] },
+        ])
+        let delivery = delivery()
+        let page = Self.page(places: 2)
+        let given = try delivery.allocate(page, of: book)
+        #expect(given.map { $0?.campaign } == ["chosen", nil])
+        let reasons = try delivery.explain(page, of: book, served: given)
+        let names = book.campaigns.map(\.id)
+        #expect(
+            Dictionary(uniqueKeysWithValues: zip(names, reasons[0])) == [
+                "chosen": nil, "labelled": .lost, "later": .notStarted, "elsewhere": .feed, "others": .attributes,
+            ])
+        #expect(zip(names, reasons[1]).first { $0.0 == "labelled" }?.1 == .label)
+    }
+}

@@ -1,0 +1,338 @@
+import Foundation
+import IntertwineFetch
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Fetching from a real origin", .timeLimit(.minutes(1)))
+struct TransferTests {
+    @Test("A body comes whole, in order, with its head; nothing but what was asked goes out")
+    func whole() async throws {
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png", "X-A: 1", "X-A: 2"], body: bytes) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url("/a?b=c"))
+        #expect(fetched.failure == .some(nil))
+        #expect(fetched.body == bytes)
+        #expect(fetched.head?.status == 200)
+        #expect(fetched.head?.headers["x-a"] == "1, 2")
+        #expect(fetched.head?.contentLength == bytes.count)
+        #expect(fetched.endings == 1)
+        let request = try #require(origin.requests.first)
+        #expect(request.path == "/a?b=c")
+        #expect(Set(request.headers.keys) == ["host", "accept"])
+        await fetcher.stop()
+    }
+
+    @Test("Connections are used again")
+    func reuse() async throws {
+        let origin = try Origin { _, connection in connection.answer(200, body: [1, 2, 3]) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        for _ in 0..<10 {
+            let fetched = try await fetcher.get(origin.url())
+            #expect(fetched.body == [1, 2, 3])
+        }
+        #expect(origin.connections == 1)
+        await fetcher.stop()
+    }
+
+    @Test("Redirects are followed three times and no more")
+    func redirects() async throws {
+        let origin = try Origin { request, connection in
+            let left = Int(request.path.dropFirst()) ?? 0
+            if left == 0 { connection.answer(200, body: [7]) } else { connection.answer(302, ["Location: \(left - 1)"], body: [9]) }
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let three = try await fetcher.get(origin.url("/3"))
+        #expect(three.failure == .some(nil))
+        #expect(three.body == [7])
+        #expect(three.head?.url.text == origin.url("/0"))
+        let four = try await fetcher.get(origin.url("/4"))
+        #expect(four.failure == .some(.tooManyRedirects))
+        #expect(four.head == nil)
+        await fetcher.stop()
+    }
+
+    @Test("Large or endless redirect bodies are not read", .timeLimit(.minutes(1)))
+    func redirectBody() async throws {
+        let origin = try Origin { request, connection in
+            guard request.path == "/from" else { return connection.answer(200, body: [7]) }
+            connection.send("HTTP/1.1 301 X\r\nLocation: /to\r\n\r\n")
+            while connection.send([UInt8](repeating: 0, count: 4_096)) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url("/from"))
+        #expect(fetched.body == [7])
+        await fetcher.stop()
+    }
+
+    @Test("A body larger than the limit is cut off while it comes, whatever was declared (CVE-2025-59471, CVE-2026-44577)")
+    func endless() async throws {
+        let origin = try Origin { request, connection in
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let chunk = Array("1000\r\n".utf8) + [UInt8](repeating: 1, count: 4_096) + Array("\r\n".utf8)
+            while connection.send(chunk) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        var limits = FetchLimits()
+        limits.bodyBytes = 100_000
+        let fetched = try await fetcher.get(origin.url(), limits: limits)
+        #expect(fetched.failure == .some(.bodyTooLarge))
+        #expect(fetched.body.count <= 100_000)
+        await origin.closed(1)
+        await fetcher.stop()
+    }
+
+    @Test(
+        "What lies around a body's content is bounded like the content: extensions of chunks, endless ones and many, and trailers",
+        arguments: [
+            ("1;", "x", ""), ("", "1;a=\(String(repeating: "x", count: 1_000))\r\nb\r\n", ""), ("0\r\n", "A: b\r\n", ""),
+            ("0\r\n", "Trailer-\(String(repeating: "x", count: 1_000)): b\r\n", ""),
+        ])
+    func framing(_ start: String, _ part: String, _ end: String) async throws {
+        let sent = Atomic<Int>(0)
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(start)")
+            let block = Array(String(repeating: part, count: max(1, 4_096 / part.utf8.count)).utf8)
+            while connection.send(block) { sent.add(block.count, ordering: .relaxed) }
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect([.bodyTooLarge, .headTooLarge].contains(fetched.failure), "\(String(describing: fetched.failure))")
+        await origin.closed(1)
+        // With what the kernel holds on both sides.
+        #expect(sent.load(ordering: .relaxed) < 12 << 20)
+        await fetcher.stop()
+    }
+
+    @Test("A body in chunks of one byte each is taken, with a few words beside each of them")
+    func crumbs() async throws {
+        let body = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.send(body.flatMap { Array("1;a\r\n".utf8) + [$0] + Array("\r\n".utf8) } + Array("0\r\n\r\n".utf8))
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        var limits = FetchLimits()
+        limits.framingBytes = 100
+        for _ in 0..<2 { #expect(try await fetcher.get(origin.url(), limits: limits).body == body) }
+        #expect(origin.connections == 1)
+        await fetcher.stop()
+    }
+
+    @Test("A declared length above the limit is refused at the head")
+    func declaredTooLarge() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\n")
+            connection.waitForClose()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.bodyTooLarge))
+        #expect(fetched.head == nil)
+        await fetcher.stop()
+    }
+
+    @Test(
+        "A head without end is cut off (CVE-2023-38039)",
+        arguments: ["X-Filler: \(String(repeating: "x", count: 100))\r\n", "A: b\r\n"])
+    func endlessHead(_ line: String) async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\n")
+            for _ in 0..<10_000 where !connection.send(line) { break }
+            connection.waitForClose()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.headTooLarge))
+        await fetcher.stop()
+    }
+
+    @Test("Interim answers without end are cut off")
+    func endlessInterim() async throws {
+        let origin = try Origin { _, connection in
+            while connection.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n") {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.headTooLarge))
+        await fetcher.stop()
+    }
+
+    @Test("Fewer bytes than declared is a failure")
+    func lyingLength() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nshort")
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.truncated))
+        await fetcher.stop()
+    }
+
+    @Test(
+        "What is no HTTP is a failure",
+        arguments: ["SSH-2.0-OpenSSH\r\n\r\n", "\0\0\0\0", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n"])
+    func nonsense(_ answer: String) async throws {
+        let origin = try Origin { _, connection in
+            connection.send(answer)
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.protocolError))
+        await fetcher.stop()
+    }
+
+    @Test("A reset before the head is a lost connection, and worth a second attempt")
+    func reset() async throws {
+        let origin = try Origin { _, connection in connection.reset() }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.connectionLost))
+        #expect(FetchError.connectionLost.isWorthRetrying)
+        await fetcher.stop()
+    }
+
+    @Test("A silent origin runs into the head's deadline, a dripping one into the total (CVE-2022-41952)")
+    func slow() async throws {
+        let origin = try Origin { request, connection in
+            guard request.path == "/drip" else { return connection.waitForClose() }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n")
+            while connection.send([1]) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        var limits = FetchLimits()
+        limits.head = .milliseconds(150)
+        let silent = try await fetcher.get(origin.url("/silent"), limits: limits)
+        #expect(silent.failure == .some(.headTimeout))
+        limits.total = .milliseconds(300)
+        let drip = try await fetcher.get(origin.url("/drip"), limits: limits)
+        #expect(drip.failure == .some(.totalTimeout))
+        await fetcher.stop()
+    }
+
+    @Test("An origin may think before its head for longer than a body may stand still")
+    func thoughtful() async throws {
+        let origin = try Origin { request, connection in
+            if request.path == "/body" {
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+                return connection.waitForClose()
+            }
+            Thread.sleep(forTimeInterval: 2.5)
+            connection.answer(200, body: [1, 2, 3])
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        var limits = FetchLimits()
+        limits.slowSeconds = 1
+        limits.head = .seconds(20)
+        limits.total = .seconds(30)
+        let head = try fetcher.start(origin.url("/head"), limits: limits)
+        let body = try await fetcher.get(origin.url("/body"), limits: limits)
+        #expect(body.failure == .some(.tooSlow))
+        await head.ended()
+        #expect(head.failure == .some(nil) && head.body == [1, 2, 3])
+        await fetcher.stop()
+    }
+
+    @Test(
+        "Lengths that contradict each other, or are none, are an error; equal ones and those under a transfer coding are not (RFC 9112)",
+        arguments: [
+            (["Content-Length: 3", "Content-Length: 2"], false), (["Content-Length: 3, 2"], false), (["Content-Length: +3"], false),
+            (["Content-Length: "], false), (["Content-Length: 3,"], false), (["Content-Length: 99999999999999999999999"], false),
+            (["Content-Length: 3", "Content-Length: 3"], true), (["Content-Length: 3, 3"], true), (["Content-Length: 3"], true),
+        ])
+    func lengths(_ fields: [String], _ isSound: Bool) async throws {
+        let origin = try Origin { _, connection in
+            connection.send((["HTTP/1.1 200 OK"] + fields + ["", "abc"]).joined(separator: "\r\n"))
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(isSound ? nil : .protocolError))
+        #expect(fetched.body == (isSound ? Array("abc".utf8) : []))
+        await fetcher.stop()
+    }
+
+    @Test("A length beside a transfer coding does not count")
+    func codedLength() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.body == Array("abc".utf8) || fetched.failure == .some(.protocolError))
+        await fetcher.stop()
+    }
+
+    @Test("Nobody listens")
+    func refused() async throws {
+        let origin = try Origin { _, _ in }
+        origin.stop()
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.failure == .some(.connectFailed) || fetched.failure == .some(.connectionLost))
+        await fetcher.stop()
+    }
+
+    @Test("A delegate that wants no more ends the fetch, and hears nothing further")
+    func rejected() async throws {
+        let origin = try Origin { _, connection in connection.answer(200, body: [1, 2, 3]) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try fetcher.start(origin.url()) { _ in false }
+        await fetched.ended()
+        #expect(fetched.failure == .some(.rejected))
+        #expect(fetched.body.isEmpty)
+        await fetcher.stop()
+    }
+
+    @Test("A compressed body is handed over as it is, never unpacked")
+    func compressed() async throws {
+        let packed: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Encoding: gzip"], body: packed) }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(fetched.body == packed)
+        #expect(origin.requests.first?.headers["accept-encoding"] == nil)
+        await fetcher.stop()
+    }
+
+    @Test("After the end of the transfers every fetch ends at once")
+    func shutDown() async throws {
+        let origin = try Origin { _, connection in connection.waitForClose() }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try fetcher.start(origin.url())
+        await origin.requested(1)
+        await fetcher.transfers.shutDown()
+        #expect(fetched.failure == .some(.shuttingDown))
+        let late = try await fetcher.get(origin.url())
+        #expect(late.failure == .some(.shuttingDown))
+        await fetcher.stop()
+    }
+}

@@ -1,0 +1,155 @@
+import IntertwineHTTPServer
+import TestSupport
+import Testing
+
+@Suite("Answers that no task waits for")
+struct DeferredAnswerTests {
+    typealias Reply = PendingResponse.Reply
+
+    /// A server that hands out the replies of `/later/…` instead of calling them.
+    private func server(
+        _ change: (inout HTTPServerConfiguration) -> Void = { _ in }
+    ) async throws -> (server: TestServer, replies: AsyncStream<Reply>) {
+        let (replies, handedOut) = AsyncStream<Reply>.makeStream()
+        return (try await TestServer.start(EchoHandler(later: { handedOut.yield($0) }), change), replies)
+    }
+
+    private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
+
+    @Test("come in the order of the requests, with all others")
+    func pipelining() async throws {
+        let port = try await TestServer.shared.value.port
+        try await offPool {
+            let client = try RawClient(port: port)
+            let paths = (0..<32).map { ["/page", "/n\($0)", "/later/\($0)"][$0 % 3] }
+            try client.send(paths.map(Self.get).joined())
+            for path in paths {
+                let answer = try client.response()
+                let expected = path == "/page" ? EchoHandler.text : Array((path.hasPrefix("/n") ? "GET a \(path)\n" : "later").utf8)
+                #expect(answer.body == expected)
+            }
+            try client.send("HEAD /later/1 HTTP/1.1\r\nHost: a\r\n\r\n")
+            let head = try client.response(to: "HEAD")
+            #expect(head.status == 200 && head["content-length"] == "5" && head.body.isEmpty)
+        }
+    }
+
+    @Test("are for one plain segment behind the prefix", arguments: ["/later/", "/later/a/b", "/later/a?b", "/later/%61", "/late"])
+    func others(path: String) async throws {
+        let port = try await TestServer.shared.value.port
+        try await offPool {
+            let client = try RawClient(port: port)
+            try client.send(Self.get(path))
+            #expect(try client.response().text == "GET a \(path)\n")
+        }
+    }
+
+    @Test("may come from any thread, and come once")
+    func once() async throws {
+        let (server, replies) = try await server()
+        let answers = Task {
+            try await offPool {
+                let client = try RawClient(port: server.port)
+                try client.send(Self.get("/later/1") + Self.get("/page"))
+                return try (0..<2).map { _ in try client.response().body }
+            }
+        }
+        for await reply in replies {
+            reply { EchoHandler.deferred }
+            reply { EchoHandler.deferred }
+            break
+        }
+        #expect(try await answers.value == [Array("later".utf8), EchoHandler.text])
+        await server.server.shutdown(grace: .seconds(5))
+    }
+
+    @Test("are 503 where they do not come in time; what comes after that is nobody's")
+    func never() async throws {
+        let (server, replies) = try await server { $0.handlerTimeout = .milliseconds(100) }
+        let statuses = try await offPool {
+            let client = try RawClient(port: server.port)
+            try client.send(Self.get("/later/1"))
+            let answer = try client.response()
+            #expect(answer.closes)
+            return answer.status
+        }
+        #expect(statuses == 503)
+        for await reply in replies {
+            reply { EchoHandler.deferred }
+            break
+        }
+        try await offPool {
+            let client = try RawClient(port: server.port)
+            try client.send(Self.get("/page"))
+            #expect(try client.response().body == EchoHandler.text)
+        }
+        await server.server.shutdown(grace: .seconds(5))
+        #expect(server.server.openConnections == 0)
+    }
+
+    @Test("to a client that is gone are dropped")
+    func gone() async throws {
+        let (server, replies) = try await server()
+        // The client goes away with the end of its scope.
+        try await offPool { try RawClient(port: server.port).send(Self.get("/later/1")) }
+        for await reply in replies {
+            reply { EchoHandler.deferred }
+            break
+        }
+        await server.server.shutdown(grace: .seconds(5))
+        #expect(server.server.openConnections == 0)
+    }
+
+    @Test("are called off where nobody waits any more, once, and never where they came")
+    func calledOff() async throws {
+        let (replies, handedOut) = AsyncStream<Reply>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let server = try await TestServer.start(EchoHandler(later: { handedOut.yield($0) }, calledOff: { end.yield() }))
+        try await offPool {
+            let client = try RawClient(port: server.port)
+            try client.send(Self.get("/later/1"))
+        }
+        for await _ in ends { break }
+        var reply = replies.makeAsyncIterator()
+        _ = await reply.next()
+        let answer = Task {
+            try await offPool {
+                let client = try RawClient(port: server.port)
+                try client.send("GET /later/2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                return try client.response().status
+            }
+        }
+        if let reply = await reply.next() { reply { EchoHandler.deferred } }
+        #expect(try await answer.value == 200)
+        await server.server.shutdown(grace: .seconds(5))
+        end.finish()
+        var more = 0
+        for await _ in ends { more += 1 }
+        #expect(more == 0)
+    }
+
+    @Test("are waited for when the server stops, and are the last of their connection")
+    func stopping() async throws {
+        let (server, replies) = try await server()
+        let answer = Task {
+            try await offPool {
+                let client = try RawClient(port: server.port)
+                try client.send(Self.get("/later/1"))
+                let answer = try client.response()
+                #expect(try client.isClosedByServer())
+                return answer
+            }
+        }
+        for await reply in replies {
+            let stopping = Task { await server.server.shutdown(grace: .seconds(20)) }
+            // The port is free once the listener is closed.
+            try await offPool { while let client = try? RawClient(port: server.port) { client.close() } }
+            reply { EchoHandler.deferred }
+            await stopping.value
+            break
+        }
+        #expect(try await answer.value.text == "later")
+        #expect(try await answer.value.closes)
+        #expect(server.server.openConnections == 0)
+    }
+}

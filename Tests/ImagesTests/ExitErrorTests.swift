@@ -1,0 +1,307 @@
+import IntertwineFetch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import IntertwineImages
+
+@Suite("What is not served", .timeLimit(.minutes(1)))
+struct RefusalTests {
+    private static let html = Array("<html><script>alert(1)</script>".utf8)
+
+    @Test(
+        "Declared type and first bytes must agree, and be a picture's (CVE-2019-18923)",
+        arguments: [
+            (["Content-Type: text/html"], html, "type-denied"), (["Content-Type: image/png, text/html"], Picture.png(), "type-denied"),
+            (["Content-Type: image/png", "Content-Type: text/html"], Picture.png(), "type-denied"), ([], html, "type-mismatch"),
+            (["Content-Type: application/octet-stream"], Array("<svg xmlns=".utf8), "type-mismatch"),
+            (["Content-Type: image/x-png"], Picture.jpeg, "type-mismatch"),
+            (["Content-Type: image/svg+xml"], Array("<svg/>".utf8), "type-denied"), (["Content-Type: image/png"], html, "type-mismatch"),
+            (["Content-Type: image/png"], Picture.jpeg, "type-mismatch"), (["Content-Type: image/png"], [], "type-mismatch"),
+            (["Content-Type: image/png"], [0x89, 0x50], "type-mismatch"),
+            (["Content-Type: image/gif"], Array("GIF89".utf8), "type-mismatch"),
+            (["Content-Type: image/png", "Content-Encoding: gzip"], [0x1f, 0x8b, 8, 0], "encoded-body"),
+        ] as [([String], [UInt8], String)])
+    func types(_ fields: [String], _ body: [UInt8], _ code: String) async throws {
+        let origin = try Origin { _, connection in connection.answer(200, fields, body: body) }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a.png"))
+        #expect(got.status == 415 && got.failure?.code == code)
+        #expect(got.body.isEmpty && got.headers["Content-Type"] == nil)
+        #expect(house.manager.cached(origin.url("/a.png")) == nil)
+        await house.stop()
+    }
+
+    @Test("The type is judged at the head: a stream that never ends is not waited for (CVE-2022-41952)")
+    func stream() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n\r\n")
+            while connection.send([UInt8](repeating: 1, count: 4_096)) {}
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        #expect(try await house.get(origin.url("/radio")).failure == ImageError(.typeDenied))
+        await origin.closed(1)
+        await house.stop()
+    }
+
+    @Test("A picture cut off by a lost connection of unknown length is served and not kept")
+    func cutOff() async throws {
+        let origin = try Origin { request, connection in
+            connection.send("HTTP/1.0 200 OK\r\nContent-Type: image/png\r\n\r\n")
+            connection.send(request.path == "/whole" ? Picture.png(1) : Array(Picture.png(1).dropLast(100)))
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let cut = try await house.get(origin.url("/cut"))
+        #expect(cut.body.count == 1_900 && cut.headers["Cache-Control"] == "no-store" && !cut.outcome.isStored)
+        #expect(house.manager.cached(origin.url("/cut")) == nil)
+        #expect(try await house.get(origin.url("/whole")).body == Picture.png(1))
+        #expect(house.manager.cached(origin.url("/whole")) != nil)
+        await house.stop()
+    }
+
+    @Test(
+        "A JPEG that lost its tail before its origin measured it is served and not kept, nor promised to be", arguments: [2_000, 200_000])
+    func cutAtOrigin(_ size: Int) async throws {
+        let body = Frames.jpeg(800, 600) + [UInt8](repeating: 0, count: size)
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/jpeg"], body: body) }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a"))
+        #expect(got.status == 200 && got.body == body)
+        if size < 65_536 { #expect(got.headers["Cache-Control"] == "no-store" && !got.outcome.isStored) }
+        #expect(house.manager.cached(origin.url("/a")) == nil)
+        await house.stop()
+    }
+
+    @Test("What comes in full is kept, with anything behind its end, and where it is a picture in little more than its first bytes")
+    func keptInFull() async throws {
+        let filling = [UInt8](repeating: 0, count: 20_000)
+        let bodies: [(String, [UInt8])] = [
+            ("png", Picture.png(1) + filling), ("png", Array("\u{89}PNG\r\n\u{1a}\n".unicodeScalars.map { UInt8($0.value) }) + filling),
+            ("jpeg", Frames.jpeg(800, 600) + [0xff, 0xd9] + filling), ("jpeg", [0xff, 0xd8, 0xff, 0xe0] + filling),
+        ]
+        for (kind, body) in bodies {
+            let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/\(kind)"], body: body) }
+            defer { origin.stop() }
+            let house = try House([origin])
+            #expect(try await house.get(origin.url("/a")).body == body)
+            #expect(house.manager.cached(origin.url("/a")) != nil)
+            await house.stop()
+        }
+    }
+
+    @Test(
+        "A few bytes that would be gigabytes once drawn",
+        arguments: [
+            ("png", Frames.png(20_000, 20_000), "too-many-pixels"), ("jpeg", Frames.jpeg(6_400, 6_400, 0xc2), "too-many-pixels"),
+            ("gif", Frames.gif(65_535, 65_535), "too-many-pixels"), ("gif", Frames.gif(1, 1, frame: (60_000, 60_000)), "too-many-pixels"),
+            ("avif", Frames.avif((20_000, 20_000)), "too-many-pixels"),
+            ("jpeg", Frames.jpeg(11_000, 11_000, before: [0, 0, 0xff, 1, 0xff, 0xd0]), "too-many-pixels"),
+            ("webp", Frames.webpExtended(16_777_216, 1), "too-many-pixels"),
+            ("gif", Frames.gif(4_000, 3_000, frames: 50), "too-many-pixels"),
+            ("png", Frames.apng(100, 100, frames: 50_000), "too-many-pixels"),
+            ("webp", Frames.webpAnimated(1, 1, frames: 3_000), "too-many-frames"),
+            ("gif", Frames.gif(1, 1, frames: 3_000), "too-many-frames"),
+            ("png", Frames.png(0, 0), "type-mismatch"),
+        ])
+    func bombs(_ kind: String, _ body: [UInt8], _ code: String) async throws {
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/\(kind)"], body: body) }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let got = try await house.get(origin.url("/a"))
+        #expect(got.status == 415 && got.failure?.code == code && got.body.isEmpty)
+        #expect(house.manager.cached(origin.url("/a")) == nil)
+        await house.stop()
+    }
+
+    @Test("A fragment of any kind, though its length is as its origin measured it, is served and not kept", arguments: Frames.real)
+    func fragments(_ kind: ImageFormat, _ whole: [UInt8]) async throws {
+        let origin = try Origin { request, connection in
+            let body = request.path == "/whole" ? whole : Array(whole.dropLast(6))
+            connection.answer(200, ["Content-Type: \(kind.contentType)"], body: body)
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let cut = try await house.get(origin.url("/cut"), accept: "image/*")
+        #expect(cut.status == 200 && cut.headers["Cache-Control"] == "no-store" && !cut.outcome.isStored)
+        #expect(house.manager.cached(origin.url("/cut")) == nil)
+        #expect(try await house.get(origin.url("/whole")).outcome.isStored)
+        #expect(house.manager.cached(origin.url("/whole")) != nil)
+        await house.stop()
+    }
+
+    @Test("A size that comes too late for a refusal breaks the picture off")
+    func lateBomb() async throws {
+        let gate = Gate()
+        let filler: [UInt8] = [0xff, 0xe1, 0xff, 0xff] + [UInt8](repeating: 7, count: 65_533)
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\n\r\n")
+            connection.send([0xff, 0xd8] + filler)
+            gate.wait()
+            connection.send(filler + Frames.jpeg(6_400, 6_400, 0xc2).dropFirst(2))
+            connection.waitForClose()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        let answer = await house.manager.image(ImageRequest(origin.url("/a")))
+        #expect(answer.status == 200)
+        gate.open()
+        #expect(try await Got(answer).failure?.reason == .tooManyPixels)
+        await house.stop()
+    }
+
+    @Test(
+        "What the address policy refuses is refused with its reason (jina-ai/reader #1252, linkding #1458)",
+        arguments: [
+            ("http://127.0.0.2:PORT/", 403, "address-denied"), ("http://10.0.0.1:PORT/", 403, "address-denied"),
+            ("http://127.0.0.1:22/", 403, "port-denied"), ("file:///etc/passwd", 403, "scheme-denied"),
+            ("http://a@127.0.0.1:PORT/", 403, "userinfo-denied"),
+            ("http://nowhere.example:PORT/", 502, "host-not-found"), ("http://127.0.0.1:PORT/inside", 403, "address-denied"),
+            ("http://127.0.0.1:PORT/round", 502, "too-many-redirects"),
+        ])
+    func policy(_ source: String, _ status: Int, _ code: String) async throws {
+        let trap = try Origin("127.0.0.2") { _, connection in connection.answer(200) }
+        let origin = try Origin { request, connection in
+            connection.answer(302, ["Location: \(request.path == "/inside" ? trap.url() : "/round")"])
+        }
+        defer { origin.stop() }
+        let house = try House([origin, trap])
+        let got = try await house.get(source.replacing("PORT", with: String(origin.port)))
+        #expect(got.status == status && got.failure?.code == code)
+        await house.stop()
+        trap.stop()
+        #expect(trap.connections == 0)
+    }
+
+    @Test("Beyond the queue: 503 with Retry-After, and the origin never sees more at once than it should")
+    func overload() async throws {
+        let gate = Gate()
+        let atOnce = Atomic<Int>(0)
+        let most = Atomic<Int>(0)
+        let origin = try Origin { _, connection in
+            most.max(atOnce.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
+            gate.wait()
+            atOnce.subtract(1, ordering: .relaxed)
+            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) {
+            $0.queue = 10
+            $0.queueTimeout = .seconds(30)
+        }
+        let answers = EventLog<Int>()
+        let group = (0..<50).map { number in
+            Task {
+                let got = try await house.get(origin.url("/\(number)"))
+                if got.status == 503 {
+                    #expect(got.headers["Retry-After"] == "1" && got.failure == ImageError(.overloaded, retryAfter: 1))
+                }
+                answers.append(got.status)
+            }
+        }
+        await answers.wait { $0.count == 34 }
+        #expect(answers.events.allSatisfy { $0 == 503 })
+        #expect(await house.manager.metrics().queued == 10)
+        await origin.requested(6)
+        while atOnce.load(ordering: .relaxed) < 6 { await Task.yield() }
+        gate.open()
+        for task in group { try await task.value }
+        #expect(answers.events.count { $0 == 200 } == 16)
+        #expect(most.load(ordering: .relaxed) == 6)
+        await house.stop()
+    }
+
+    @Test("Who has waited too long for a turn is told so")
+    func patience() async throws {
+        let origin = try Origin { _, connection in connection.waitForClose() }
+        defer { origin.stop() }
+        let house = try House([origin]) {
+            $0.downloads = 1
+            $0.queueTimeout = .milliseconds(20)
+        }
+        let first = Task { try await house.get(origin.url("/1")) }
+        await origin.requested(1)
+        let second = try await house.get(origin.url("/2"))
+        #expect(second.failure == ImageError(.queueTimeout, retryAfter: 1) && second.status == 503)
+        first.cancel()
+        _ = try await first.value
+        await house.stop()
+    }
+
+    @Test("Where nothing is declared, or no more than bytes, the bytes decide, and what they are is said")
+    func undeclared() async throws {
+        let origin = try Origin { request, connection in
+            let fields = request.path == "/" ? [] : ["Content-Type: \(request.path.dropFirst())"]
+            connection.answer(200, fields, body: request.path == "/image/pjpeg" ? Picture.jpeg : Picture.png())
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        for type in ["", "application/octet-stream", "binary/octet-stream", "image/pjpeg", "image/x-png"] {
+            for _ in 0..<2 {
+                let got = try await house.get(origin.url("/\(type)"))
+                let kind = type == "image/pjpeg" ? "jpeg" : "png"
+                #expect(got.status == 200 && got.headers["Content-Type"] == "image/\(kind)", "\(type): \(got)")
+                #expect(got.headers["Content-Disposition"] == "inline; filename=\"image.\(kind)\"")
+            }
+        }
+        #expect(origin.requests.count == 5)
+        await house.stop()
+    }
+
+    @Test("A host whose every answer fails is asked gently, and one good picture makes up for it: no URL closes the host for another")
+    func badAnswers() async throws {
+        let gate = Gate()
+        let origin = try Origin { request, connection in
+            if request.path.hasPrefix("/wait") { gate.wait() }
+            if request.path.hasPrefix("/bad") { return connection.answer(500) }
+            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) { $0.queueTimeout = .seconds(30) }
+        for number in 0..<20 { #expect(try await house.get(origin.url("/bad/\(number)")).status == 502) }
+        let waiting = (0..<4).map { number in Task { try await house.get(origin.url("/wait/\(number)")) } }
+        await origin.requested(22)
+        while await house.manager.metrics().queued < 2 { await Task.yield() }
+        #expect(origin.requests.count == 22)
+        gate.open()
+        for task in waiting { #expect(try await task.value.status == 200) }
+        #expect(try await house.get(origin.url("/good.png")).status == 200)
+        #expect(await house.manager.metrics().openCircuits == 0)
+        await house.stop()
+    }
+
+    @Test("A host that cannot be reached is left alone")
+    func resting() async throws {
+        let gone = try Origin { _, connection in connection.answer(500) }
+        gone.stop()
+        let neighbour = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+        defer { neighbour.stop() }
+        let house = try House([gone, neighbour])
+        for number in 0..<10 { #expect(try await house.get(gone.url("/\(number)")).status == 502) }
+        let got = try await house.get(gone.url("/more"))
+        #expect(got.status == 503 && got.failure?.reason == .circuitOpen && got.headers["Retry-After"] != nil)
+        #expect(got.headers["Cache-Status"]?.contains("hit") == false)
+        #expect(await house.manager.metrics().openCircuits == 1)
+        // Another port of the same host is another server.
+        #expect(try await house.get(neighbour.url("/a.png")).status == 200)
+        await house.stop()
+    }
+
+    @Test("The memory for downloads is bounded over all of them together")
+    func budget() async throws {
+        let origin = try Origin { _, connection in
+            connection.answer(200, ["Content-Type: image/png"], body: Picture.png(1, bytes: 500_000))
+        }
+        defer { origin.stop() }
+        let house = try House([origin]) { $0.bufferBytes = 300_000 }
+        let got = try await house.get(origin.url("/a.png"))
+        #expect(got.failure?.reason == .buffersFull)
+        while await house.manager.metrics().bufferBytes > 0 {}
+        await house.stop()
+    }
+}

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import IntertwineImages
+
+@Suite("What is a picture")
+struct MediaKindTests {
+    @Test(
+        "A declared type is one media type, and one of ours",
+        arguments: [
+            ("image/png", ImageFormat.png), ("IMAGE/JPEG", .jpeg), ("image/jpg", .jpeg), ("image/gif; a=b", .gif), (" image/webp ", .webp),
+            ("image/avif;", .avif), ("image/png; charset=\"x\"", .png), ("image/pjpeg", .jpeg), ("Image/X-PNG", .png),
+        ])
+    func declared(_ field: String, _ kind: ImageFormat) {
+        #expect(ImageFormat.declared(field) == .kind(kind))
+    }
+
+    @Test(
+        "Who says nothing, or no more than that it is bytes, leaves it to the bytes",
+        arguments: [nil, "", "application/octet-stream", "Binary/Octet-Stream; x=y"])
+    func open(_ field: String?) {
+        #expect(ImageFormat.declared(field) == .open)
+    }
+
+    @Test(
+        "Everything else is refused: lists, documents, nonsense (CVE-2019-18923)",
+        arguments: [
+            "image/png, text/html", "text/html, image/png", "image/png text/html", "image/png; a=b, text/html", "image/png;text/html",
+            "text/html", "image/svg+xml", "application/xml", "image/*", "*/*", "image/", "png", "image/bmp", "image/tiff", "image/png/x",
+            "text/html; image/png", "application/octet-stream, image/png", "; a=b", "image/pngx", "image/heic",
+        ])
+    func refused(_ field: String) {
+        #expect(ImageFormat.declared(field) == .denied)
+    }
+
+    @Test(
+        "The first bytes tell",
+        arguments: [
+            (Picture.png(), ImageFormat.png), (Picture.jpeg, .jpeg), (Picture.gif, .gif), (Array("GIF87a".utf8), .gif),
+            (Picture.webp, .webp),
+            (Picture.avif, .avif),
+        ])
+    func sniffed(_ bytes: [UInt8], _ kind: ImageFormat) {
+        #expect(ImageFormat.sniff(bytes) == .kind(kind))
+        // From a beginning that is too short nothing follows yet, and never the wrong thing.
+        for length in 0..<bytes.count {
+            let sniffed = ImageFormat.sniff(Array(bytes.prefix(length)))
+            #expect(sniffed == .unclear || sniffed == .kind(kind))
+        }
+    }
+
+    @Test(
+        "Documents and other formats are nothing",
+        arguments: [
+            Array("<html>".utf8), Array("<svg xmlns=".utf8), Array("<?xml version".utf8), Array("GIF88a".utf8), Array("RIFF....WAVE".utf8),
+            Array("BM......".utf8), [0, 0, 0, 24] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mif1heic".utf8),
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0xff, 0xff, 0xff, 0xff] + Array("ftypavif".utf8),
+        ] as [[UInt8]])
+    func unknown(_ bytes: [UInt8]) {
+        #expect(ImageFormat.sniff(bytes) == .unknown)
+    }
+
+    @Test(
+        "A picture whose tail is missing is not whole",
+        arguments: [
+            (Picture.png(), ImageFormat.png), (Picture.jpeg, .jpeg), (Picture.gif, .gif), (Picture.webp, .webp), (Picture.avif, .avif),
+        ])
+    func whole(_ bytes: [UInt8], _ kind: ImageFormat) {
+        #expect(kind.isComplete(bytes, isDelimited: false))
+        #expect(!kind.isComplete(Array(bytes.dropLast(1)), isDelimited: false))
+        #expect(!kind.isComplete(Array(bytes.prefix(5)), isDelimited: false))
+    }
+
+    @Test("A real picture is whole with all of it, and with no less, wherever it was cut and whoever measured it", arguments: Frames.real)
+    func cut(_ kind: ImageFormat, _ bytes: [UInt8]) {
+        for isDelimited in [true, false] {
+            #expect(kind.isComplete(bytes, isDelimited: isDelimited))
+            #expect(kind.isComplete(bytes + [0, 1, 2], isDelimited: isDelimited))
+            // So much shows that it is one at all.
+            for length in 32..<(bytes.count - 1) { #expect(!kind.isComplete(Array(bytes.prefix(length)), isDelimited: isDelimited)) }
+        }
+    }
+}

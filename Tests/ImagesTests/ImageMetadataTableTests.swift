@@ -1,0 +1,79 @@
+import IntertwineFetch
+import TestSupport
+import Testing
+
+@testable import IntertwineImages
+
+@Suite("What pictures look like")
+struct PictureFactsTableTests {
+    private static func facts(_ number: Int) -> ImageMetadata {
+        ImageMetadata(
+            width: 1_600 + number, height: 12_000, frames: 1, hasAlpha: number % 2 == 1, color: "#0a1b2c",
+            thumbHash: (0..<25).map { UInt8(truncatingIfNeeded: number + $0) })
+    }
+
+    private static func flush(_ table: ImageMetadataTable) async {
+        await withCheckedContinuation { continuation in table.flush { continuation.resume() } }
+    }
+
+    @Test("is known to the next process, torn records but for themselves, and forgotten with the picture")
+    func files() async throws {
+        let folder = TemporaryFolder()
+        let first = ImageMetadataTable(folder: folder.path, capacity: 100)
+        let version = first.version
+        for number in 0..<40 { first.learn("http://example.com/\(number)", Self.facts(number), of: "1") }
+        #expect(first.version > version)
+        await Self.flush(first)
+        #expect(FileBytes.facts(of: folder.path + "/facts")?.bytes == 40 * 72)
+        var bytes = try #require(FileBytes.read(folder.path + "/facts"))
+        bytes[72 * 3 + 20] ^= 1
+        #expect(FileBytes.write(bytes + [1, 2, 3], to: folder.path + "/facts") == nil)
+        let second = ImageMetadataTable(folder: folder.path, capacity: 100)
+        await Self.flush(second)
+        for number in 0..<40 {
+            #expect(second.facts(of: "http://example.com/\(number)") == (number == 3 ? nil : Self.facts(number)))
+        }
+        second.forget(.source("http://example.com/5"))
+        await Self.flush(second)
+        let third = ImageMetadataTable(folder: folder.path, capacity: 100)
+        await Self.flush(third)
+        #expect(third.facts(of: "http://example.com/5") == nil && third.facts(of: "http://example.com/6") == Self.facts(6))
+        third.forget(.all)
+        await Self.flush(third)
+        #expect(third.facts(of: "http://example.com/6") == nil && FileBytes.facts(of: folder.path + "/facts")?.bytes == 0)
+    }
+
+    @Test("is what was found first of a content, and corrected where there is another one, in this process and the next")
+    func corrections() async throws {
+        let folder = TemporaryFolder()
+        let source = "http://example.com/1"
+        let first = ImageMetadataTable(folder: folder.path, capacity: 100)
+        first.learn(source, Self.facts(1), of: "\"a\"")
+        first.learn(source, Self.facts(2), of: "\"a\"")
+        #expect(first.facts(of: source) == Self.facts(1) && first.revision == 0)
+        await Self.flush(first)
+        let second = ImageMetadataTable(folder: folder.path, capacity: 100)
+        await Self.flush(second)
+        second.learn(source, Self.facts(2), of: "\"a\"")
+        #expect(second.facts(of: source) == Self.facts(1) && second.revision == 0)
+        second.learn(source, Self.facts(1), of: "\"b\"")
+        #expect(second.revision == 0)
+        second.learn(source, Self.facts(3), of: "\"c\"")
+        #expect(second.facts(of: source) == Self.facts(3) && second.revision == 1)
+        second.forget(.source(source))
+        #expect(second.facts(of: source) == nil && second.revision == 2)
+    }
+
+    @Test("is bounded in memory and on disk, and what is asked for stays")
+    func bounds() async throws {
+        let folder = TemporaryFolder()
+        let table = ImageMetadataTable(folder: folder.path, capacity: 100)
+        for number in 0..<5_000 {
+            table.learn("http://example.com/\(number)", Self.facts(number % 100), of: "\(number)")
+            #expect(table.facts(of: "http://example.com/0") != nil)
+        }
+        await Self.flush(table)
+        #expect((0..<5_000).count { table.facts(of: "http://example.com/\($0)") != nil } <= 101)
+        #expect(try #require(FileBytes.facts(of: folder.path + "/facts")?.bytes) <= 72 * 5_100)
+    }
+}

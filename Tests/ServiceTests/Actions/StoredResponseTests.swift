@@ -1,0 +1,29 @@
+import HTTPTypes
+import IntertwineFeed
+import IntertwineRouting
+import Testing
+
+@testable import IntertwineService
+
+@Suite("Answers kept under an idempotency key")
+struct StoredAnswerTests {
+    @Test("read back as they were written", arguments: [Verdict.duplicate, nil], ["https://a.example/", nil])
+    func roundTrip(verdict: Verdict?, location: String?) throws {
+        for language in ["pt-BR", nil] {
+            let answer = StoredResponse(
+                status: .seeOther, verdict: verdict, location: location, language: language, body: Array("{\n}\n".utf8))
+            #expect(try StoredResponse(answer.bytes) == answer)
+        }
+    }
+
+    @Test("those that were kept without a verdict can still be read")
+    func withoutVerdict() throws {
+        let answer = try StoredResponse(Array("200\n\n{}".utf8))
+        #expect(answer == StoredResponse(status: .ok, verdict: nil, location: nil, body: Array("{}".utf8)))
+    }
+
+    @Test("what is none is refused", arguments: ["", "\n\n", "200", "200\n", "x\n\n", "99\n\n", " \n\n"])
+    func damaged(text: String) {
+        #expect(throws: Problem.self) { try StoredResponse(Array(text.utf8)) }
+    }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import IntertwineFeed
+import IntertwineFetch
+import IntertwineStorage
+import IntertwineSync
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Synchronising with a real origin", .timeLimit(.minutes(2)))
+struct SourceRunTests {
+    static let nine = (1...9).map { "u\($0)" }
+
+    @Test(
+        "pages are followed to the last, by Link, by a URL in the document and by a cursor",
+        arguments: ["link", "url", "cursor", "one page"])
+    func paging(by way: String) async throws {
+        let api = try Api(Self.nine) { $0.perPage = way == "one page" ? 100 : 2 }
+        defer { api.origin.stop() }
+        let house = try House(api.origin, path: "/users?a=x") { source in
+            switch way {
+            case "url": source.next = .url(JSONPointer("/meta/url") ?? JSONPointer(member: ""))
+            case "cursor": source.next = .cursor(JSONPointer("/meta/next") ?? JSONPointer(member: ""), parameter: "page")
+            case "one page": source.next = .none
+            default: source.next = .link
+            }
+        }
+        let outcome = try await house.run()
+        #expect(outcome.changes?.added == 9)
+        #expect(outcome.pages == (way == "one page" ? 1 : 5) && outcome.items == 9)
+        #expect(try await house.ids() == Self.nine)
+        if way == "cursor" { #expect(api.origin.requests.contains { $0.path == "/users?a=x&page=4" }) }
+        await house.stop()
+    }
+
+    @Test("new, changed and gone are taken over in one step, and nothing is written where nothing is new")
+    func changes() async throws {
+        let api = try Api(Self.nine)
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        try await house.run()
+        api.publish(["u9", "new"] + Self.nine.dropFirst(4).dropLast())
+        let outcome = try await house.run()
+        #expect([outcome.changes?.added, outcome.changes?.changed, outcome.changes?.removed] == [1, 5, 4])
+        #expect(try await house.ids() == ["u5", "u6", "u7", "u8", "u9", "new"])
+        let version = house.store.version
+        #expect(try await house.run().changes == nil)
+        #expect(house.store.version == version)
+        await house.stop()
+    }
+
+    @Test("304 for each page says that nothing is new, and costs one request a page without a body")
+    func notModified() async throws {
+        let api = try Api(Self.nine) { $0.perPage = 3 }
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        try await house.run()
+        let before = api.origin.requests.count
+        let outcome = try await house.run()
+        #expect(outcome.changes == nil && outcome.items == 9 && outcome.pages == 3)
+        let asked = api.origin.requests.dropFirst(before)
+        #expect(asked.map { $0.headers["if-none-match"] } == ["\"v1-0\"", "\"v1-1\"", "\"v1-2\""])
+        await house.stop()
+    }
+
+    @Test(
+        "what others changed or removed comes back though nothing is new at the origin, and nothing is asked for twice",
+        arguments: [true, false])
+    func restores(hasValidators: Bool) async throws {
+        let api = try Api(Self.nine) {
+            $0.hasValidators = hasValidators
+            $0.perPage = 5
+        }
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        try await house.run()
+        let item = try UserKind().validate(ItemFields(Array(Api.user("u2", version: 99).utf8)))
+        _ = try await house.store.put(item)
+        _ = try await house.store.remove(kind: "user", id: "u9")
+        let outcome = try await house.run()
+        #expect([outcome.changes?.added, outcome.changes?.changed, outcome.changes?.unchanged] == [1, 1, 7])
+        #expect(Set(try await house.users().map(\.name)) == ["v1"])
+        // An item of somebody else's makes the store another one, and is nothing to restore.
+        _ = try await house.store.put(UserKind().validate(ItemFields(Array(Api.user("mine", version: 7).utf8))))
+        for _ in 0..<2 {
+            let (version, requests) = (house.store.version, api.origin.requests.count)
+            #expect(try await house.run().changes == nil)
+            #expect(house.store.version == version)
+            #expect(api.origin.requests.count == requests + (hasValidators ? 2 : 3))
+        }
+        await house.stop()
+    }
+
+    @Test("while another process synchronises the same source it is busy, which is told apart from a fault")
+    func busy() async throws {
+        let api = try Api(Self.nine)
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        let other = try SourceSnapshot(of: "people", kind: UserKind(), into: house.database)
+        do {
+            try await house.run()
+            Issue.record("there are two at once")
+        } catch let failure as SourceError {
+            #expect(failure.cause == .busy && "\(failure)".hasPrefix("the source people is being synchronised already"))
+        }
+        other.discard()
+        #expect(try await house.run().items == 9)
+        await house.stop()
+    }
+
+    @Test("the last success is kept beside the store, also where nothing was new, and a failure leaves it")
+    func record() async throws {
+        let api = try Api(Self.nine)
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        let started = Int64(Date.now.timeIntervalSince1970 * 1_000)
+        #expect(SourceRecord(of: "people", beside: house.database) == nil)
+        try await house.run()
+        let first = try #require(SourceRecord(of: "people", beside: house.database))
+        #expect(first.items == 9 && first.pages == 5 && first.skipped == 0 && first.lastSuccess >= started)
+        try await house.run()
+        let second = try #require(SourceRecord(of: "people", beside: house.database))
+        #expect(second.items == 9 && second.lastSuccess >= first.lastSuccess)
+        api.publish([])
+        _ = try await house.failure()
+        #expect(SourceRecord(of: "people", beside: house.database) == second)
+        try Data("rubbish".utf8).write(to: URL(fileURLWithPath: house.database + ".synced-people"))
+        #expect(SourceRecord(of: "people", beside: house.database) == nil)
+        await house.stop()
+    }
+
+    @Test("304 for the first page alone is not believed: a change on another one is found")
+    func lastPageChanged() async throws {
+        let api = try Api(Self.nine) { $0.perPage = 8 }
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        try await house.run()
+        api.change { state in
+            state.ids[8] = "other"
+            state.instead = { request, connection in
+                guard request.headers["if-none-match"] != nil, request.path.hasSuffix("=1") else { return false }
+                connection.answer(200, ["ETag: \"changed\""], body: Array(#"{"data":{"users":[]}}"#.utf8))
+                return true
+            }
+        }
+        let outcome = try await house.run()
+        #expect([outcome.changes?.added, outcome.changes?.removed] == [1, 1])
+        #expect(try await house.ids().last == "other")
+        await house.stop()
+    }
+
+    @Test("304 that nobody asked for is no answer")
+    func unaskedNotModified() async throws {
+        let api = try Api(Self.nine) {
+            $0.instead = { _, connection in connection.send("HTTP/1.1 304 Not Modified\r\n\r\n") }
+        }
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        #expect(try await house.failure() == "page 1: the origin answered 304")
+        await house.stop()
+    }
+
+    @Test("without validators the same pages are known by their bytes")
+    func sameBytes() async throws {
+        let api = try Api(Self.nine) { $0.hasValidators = false }
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        try await house.run()
+        #expect(try await house.run().changes == nil)
+        api.publish(Self.nine)
+        #expect(try await house.run().changes?.changed == 9)
+        await house.stop()
+    }
+
+    @Test("compressed pages are read like others, and what they swell to is bounded")
+    func compressed() async throws {
+        let api = try Api((0..<5_000).map { "user-\($0)" }) {
+            $0.isCompressed = true
+            $0.perPage = 5_000
+        }
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        let outcome = try await house.run()
+        #expect(outcome.items == 5_000)
+        api.publish(["user-1"])
+        house.change { $0.byteLimit = 1_000 }
+        api.change { $0.ids = (0..<5_000).map { "user-\($0)" } }
+        #expect(try await house.failure() == "the list has more than 1000 bytes; max-bytes allows more")
+        await house.stop()
+    }
+
+    @Test("headers of the source go to its own origin alone, wherever the next page is")
+    func headers() async throws {
+        let other = try Origin("127.0.0.2", port: 0) { _, connection in connection.answer(200, body: []) }
+        other.stop()
+        let api = try Api(["a"])
+        defer { api.origin.stop() }
+        let elsewhere = try Origin("127.0.0.2", port: api.origin.port) { _, connection in
+            connection.answer(200, body: Array(#"{"data":{"users":[\#(Api.user("b", version: 1))]}}"#.utf8))
+        }
+        defer { elsewhere.stop() }
+        let link = "Link: <\(elsewhere.url("/users"))>; rel=next"
+        api.change { state in
+            state.instead = { _, connection in
+                connection.answer(200, [link], body: Array(#"{"data":{"users":[\#(Api.user("a", version: 1))]}}"#.utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin, allowed: ["127.0.0.0/8"]) { $0.headers = FetchHeaderFields(["Authorization": "secret"]) }
+        try await house.run()
+        #expect(try await house.ids() == ["a", "b"])
+        #expect(api.origin.requests.allSatisfy { $0.headers["authorization"] == "secret" })
+        #expect(elsewhere.requests.allSatisfy { $0.headers["authorization"] == nil })
+        await house.stop()
+    }
+
+    @Test("a task that is cancelled gives up at once and leaves nothing behind")
+    func cancelled() async throws {
+        let gate = Gate()
+        let api = try Api(Self.nine) {
+            $0.instead = { _, connection in
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+                gate.wait()
+                return true
+            }
+        }
+        defer { api.origin.stop() }
+        let house = try House(api.origin)
+        let task = Task { try await house.run() }
+        await api.origin.requested(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        gate.open()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: house.folder).filter { $0.contains("source") } == [])
+        await house.stop()
+    }
+}
