@@ -117,7 +117,7 @@ struct ServiceSamples: Sendable {
             .gauge("intertwine_tracker_calls_waiting", "Calls of trackers that are still to be answered.", state.summary.waiting),
             .gauge(
                 "intertwine_tracker_calls_given_up", "Calls of trackers that were given up, of those that are kept.",
-                state.summary.abandoned),
+                state.summary.givenUp),
         ]
     }
 

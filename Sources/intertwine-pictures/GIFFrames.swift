@@ -36,7 +36,7 @@ struct GIFFrames {
                 skipData()
             case 0x2c:
                 guard offset + 9 <= bytes.count else { return nil }
-                func number(_ offset: Int) -> Int { Int(bytes[offset + offset]) | Int(bytes[offset + offset + 1]) << 8 }
+                func number(_ index: Int) -> Int { Int(bytes[offset + index]) | Int(bytes[offset + index + 1]) << 8 }
                 let pixels = number(4) * number(6)
                 offset += 9 + Self.table(bytes[offset + 8])
                 guard let width = byte() else { return nil }

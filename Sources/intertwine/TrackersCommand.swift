@@ -41,11 +41,11 @@ struct TrackersCommand: AsyncParsableCommand {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let document = Document(
-                waiting: summary.waiting, givenUp: summary.abandoned, calls: (waiting + givenUp).map(Document.Call.init))
+                waiting: summary.waiting, givenUp: summary.givenUp, calls: (waiting + givenUp).map(Document.Call.init))
             try Output.put(try encoder.encode(document) + Array("\n".utf8))
         case .table:
             let oldest = summary.oldest.map { ", the oldest of an event at \(Timestamp.text(milliseconds: $0))" } ?? ""
-            try Output.put("\(summary.waiting) waiting\(oldest); \(summary.abandoned) given up\n".utf8)
+            try Output.put("\(summary.waiting) waiting\(oldest); \(summary.givenUp) given up\n".utf8)
             for call in waiting + givenUp { try Output.put(Self.line(call).utf8) }
         }
     }

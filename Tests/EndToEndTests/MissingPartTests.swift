@@ -179,7 +179,7 @@ struct MissingPartTests {
                 try folder.take(Self.parts, from: backup)
                 #expect(try folder.refusal() == nil)
             }
-            for (part, migration) in [("intertwine.sqlite", 7), ("intertwine.ledger.sqlite", 16)] {
+            for (part, migration) in [("intertwine.sqlite", 8), ("intertwine.ledger.sqlite", 17)] {
                 let sql = """
                     DROP TABLE store_identity; DELETE FROM grdb_migrations WHERE identifier GLOB '\(migration):*';
                     PRAGMA user_version = \(migration - 1)

@@ -122,7 +122,7 @@ struct ReloadTests {
         try await offPool {
             let service = try RunningService(
                 items: Items.users(30) + Items.advertisements(3),
-                settings: ["log.requests=false", "limits.requests-per-connection=1000000"])
+                settings: ["log.requests=false", "limits.requests-per-connection=1000000", "limits.writes-per-address=1000000"])
             let stop = Atomic(false)
             let answered = Atomic(0)
             let failed = Mutex<[String]>([])

@@ -55,7 +55,7 @@ struct ErasureTests {
         try await act(viewers, seed: 20)
         for viewer in viewers.prefix(80) {
             let erased = try await ledger.erase(viewer: viewer, owners: [])
-            #expect(erased.events > 0 && erased.listEntries > 0 && erased.exposures > 0)
+            #expect(erased.events > 0 && erased.listed > 0 && erased.exposures > 0)
             #expect(try occurrences(of: viewer) == 0)
         }
         // The others are as they were.

@@ -47,7 +47,7 @@ package protocol LedgerArchive: Sendable {
 /// What was kept of a viewer.
 package struct ErasedViewer: Sendable, Hashable, Encodable {
     /// Cells on lists.
-    package var listEntries = 0
+    package var listed = 0
     package var selections = 0
     package var exposures = 0
     package var idempotencyKeys = 0

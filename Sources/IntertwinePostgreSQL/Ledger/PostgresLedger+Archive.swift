@@ -216,7 +216,7 @@ extension PostgresLedger {
                 ])
             }
             var erased = ErasedViewer()
-            (erased.listEntries, erased.selections) = (rows[1].affected, rows[2].affected)
+            (erased.listed, erased.selections) = (rows[1].affected, rows[2].affected)
             (erased.exposures, erased.idempotencyKeys) = (rows[3].affected, rows[4].affected)
             return erased
         }

@@ -121,7 +121,7 @@ extension PostgresLedger {
                 SELECT count(*) FILTER (WHERE given_up IS NULL), count(given_up), min(at) FILTER (WHERE given_up IS NULL) FROM tracker_call
                 """)
             var summary = TrackerSummary()
-            (summary.waiting, summary.abandoned) = (Int(rows.integer(0, 0)), Int(rows.integer(0, 1)))
+            (summary.waiting, summary.givenUp) = (Int(rows.integer(0, 0)), Int(rows.integer(0, 1)))
             summary.oldest = rows.optionalInteger(0, 2)
             return summary
         }

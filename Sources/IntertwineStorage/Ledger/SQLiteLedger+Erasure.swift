@@ -14,7 +14,7 @@ extension SQLiteLedger {
                     return database.changesCount
                 }
                 var erased = ErasedViewer()
-                erased.listEntries = try remove("DELETE FROM listing WHERE viewer = ?1", viewer)
+                erased.listed = try remove("DELETE FROM listing WHERE viewer = ?1", viewer)
                 erased.selections = try remove("DELETE FROM selection WHERE viewer = ?1", viewer)
                 erased.exposures = try remove("DELETE FROM exposure WHERE viewer = ?1", viewer)
                 _ = try remove("DELETE FROM claim WHERE viewer = ?1", viewer)

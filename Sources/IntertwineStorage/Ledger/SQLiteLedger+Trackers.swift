@@ -151,7 +151,7 @@ extension SQLiteLedger: TrackerLedger {
             var summary = TrackerSummary()
             summary.waiting = Int(
                 try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up IS NULL AND due >= 0") ?? 0)
-            summary.abandoned = Int(
+            summary.givenUp = Int(
                 try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up >= 0") ?? 0)
             summary.oldest = try SQLStatement.integer(
                 database, "SELECT min(at) FROM tracker_call WHERE given_up IS NULL AND due >= 0")

@@ -111,7 +111,9 @@ struct ClientReaderTests {
 
     @Test("a program that says so in one of two user agents is one to the ledger and to campaigns")
     func repeatedUserAgent() async throws {
-        let (reader, request) = (try await reader(), try request([("User-Agent", "SomeBot/1"), ("User-Agent", "Mozilla/5.0")]))
+        let reader = try await reader()
+        var request = try request([("User-Agent", "Mozilla/5.0")])
+        request.headerFields.append(HTTPField(name: .userAgent, value: "SomeBot/1"))
         #expect(try reader.fingerprint(of: request, from: "192.0.2.1", now: 0).verdict == .bot)
         let facts = TargetingContextReader(attributesField: "", window: 1, clients: reader)
         #expect(facts.facts(of: request, from: "192.0.2.1", viewer: nil, now: 0) == nil)

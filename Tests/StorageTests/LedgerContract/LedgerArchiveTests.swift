@@ -203,7 +203,7 @@ struct LedgerArchiveTests {
                     idempotency: (key, { _ in [1] })))
         }
         let erased = try await ledger.erase(viewer: "v", owners: ["owner v", "nobody"])
-        #expect([erased.listEntries, erased.selections, erased.exposures, erased.idempotencyKeys, erased.events] == [1, 1, 1, 1, 1])
+        #expect([erased.listed, erased.selections, erased.exposures, erased.idempotencyKeys, erased.events] == [1, 1, 1, 1, 1])
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == [nil, "w"])
         #expect(try await ledger.selection(id: "sv") == nil)
         #expect(try await ledger.selection(id: "sw") != nil)

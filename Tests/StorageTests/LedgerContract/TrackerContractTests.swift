@@ -104,7 +104,7 @@ struct TrackerContractTests {
         #expect(
             try await ledger.trackerSummary()
                 == {
-                    var one = TrackerSummary(); (one.waiting, one.abandoned, one.oldest) = (2, 1, 1_000); return one
+                    var one = TrackerSummary(); (one.waiting, one.givenUp, one.oldest) = (2, 1, 1_000); return one
                 }())
         #expect(try await ledger.leaseTrackerCalls(9, now: 8_999, lease: 1).map(\.id) == [ids[3]])
     }
