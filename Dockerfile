@@ -4,13 +4,13 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libdeflate-dev zlib1g-dev libsqlite3-dev libvips-dev libpq-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
-# The dependencies in a layer of their own: it is made again when the manifest changes, not when the sources do.
+# The dependencies are a separate layer, which is rebuilt only if the manifest changes.
 COPY Package.swift ./
 RUN mkdir -p Sources/Dependencies && touch Sources/Dependencies/Empty.swift \
     && INTERTWINE_DEPENDENCIES_ALONE=1 swift build --configuration release --static-swift-stdlib \
     && rm -r Sources
 COPY Sources Sources
-# The viewer is built on it, by a link from among its files.
+# The web client contains a link to these files.
 COPY Clients/JavaScript/source Clients/JavaScript/source
 COPY Config/sample Config/sample
 RUN swift build --configuration release --product intertwine --static-swift-stdlib \
@@ -34,7 +34,7 @@ LABEL org.opencontainers.image.title="Intertwine" \
 COPY --from=build /out/ /
 COPY Config/intertwine.yaml /etc/intertwine/intertwine.yaml
 COPY Config/sample/feed.json /usr/local/share/intertwine/sample-feed.json
-# The grace ends before `docker stop` kills, after 10 s. SQLite's temporary files go where a read-only root can be written to.
+# server.grace ends before `docker stop` kills, after 10 s. SQLite's temporary files are in /data, because the root is read-only.
 ENV INTERTWINE_CONFIG=/etc/intertwine/intertwine.yaml \
     INTERTWINE_SERVER_HOST=0.0.0.0 \
     INTERTWINE_SERVER_GRACE=8s \

@@ -1,17 +1,17 @@
 # make run              build and start the service on port 8080 with the sample feed
 # make run-replicas     three replicas on a throw-away PostgreSQL cluster behind HAProxy on port 8080 (installs both)
-# make test             everything that has to pass
-# make test-clients     the feed walked with a generated Swift client, and a TypeScript one checked (installs Java)
-# make fuzz             ten million mutated inputs into the parsers, under AddressSanitizer (SECONDS=600 instead: as many as come)
-# make bench            side by side with its peers, into .build/results.md
-# make package          a Debian package and a tarball, in .build/package
-# make container-check  perform the Dockerfile without Docker, install, upgrade and remove the package, and try what comes out
+# make test             all required tests
+# make test-clients     page through the feed with a generated Swift client, and check a TypeScript one (installs Java)
+# make fuzz             ten million mutated inputs into the parsers, under AddressSanitizer (SECONDS=600: for that time instead)
+# make bench            compare with other servers, results in .build/results.md
+# make package          Debian package and tarball, in .build/package
+# make container-check  perform the Dockerfile without Docker; install, upgrade and remove the package; test the results
 # make docs             documentation of the library modules, in .build/documentation
 # make site             the documentation as a site with search, in .build/site/html
-# make screenshots      the pictures of README and site, from the running viewer
+# make screenshots      images of README and site, from the running web client
 # make manual           man page and shell completions, in .build/manual
-# make format           bring every Swift file into the project's form
-# Each target installs the Debian packages it needs, as root or through sudo, and says so.
+# make format           format every Swift file
+# Each target installs the Debian packages it needs, as root or through sudo, and prints them.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -57,23 +57,23 @@ run-replicas: install-build
 	$(RELEASE) --product intertwine-pictures
 	@PORT=$(PORT) Config/run-replicas
 
-# What tests and the browser leave in the folder for temporary files goes with it.
+# Temporary files of tests and browser are removed with their folder.
 test: install-test
 	@folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; TMPDIR=$$folder Tests/run
 
-# What runs on several threads, under ThreadSanitizer. It does not see the locks of Swift's Synchronization module on Linux, and reports
-# what they guard: look for findings outside of withLock. For people, therefore, and no part of `make test`.
+# Multithreaded code under ThreadSanitizer. On Linux it does not recognize the locks of Swift's Synchronization module and reports
+# accesses that they protect: look for findings outside of withLock. The findings need review, so the target is not part of `make test`.
 test-threads: install-test
 	$(BUILD) --build-tests --sanitize=thread --scratch-path .build-thread
 	swift test --skip-build --no-parallel --sanitize=thread --scratch-path .build-thread --filter '$(THREADED)'
 
-# What handles bytes of strangers, under AddressSanitizer.
+# Code that processes untrusted bytes, under AddressSanitizer.
 test-memory: install-test
 	$(BUILD) --build-tests --sanitize=address --scratch-path .build-address
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.suppressions:print_suppressions=0 \
 		swift test --skip-build --no-parallel --sanitize=address --scratch-path .build-address --filter '$(MEMORY)'
 
-# Clients as strangers generate them from the description. They need a Java runtime and a TypeScript compiler.
+# Clients generated from the API description. They need a Java runtime and a TypeScript compiler.
 test-clients: install-test
 	@Config/install default-jre-headless node-typescript
 	$(BUILD) --product intertwine
@@ -83,7 +83,7 @@ fuzz: install-build
 	$(BUILD) --sanitize=address --scratch-path .build-address --product ParserFuzz
 	.build-address/debug/ParserFuzz $(if $(SECONDS),$(SECONDS)s,$(INPUTS)) $(SEED)
 
-# Static: the package runs where there is no Swift.
+# Statically linked: the package runs without a Swift installation.
 package: install-build
 	@Config/install dpkg-dev
 	$(RELEASE) --static-swift-stdlib --product intertwine
