@@ -1,47 +1,48 @@
 internal import Synchronization
 
-/// The calls under way, and what is known of the hosts that are called.
+/// A limiter of concurrent calls, in total and for each host, with a circuit breaker for each host.
 ///
-/// A host whose calls are answered has several places. One that has not answered yet, or that failed lately, has one, and all of those together
-/// have half of all: however many are dead, hosts that answer are called. Who failed is asked again after a pause that doubles.
+/// A host that responds gets several concurrent calls. A host without a response so far, or with recent failures, gets one.
+/// All unproven hosts together use at most half of the total limit, so that unresponsive hosts cannot block responsive ones.
+/// A host that failed is called again after a pause that doubles with each failure.
 final class HostConcurrencyLimiter: Sendable {
     enum Answer: Equatable {
         case acquired
-        /// There may be a place in so many milliseconds. Others are not to wait behind this call meanwhile.
+        /// The limit is reached. A retry may succeed after `wait` milliseconds; calls to other hosts must not wait for it.
         case full(wait: Int64)
-        /// The host did not answer another call a moment ago.
+        /// The host failed to respond to a recent call.
         case silent
     }
 
     private struct Host {
         var inUse = 0
-        /// Of late, in milliseconds; nil before the first answer.
+        /// The moving average of response times in milliseconds; nil before the first response.
         var duration: Int64?
         var isProven = false
-        /// In a row.
+        /// The number of consecutive failures.
         var failures = 0
-        /// The pause ends then.
+        /// The time at which the pause after a failure ends.
         var silentUntil: Int64 = 0
-        /// Those that were told to wait since the last place was free.
+        /// The number of calls that were refused since the last release of this host.
         var backlog: Int64 = 0
     }
 
     private struct State {
         var hosts: [String: Host] = [:]
-        /// Hosts that are not proven and have their place.
+        /// Unproven hosts that have a call in progress.
         var tried: Set<String> = []
         var inUse = 0
     }
 
-    /// Milliseconds that a call waits where all of its host's places are taken: no less, and no more, however slow the host.
+    /// The bounds of the retry delay in milliseconds for a host at its limit.
     private static let waits: ClosedRange<Int64> = 50...5_000
-    /// The same for a host whose first answer is still to come.
+    /// The retry delay in milliseconds for a host without a response so far.
     private static let firstWait: Int64 = 250
-    /// After so many failures in a row a host that has answered before is as one that has not.
+    /// The number of consecutive failures after which a proven host counts as unproven.
     private static let mostFailures = 3
-    /// Milliseconds: the first pause and the longest.
+    /// The first and the longest pause after a failure, in milliseconds.
     private static let pauses: (first: Int64, longest: Int64) = (5_000, 60_000)
-    /// Hosts that nobody calls at the moment are remembered up to so many.
+    /// The number of hosts above which hosts without a call in progress are forgotten.
     private static let rememberedLimit = 1_000
 
     private let limits: (all: Int, host: Int)
@@ -53,7 +54,9 @@ final class HostConcurrencyLimiter: Sendable {
 
     var free: Int { limits.all - state.withLock { $0.inUse } }
 
-    /// - Parameter now: milliseconds of a clock that only goes on.
+    /// Requests permission for one call to a host.
+    ///
+    /// - Parameter now: milliseconds of a monotonic clock.
     func acquire(_ name: String, now: Int64) -> Answer {
         state.withLock { state in
             var host = state.hosts[name] ?? Host()
@@ -75,7 +78,9 @@ final class HostConcurrencyLimiter: Sendable {
         }
     }
 
-    /// - Parameter isAnswered: nil where the call was cancelled, which says nothing of its host.
+    /// Records the end of a call.
+    ///
+    /// - Parameter hasResponse: nil if the call was cancelled, which says nothing about the host.
     func release(_ name: String, duration milliseconds: Int64, hasResponse: Bool?, now: Int64) {
         state.withLock { state in
             guard var host = state.hosts[name] else { return }

@@ -5,14 +5,15 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Tells third parties of the ads that were seen and clicked: calls their URLs once the events are on disk, again and again until they
-/// answer, and gives up after so many attempts. Nobody who asks for anything here waits for that.
+/// A service that calls the tracker URLs of third parties (webhooks) after impressions and clicks.
+///
+/// Calls start after the events are on disk. A failed call is retried with backoff up to a limit of attempts. No request waits for a call.
 package struct TrackerDispatcher: ServiceLifecycle.Service {
-    /// Calls under way at once, and of those to one host.
+    /// The limits of concurrent calls: in total, and for one host.
     private static let atOnce = (all: 64, host: 8)
-    /// How long a call may take, and for how long nobody else takes it: milliseconds.
+    /// The time in milliseconds for which a call is leased to one process, which also limits its duration.
     private static let lease: Int64 = 30_000
-    /// The first wait after a failure, which doubles, and the longest: milliseconds.
+    /// The first and the longest retry delay in milliseconds. The delay doubles with each failure.
     private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
 
     package let metrics = TrackerMetrics()
@@ -21,15 +22,17 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     private let calls: @Sendable () -> TrackerCalls
     private let policy: AddressPolicy
     private let settings: TrackerSettings
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Returns milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
     private let logger: Logger
     private let certificates: String?
 
+    /// Creates a dispatcher.
+    ///
     /// - Parameters:
-    ///   - sources: whom an event has called is what all of them say.
-    ///   - now: milliseconds since 1970-01-01 UTC.
-    ///   - certificates: of the authorities that are trusted; the system's where nil.
+    ///   - sources: their trackers are combined for each event.
+    ///   - now: returns milliseconds since 1970-01-01 UTC.
+    ///   - certificates: the trusted certificate authorities; nil selects those of the system.
     package init(
         ledger: any TrackerLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
         settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, now: @escaping @Sendable () -> Int64, logger: Logger
@@ -61,7 +64,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
                             await record([call.id: outcome(of: call, answer)], of: call)
                         }
                     }
-                    // Where all that was due leads to hosts that are silent, what stands behind it is looked at next.
+                    // If all due calls lead to hosts that do not respond, the next calls in the queue are examined at once.
                     if due?.isEmpty == true { continue }
                     do { try await Task.sleep(for: due != nil ? .milliseconds(50) : .milliseconds(500)) } catch { break }
                 }
@@ -72,12 +75,12 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         loop.stop()
     }
 
-    /// Milliseconds of a clock that only goes on.
+    /// Milliseconds of a monotonic clock.
     private static var monotonic: Int64 { MonotonicInstant.now().nanoseconds / 1_000_000 }
 
-    /// Notes what is to be called, and takes the calls that are due, as far as there is room.
+    /// Queues the calls of new events, and leases due calls up to the limit of concurrent calls.
     ///
-    /// - Returns: what is to be called now; nil where nothing is due.
+    /// - Returns: the calls to make now; nil if none is due.
     private func round(_ places: HostConcurrencyLimiter) async -> [(TrackerCall, FetchURL)]? {
         do {
             let ousted = try await ledger.enqueueTrackerCalls(waiting: settings.waiting, now: now()) { [sources, calls] events in
@@ -110,7 +113,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
                 try await ledger.completeTrackerCalls(settled, now: now())
                 if metrics.wantsSummary { metrics.record(try await ledger.trackerSummary()) }
             } catch {
-                // What was taken is called all the same; the rest is taken again when its time is over.
+                // The leased calls are made despite the error. All others are leased again after their lease has expired.
                 logger.error("calls of trackers cannot be noted", metadata: ["error": "\(error)"])
             }
             return due.isEmpty ? nil : begun
@@ -123,7 +126,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         }
     }
 
-    /// Also where the service is stopping meanwhile: what was called is not called again.
+    /// Stores outcomes of a call, in a detached task, so that a service that stops does not repeat completed calls.
     private func record(_ outcomes: [Int64: TrackerOutcome], of call: TrackerCall) async {
         metrics.record(outcomes.values)
         for case .abandoned(let failure) in outcomes.values {
@@ -139,12 +142,12 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         }.value
     }
 
-    /// Whether a host is there, whatever it says; nil where it was not asked to the end.
+    /// Returns true if the host responded, with any status, and nil if the call was cancelled.
     private static func hasResponse(_ answer: Result<Int, FetchError>) -> Bool? {
         switch answer {
         case .success: true
         case .failure(.cancelled), .failure(.shuttingDown): nil
-        // A policy's refusal costs nothing, and says nothing of the next call.
+        // A refusal by the address policy costs no time, and does not predict the next call.
         case .failure(let reason): refusals.contains(reason)
         }
     }
@@ -153,7 +156,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         switch answer {
         case .success(let status) where (200..<400).contains(status): return .succeeded
         case .success(let status):
-            // Whoever says that there is nothing, or not for us, has heard of it.
+            // A 4xx status shows that the host received the call; a retry would not change the result.
             let isFinal = (400..<500).contains(status) && ![408, 425, 429].contains(status)
             return isFinal ? .abandoned("status \(status)") : failed(call, "status \(status)")
         case .failure(.cancelled), .failure(.shuttingDown): return .untried(again: now())
@@ -169,20 +172,20 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         return .failed(failure, again: now() &+ wait &+ Int64.random(in: 0...wait / 10))
     }
 
-    /// What another attempt does not change.
+    /// Errors that a retry cannot change.
     private static let refusals: Set<FetchError> = [
         .malformedURL, .schemeDenied, .userinfoDenied, .portDenied, .hostDenied, .addressDenied, .downgradeDenied, .tooManyRedirects,
     ]
 }
 
-/// How calling goes, for whoever watches.
+/// Counters of tracker calls, for metrics.
 package final class TrackerMetrics: Sendable {
     package struct State: Sendable {
         package var succeeded = 0
         package var failed = 0
         package var abandoned = 0
         package var summary = TrackerSummary()
-        /// When it was last asked for.
+        /// The time at which the summary was last read.
         fileprivate var asked: ContinuousClock.Instant?
     }
 
@@ -205,12 +208,14 @@ package final class TrackerMetrics: Sendable {
         }
     }
 
-    /// What made room for others.
+    /// Counts calls that were abandoned to make space in the queue.
     func recordAbandoned(_ count: Int) {
         shared.withLock { $0.abandoned += count }
     }
 
-    /// Whether the summary is old: to count what waits costs more than to call it.
+    /// A Boolean value indicating whether the summary is outdated.
+    ///
+    /// Why: counting the queued calls costs more than making one call, so the summary is read at most every 5 seconds.
     var wantsSummary: Bool { shared.withLock { $0.asked.map { $0.duration(to: .now) >= Self.interval } ?? true } }
 
     func record(_ summary: TrackerSummary) {
@@ -218,11 +223,11 @@ package final class TrackerMetrics: Sendable {
     }
 }
 
-/// How much is tried, and how much may wait.
+/// Limits of retries and of queued tracker calls.
 public struct TrackerSettings: Sendable {
-    /// Attempts at each call. With 12 of them the last one comes some three hours after the first.
+    /// The limit of attempts for each call. With 12 attempts the last one is about three hours after the first.
     public var attempts = 12
-    /// Calls that may wait; with more, those that failed are given up early, and where none did, events wait for their calls to be made of them.
+    /// The limit of queued calls. Above it, failed calls are abandoned early; if none has failed, new events wait until their calls can be queued.
     public var waiting = 100_000
 
     public init() {}

@@ -1,7 +1,7 @@
 internal import IntertwineFetch
 internal import Synchronization
 
-/// One call of a tracker: its answer's status is all that is wanted.
+/// A single call of a tracker URL, which returns only the status of the response.
 final class TrackerFetch: FetchDelegate {
     private struct State {
         var status: Int?
@@ -10,14 +10,14 @@ final class TrackerFetch: FetchDelegate {
         var end: Result<Int, FetchError>?
     }
 
-    /// Bytes of a body that are read; the rest is not waited for.
+    /// The limit of body bytes that are read. Further bytes are not awaited.
     private static let longestBody = 64 * 1_024
 
     private let state = Mutex(State())
 
     private init() {}
 
-    /// The status of the answer that stands at the end of the redirects.
+    /// Calls a URL and returns the status of the last response after redirects.
     static func response(_ url: FetchURL, on transfers: CurlClient) async -> Result<Int, FetchError> {
         var request = FetchRequest(url, headers: FetchHeaderFields(["Accept": "*/*", "User-Agent": "intertwine"]))
         request.limits.total = .seconds(10)
@@ -41,7 +41,7 @@ final class TrackerFetch: FetchDelegate {
 
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
         state.withLock { $0.status = head.status }
-        // A body that is read keeps the connection for the next call; nothing is made of it.
+        // The body is read and discarded, so that the connection can be reused for the next call.
         return true
     }
 
@@ -54,7 +54,7 @@ final class TrackerFetch: FetchDelegate {
 
     func fetchEnded(_ id: FetchID, _ failure: FetchError?) {
         let waiting = state.withLock { state in
-            // Whatever becomes of the body, there was an answer.
+            // A status counts as a response, even if the transfer of the body failed.
             let end: Result<Int, FetchError> = state.status.map { .success($0) } ?? .failure(failure ?? .protocolError)
             state.end = end
             defer { state.waiting = nil }

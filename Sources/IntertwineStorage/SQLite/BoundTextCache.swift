@@ -1,23 +1,25 @@
 import IntertwineFeed
 
-/// The texts of a statement that is run again and again, each time with much of the same: a parameter is bound where it differs from the run
-/// before, and SQLite copies none.
+/// A cache of text parameters for a statement that runs repeatedly with similar values.
 ///
-/// Confined to whoever has the statement; nobody else binds these parameters. They are bound to memory of this object, so it lives for as long as
-/// the statement is run.
+/// A parameter is bound only if it differs from the previous run, and SQLite copies no text.
+/// The cache is confined to the owner of the statement, and only the cache binds these parameters.
+/// The parameters refer to memory of this object, which must live as long as the statement runs.
 final class BoundTextCache {
     private struct Parameter {
-        /// Whether there was a run before.
+        /// A Boolean value indicating whether a previous run bound the parameter.
         var isBound = false
         var value: ByteString?
-        /// Where SQLite finds the value.
+        /// The memory of the value, which SQLite reads.
         var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
     private let statement: SQLStatement
     private var parameters: [Parameter]
 
-    /// - Parameter count: the parameters up to it may be bound here.
+    /// Creates a cache for a statement.
+    ///
+    /// - Parameter count: the highest parameter number that can be bound.
     init(_ statement: SQLStatement, parameters count: Int) {
         self.statement = statement
         parameters = Array(repeating: Parameter(), count: count + 1)
@@ -30,7 +32,7 @@ final class BoundTextCache {
     func bind(_ index: Int, _ text: String?) throws {
         let value = text.map { ByteString($0) }
         if parameters[index].isBound, parameters[index].value == value { return }
-        // What fails is bound anew by the next run.
+        // A parameter whose binding failed is bound again in the next run.
         parameters[index].isBound = false
         if var text {
             let bytes = text.withUTF8 { store(UnsafeRawBufferPointer($0), at: index) }

@@ -1,15 +1,16 @@
 import GRDB
 import GRDBSQLite
 
-/// The bytes of a database's main file, as they are on disk.
+/// The bytes of a database's main file on disk, read through SQLite's own file descriptor.
 ///
-/// Why: they are read through SQLite's own descriptor, because closing any other one drops the locks that SQLite holds on the file for the
-/// whole process.
+/// Why: closing any other descriptor of the file drops the locks that SQLite holds on it for the whole process.
 struct DatabaseBytes {
     private let file: UnsafeMutablePointer<sqlite3_file>
     private let methods: sqlite3_io_methods
 
-    /// - Parameter connection: is used for as long as this value is.
+    /// Creates a reader for the file of a connection.
+    ///
+    /// - Parameter connection: must stay open while this value is used.
     /// - Throws: `DatabaseError` if the connection has no file.
     init(_ connection: any SQLConnection) throws {
         var file: UnsafeMutablePointer<sqlite3_file>?
@@ -40,7 +41,7 @@ struct DatabaseBytes {
         return true
     }
 
-    /// The bytes of a page, counted from 1, as ``read(_:at:)`` has them.
+    /// Reads a page, numbered from 1, as ``read(_:at:)`` does.
     private func readPage(_ number: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Bool {
         try read(buffer, at: (number - 1) * Int64(buffer.count))
     }
@@ -49,7 +50,7 @@ struct DatabaseBytes {
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code ?? SQLITE_IOERR)) }
     }
 
-    /// Whether the unused space of some page contains a text. Reads the whole file.
+    /// Returns true if the unused space of a page contains a text. Reads the whole file.
     func unusedSpaceContains(_ text: [UInt8]) throws -> Bool {
         let header = DatabaseHeader(try bytes(DatabaseHeader.length, at: 0) ?? [])
         guard let header, !text.isEmpty else { return false }
@@ -62,7 +63,7 @@ struct DatabaseBytes {
         return false
     }
 
-    /// Some bytes of the file; nil if it ends before.
+    /// Returns bytes of the file, or nil if the file ends before them.
     func bytes(_ count: Int, at offset: Int64) throws -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         return try bytes.withUnsafeMutableBytes { try read($0, at: offset) } ? bytes : nil
@@ -75,11 +76,11 @@ struct DatabaseHeader: Equatable {
     private static let magic = Array("SQLite format 3\0".utf8)
 
     let pageSize: Int
-    /// The size of the database in pages, as it was when page 1 was last written.
+    /// The size of the database in pages at the last write of page 1.
     let pages: Int64
     let freePages: Int64
 
-    /// Nil if the bytes begin no database.
+    /// Parses a header; nil if the bytes are not a database header.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.length, bytes.starts(with: Self.magic) else { return nil }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
@@ -95,7 +96,9 @@ private struct UnusedSpace {
     private let page: UnsafeRawBufferPointer
     private var parts: [Range<Int>] = []
 
-    /// - Parameter start: the place of the page's header.
+    /// Parses the page header and collects its unused ranges.
+    ///
+    /// - Parameter start: the byte offset of the page header.
     init(_ page: UnsafeRawBufferPointer, headerAt start: Int) {
         self.page = page
         let headerLength: Int
@@ -110,7 +113,7 @@ private struct UnusedSpace {
         guard cells <= content, content <= page.count else { return }
         parts.append(cells..<content)
         var block = number(at: start + 1)
-        // Free blocks stand in ascending order, so that a corrupt chain ends too.
+        // Free blocks are in ascending order, so the loop also ends for a corrupt chain.
         while block >= content, block + 4 <= page.count {
             let end = min(block + number(at: block + 2), page.count)
             if block + 4 < end { parts.append(block + 4..<end) }

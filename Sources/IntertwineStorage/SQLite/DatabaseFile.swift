@@ -3,20 +3,20 @@ import GRDB
 import Glibc
 import IntertwineFeed
 
-/// A database file of ours: how to tell it from any other file, and how to bring it up to date.
+/// A description of an Intertwine database file, with functions that recognize, open and migrate it.
 struct DatabaseFile {
     var path: String
-    /// What the file holds, for messages: "the items", "the ledger".
+    /// The content of the file for messages: "the items", "the ledger".
     var content: String
-    /// SQLite's `application_id`, which `file` and others show too.
+    /// SQLite's `application_id`, which tools such as `file` show.
     var applicationID: Int32
     /// SQLite's `user_version`: the number of the last migration.
     var version: Int32
     var migrator: DatabaseMigrator
-    /// Whether a copy that was cut short is there to be finished; nobody else may use what it has left.
+    /// A Boolean value indicating whether this process resumes an interrupted copy. Others must not use the incomplete file.
     var isCopying = false
 
-    /// Opens the file, makes it where there is none, and migrates it. What is not ours is never written to.
+    /// Opens the file, creates it if it is missing, and migrates it. A file of another application is never written to.
     ///
     /// - Throws: ``StoreError/unusable(_:)`` with one line, or ``StoreError/unavailable(_:)`` while another process keeps it locked.
     func open(_ configuration: Configuration) throws(StoreError) -> DatabasePool {
@@ -40,18 +40,18 @@ struct DatabaseFile {
         }
     }
 
-    /// Of the file and of those that SQLite makes beside it, which take it over: what people did is nobody's business but the owner's.
+    /// The file mode of the database, which SQLite copies to its `-wal` and `-shm` files. Only the owner can read viewers' activity.
     static let mode: mode_t = 0o600
 
-    /// Makes the file if there is none, and has its owner alone read and write it, whatever the umask, and whatever a version before made.
-    /// A file of another user is left as it is.
+    /// Creates the file if it is missing, and restricts access to its owner, independent of the umask and of the mode set by earlier versions.
+    /// A file of another user is not changed.
     private func restrict() {
         let made = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, Self.mode)
         guard made < 0 else {
             close(made)
             return
         }
-        // By its name: closing a descriptor of the file would drop the locks that SQLite holds on it for the process.
+        // The mode is changed by path: closing a descriptor of the file would drop the locks that SQLite holds on it for the process.
         for name in [path, path + "-wal", path + "-shm"] {
             var facts = stat()
             guard stat(name, &facts) == 0, facts.st_mode & 0o777 != Self.mode else { continue }
@@ -59,7 +59,7 @@ struct DatabaseFile {
         }
     }
 
-    /// Opens the file for one connection, which no other process shares it with until it is closed.
+    /// Opens the file for one connection with exclusive access until it is closed.
     ///
     /// - Throws: as ``open(_:)``, and ``StoreError/unusable(_:)`` while another process has it open.
     func openAlone() throws(StoreError) -> DatabaseQueue {
@@ -79,11 +79,13 @@ struct DatabaseFile {
         }
     }
 
-    /// One process after the other: each step of a migration is a transaction, but which steps are left is found out before. Nobody waits
-    /// longer than half a minute: then SQLite says who has the file locked.
+    /// Runs `body` in one process at a time, under a lock of the folder.
+    ///
+    /// Each step of a migration is a transaction, but the remaining steps are determined before it. The wait is limited to 30 seconds;
+    /// after that SQLite reports the process that holds the lock.
     func alone<Value>(_ body: () throws -> Value) throws -> Value {
         let folder = Glibc.open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // Where there is no lock to be had, as on some network file systems, one process alone is started at a time.
+        // Some network file systems have no locks. There, the operator starts one process at a time.
         defer { if folder >= 0 { close(folder) } }
         var attempts = 600
         while folder >= 0, attempts > 0, flock(folder, LOCK_EX | LOCK_NB) != 0 {
@@ -98,7 +100,7 @@ struct DatabaseFile {
         return folder.isEmpty ? "." : folder
     }
 
-    /// Makes or migrates the tables, and says in the file what it is.
+    /// Creates or migrates the tables, and writes the application id and the version.
     func migrate(_ writer: some DatabaseWriter) throws {
         try migrator.migrate(writer)
         try writer.writeWithoutTransaction { database in
@@ -106,7 +108,9 @@ struct DatabaseFile {
         }
     }
 
-    /// - Throws: ``StoreError/unusable(_:)`` where the file or its folder cannot be written.
+    /// Checks that the file and its folder can be written.
+    ///
+    /// - Throws: ``StoreError/unusable(_:)`` if one of them cannot be written.
     func checkPermissions() throws(StoreError) {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folderPath, isDirectory: &isFolder), isFolder.boolValue else {
@@ -122,13 +126,13 @@ struct DatabaseFile {
         }
     }
 
-    /// SQLite takes a file that is shorter than its smallest page for a new database, and writes over it.
+    /// SQLite treats a file smaller than its smallest page as a new database, and overwrites it.
     private func checkSize() throws(StoreError) {
         let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
         guard size == 0 || size >= 512 else { throw .unusable("\(path): is no database") }
     }
 
-    /// Reads from an existing file through a connection that cannot write.
+    /// Reads from an existing file through a read-only connection.
     func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         var configuration = Configuration()
         configuration.readonly = true
@@ -136,14 +140,14 @@ struct DatabaseFile {
         return try DatabaseQueue(path: path, configuration: configuration).read(body)
     }
 
-    /// Whether the file is there as this version keeps it: opening it writes nothing.
+    /// Returns true if the file exists with the current version, so that opening it writes nothing.
     ///
     /// - Throws: as ``open(_:)`` does.
     func isUpToDate() throws(StoreError) -> Bool {
         do { return try foundVersion() == version } catch { throw failure(error) }
     }
 
-    /// The version of an existing file, 0 for a new one; looks at it through a connection that cannot write.
+    /// Returns the version of an existing file, 0 for a new one, through a read-only connection.
     private func foundVersion() throws -> Int32 {
         guard FileManager.default.fileExists(atPath: path) else { return 0 }
         try checkSize()
@@ -152,7 +156,7 @@ struct DatabaseFile {
             let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
             if applicationID == 0, version == 0, tables == 0 { return 0 }
-            // A first migration that was cut short has tables and no id yet: its bookkeeping tells.
+            // A first migration that was interrupted has tables and no id yet; GRDB's migration table identifies it.
             let isUnfinished = try applicationID == 0 && version == 0 && database.tableExists("grdb_migrations")
             guard applicationID == self.applicationID || isUnfinished else {
                 throw StoreError.unusable("\(path): is a database of another program, not \(content)")
@@ -171,7 +175,7 @@ struct DatabaseFile {
         }
     }
 
-    /// One line about what keeps the file from being opened.
+    /// Returns an error with one line that says why the file cannot be opened.
     func failure(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
         guard let error = error as? DatabaseError else { return .unusable("\(path): \(error)") }
@@ -182,7 +186,7 @@ struct DatabaseFile {
         case .SQLITE_CANTOPEN: .unusable("\(path): cannot be opened")
         case .SQLITE_READONLY: .unusable("\(path): cannot be written")
         case .SQLITE_FULL: .unusable("\(path): the disk is full")
-        // What SQLite cannot make beside the file it tells as a fault of the disk.
+        // SQLite reports an I/O error if it cannot create its companion files.
         case .SQLITE_IOERR where DiskRoom.isFull(folderPath): .unusable("\(path): the disk is full")
         default: .unusable("\(path): \(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")")
         }
@@ -190,15 +194,15 @@ struct DatabaseFile {
 }
 
 extension DatabasePool {
-    /// Has every commit of the writing connection be on disk before it returns. GRDB sets NORMAL with WAL, with which the last commits go
-    /// with the power. The write-ahead log of a large transaction is cut back once it has been copied, to 64 MiB.
+    /// Makes every commit of the writing connection durable before it returns. GRDB sets `NORMAL` with WAL, which loses the last commits in a
+    /// power failure. After a checkpoint, the write-ahead log of a large transaction is truncated to 64 MiB.
     func syncCommits() throws {
         try writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864") }
     }
 
-    /// Copies the write-ahead log into the database file and empties it, so that the file alone is complete.
+    /// Copies the write-ahead log into the database file and truncates the log, so that the file alone is complete.
     ///
-    /// - Throws: `SQLITE_BUSY` where another process uses the database and does not pause within a second; what could be copied is.
+    /// - Throws: `SQLITE_BUSY` if another process uses the database without a pause within a second; the log is then copied in part.
     func completeFile() throws {
         try writeWithoutTransaction { database in
             let timeout = try Int.fetchOne(database, sql: "PRAGMA busy_timeout") ?? 0
@@ -210,19 +214,21 @@ extension DatabasePool {
     }
 }
 
-/// The folder that a file stands in. A file is there after a power cut where its folder was synced after it was made, linked or renamed; its
-/// own sync promises its content alone.
+/// Durable storage of folder entries.
+///
+/// A file survives a power failure only if its folder is synced after the file was created, linked or renamed. A sync of the file covers
+/// its content alone.
 package enum DurableFolder {
-    /// Has the names in the folder of a file be on disk.
+    /// Syncs the entries of a file's folder to disk.
     ///
-    /// - Returns: false where the disk does not take it, and `errno` tells why.
+    /// - Returns: false if the sync failed; `errno` has the reason.
     package static func sync(of file: String) -> Bool {
         let end = file.lastIndex(of: "/")
         let folder = end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
         return syncContent(of: folder)
     }
 
-    /// Has the content of a file, or the names in a folder, be on disk.
+    /// Syncs the content of a file, or the entries of a folder, to disk.
     static func syncContent(of path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -232,12 +238,12 @@ package enum DurableFolder {
 }
 
 extension StoreError {
-    /// What a failure of SQLite means to a request that is under way.
+    /// Converts an SQLite error to the error of a request in progress.
     init(_ error: DatabaseError) {
         self = .unavailable(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")
     }
 
-    /// Runs `body`, turning SQLite's failures into ``unavailable(_:)`` and leaving all others as they are.
+    /// Runs `body`, converts SQLite errors to ``unavailable(_:)``, and rethrows all others.
     static func wrapping<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

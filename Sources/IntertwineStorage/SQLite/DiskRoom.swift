@@ -1,48 +1,50 @@
 internal import CIntertwineLinux
 import Glibc
 
-/// Room on the disk of the data folder that is kept for starts: a file, `start.reserve`.
+/// Disk space in the data folder that is reserved for starts, in the file `start.reserve`.
 ///
-/// Why: SQLite makes a `-shm` file of 32 KiB for each database that it opens, and opens none if the disk has no room for that. A start on a
-/// full disk gives the reserve back, opens the databases, and serves what needs no more room.
+/// Why: SQLite creates a `-shm` file of 32 KiB for each database that it opens, and opens none if the disk has no space for that.
+/// A start on a full disk frees the reserve, opens the databases, and serves requests that need no more space.
 package struct DiskRoom {
-    /// Bytes for the `-shm` files of items and ledger, for the first pages of their `-wal` files, and for the entries of folders.
+    /// The size in bytes for the `-shm` files of items and ledger, the first pages of their `-wal` files, and the folder entries.
     private static let size: Int64 = 160 << 10
 
     private let path: String
     private let folder: String
 
-    /// - Parameter path: the reserve's file, in the folder of the databases.
+    /// Creates a reserve.
+    ///
+    /// - Parameter path: the file of the reserve, in the folder of the databases.
     package init(path: String) {
         self.path = path
         let end = path.lastIndex(of: "/")
         folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
-    /// Gives the room back if the disk has less left than that. To be called before the databases are opened.
+    /// Frees the reserve if the disk has less space left than its size. Call it before the databases are opened.
     ///
-    /// - Returns: whether it was given back.
+    /// - Returns: true if the reserve was freed.
     package func release() -> Bool {
         guard let free = Self.free(folder), free < Self.size else { return false }
         return unlink(path) == 0
     }
 
-    /// Keeps the room, unless it is kept already, or the disk has little more. To be called when the databases are open.
+    /// Allocates the reserve, unless it exists or the disk has little more space. Call it when the databases are open.
     package func reserve() {
         guard access(path, F_OK) != 0, let free = Self.free(folder), free > 4 * Self.size else { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        // Some file systems keep no room without content.
+        // Some file systems reserve no space without content.
         guard clinux_reserve(descriptor, 0, Self.size) != 0 else { return }
         let zeros = [UInt8](repeating: 0, count: Int(Self.size))
         if write(descriptor, zeros, zeros.count) != zeros.count { unlink(path) }
     }
 
-    /// Whether the disk of a folder has no room for another page of a database.
+    /// Returns true if the disk of a folder has no space for another database page.
     static func isFull(_ folder: String) -> Bool { free(folder).map { $0 < 64 << 10 } ?? false }
 
-    /// Bytes that this user may still write; nil if nobody can say.
+    /// Returns the bytes that this user can still write, or nil if the system does not report them.
     private static func free(_ folder: String) -> Int64? {
         var facts = statvfs()
         guard statvfs(folder, &facts) == 0 else { return nil }

@@ -2,53 +2,53 @@ import GRDB
 import IntertwineFeed
 import Synchronization
 
-/// A database file that is checked from its first page to its last row, again and again, a little at a time.
+/// A database file that is checked repeatedly in small steps, from its first page to its last row.
 package protocol CheckedFile: Sendable {
-    /// Checks some more of the file, and takes note of damage. One caller at a time.
+    /// Checks a further part of the file, and records damage. One caller at a time.
     func checkSome() async -> CheckStep
 
     var checkProgress: CheckProgress { get }
 }
 
 package struct CheckStep: Sendable {
-    /// Bytes that were read.
+    /// The number of bytes that were read.
     package var bytes = 0
-    /// Whether the pass is over, or cannot go on.
+    /// A Boolean value indicating whether the pass is complete or cannot continue.
     package var isLast = false
 }
 
 package struct CheckProgress: Sendable {
-    /// How much of the current pass is done, from 0 to 1.
+    /// The completed share of the current pass, from 0 to 1.
     package var share = 0.0
-    /// Passes that came to their end without finding damage.
+    /// The number of passes that ended without damage.
     package var passes = 0
-    /// Whether damage is known, however it was found.
+    /// A Boolean value indicating whether damage is known, from any detection.
     package var isDamaged = false
 }
 
-/// What a step found among rows.
+/// The result of a check of rows.
 struct RowsChecked<Seals: Sendable>: Sendable {
-    /// Where the next step begins; nil behind the last row.
+    /// The key at which the next step begins; nil after the last row.
     var next: [Int64]?
     var bytes = 0
-    /// How many of all rows are done, from 0 to 1.
+    /// The checked share of all rows, from 0 to 1.
     var share = 0.0
     var damage: String?
-    /// Rows that have no digest yet; nil if all have one.
+    /// The rows without a digest; nil if all rows have one.
     var unsealed: Seals?
 }
 
-/// How far the check of a file is. First the pages of the main file are looked at, then the digests of rows are compared.
+/// The progress of a file's check. First the pages of the main file are checked, then the digests of rows are compared.
 final class FileCheck: Sendable {
     private enum Stage: Sendable {
-        /// From a page on, counted from 1, and how many before it are zero.
+        /// The next page, numbered from 1, and the number of zero pages before it.
         case pages(Int64, zeros: Int64)
-        /// From a key on.
+        /// The next key.
         case rows([Int64])
     }
 
     private let state: Mutex<(stage: Stage, progress: CheckProgress)>
-    /// Before the first row.
+    /// The key before the first row.
     private let start: [Int64]
 
     private static let pagesPerStep: Int64 = 64
@@ -60,15 +60,15 @@ final class FileCheck: Sendable {
 
     var progress: CheckProgress { state.withLock { $0.progress } }
 
-    /// Begins a pass anew, with another file.
+    /// Starts a new pass for another file.
     func restart() {
         state.withLock { ($0.stage, $0.progress.share) = (.pages(1, zeros: 0), 0) }
     }
 
-    /// Goes on with the pass.
+    /// Continues the pass.
     ///
     /// - Parameters:
-    ///   - rows: compares digests of the rows behind a key, on a new connection, which has nothing of the file in memory.
+    ///   - rows: compares digests of the rows after a key, on a new connection that has no cached pages of the file.
     ///   - seal: writes the digests of rows that have none.
     func step<Seals: Sendable>(
         _ file: FileIdentity, _ threads: ReaderPool, _ connections: ReadConnections,
@@ -92,14 +92,14 @@ final class FileCheck: Sendable {
                 return CheckStep(bytes: checked.bytes, isLast: note(checked))
             }
         } catch {
-            // Whoever reads notes damage; all else is tried again.
+            // The reader records damage; other errors are retried.
             return CheckStep(isLast: true)
         }
     }
 
-    /// Looks at pages of the main file.
+    /// Checks pages of the main file.
     ///
-    /// - Returns: what is damaged, if anything, and the bytes that were read.
+    /// - Returns: a description of the damage, or nil, and the number of bytes that were read.
     private func checkPages(_ connection: any SQLConnection, from first: Int64, zeros: Int64) throws -> (damage: String?, bytes: Int) {
         let file = try DatabaseBytes(connection)
         guard let header = DatabaseHeader(try file.bytes(DatabaseHeader.length, at: 0) ?? []) else {
@@ -116,7 +116,7 @@ final class FileCheck: Sendable {
             }
         }
         if end > pages {
-            // Free pages are zero, and others are not.
+            // Free pages can be zero; other pages cannot.
             if zeros > header.freePages, let damage = try Self.structuralDamage(connection) { return (damage, 0) }
             state.withLock { ($0.stage, $0.progress.share) = (.rows(start), 0.5) }
         } else {
@@ -125,9 +125,9 @@ final class FileCheck: Sendable {
         return (nil, Int(max(0, end - first)) * header.pageSize)
     }
 
-    /// Notes how far the rows are.
+    /// Records the progress of the row check.
     ///
-    /// - Returns: whether the pass is over.
+    /// - Returns: true if the pass is complete.
     private func note<Seals>(_ rows: RowsChecked<Seals>) -> Bool {
         state.withLock { state in
             if let next = rows.next {
@@ -140,21 +140,21 @@ final class FileCheck: Sendable {
         }
     }
 
-    /// Whether a page can be one of a b-tree, of overflow, or free. Damage that it takes for sound is for the digests.
+    /// Returns true if a page can be a b-tree page, an overflow page or a free page. The digests detect damage that this check misses.
     private static func isSound(_ page: [UInt8], headerAt start: Int, pages: Int64) -> Bool {
         func number(_ place: Int) -> Int { Int(page[place]) << 8 | Int(page[place + 1]) }
         let headerLength: Int
         switch page[start] {
         case 2, 5: headerLength = 12
         case 10, 13: headerLength = 8
-        // The number of the next page.
+        // The first four bytes are the number of the next page.
         default: return page[0..<4].reduce(0) { $0 << 8 | Int64($1) } <= pages
         }
         let content = number(start + 5) == 0 ? 65_536 : number(start + 5)
         return start + headerLength + 2 * number(start + 3) <= content && content <= page.count
     }
 
-    /// What SQLite says of the whole file, read at once; nil if it is sound.
+    /// Returns SQLite's report on the whole file, which is read at once; nil if the file is sound.
     private static func structuralDamage(_ connection: any SQLConnection) throws -> String? {
         let check = try SQLStatement(connection, "PRAGMA quick_check(1)")
         defer { check.reset() }

@@ -3,18 +3,18 @@ import Glibc
 import IntertwineFeed
 import Synchronization
 
-/// What is known of the damage of a database file that is open. Damage that is known stays known until another file takes the place.
+/// The known damage of an open database file. Known damage persists until another file replaces the file.
 ///
-/// Each commit looks at the ends of both files: header and size of the main file, header and last frame of the write-ahead log. All other
-/// pages are for ``FileCheck``.
+/// Each commit checks the ends of both files: header and size of the main file, header and last frame of the write-ahead log.
+/// ``FileCheck`` checks all other pages.
 final class FileIntegrity: Sendable {
     private struct State {
         var reason: String?
-        /// The largest size of the main file so far.
+        /// The largest observed size of the main file.
         var largest: Int64 = 0
     }
 
-    /// The files that are known to be damaged, for whoever opens them on connections of its own.
+    /// The files that are known to be damaged, for code that opens them on separate connections.
     private static let damaged = Mutex<[FileIdentity.Stamp]>([])
 
     private let path: String
@@ -23,7 +23,9 @@ final class FileIntegrity: Sendable {
     private let state = Mutex(State())
     private let log: Int32
 
-    /// - Parameter path: of the main file. The file of its log has to be there.
+    /// Creates the integrity state of a file.
+    ///
+    /// - Parameter path: the path of the main file. The file of its log must exist.
     init(_ path: String) {
         self.path = path
         stamp = FileIdentity.Stamp(path)
@@ -36,16 +38,18 @@ final class FileIntegrity: Sendable {
         Self.damaged.withLock { $0.removeAll { $0.isSameFile(as: stamp) } }
     }
 
-    /// - Throws: `StoreError.unavailable` if the file at a path is open elsewhere in this process, and known to be damaged.
+    /// Checks that a file is not known to be damaged.
+    ///
+    /// - Throws: `StoreError.unavailable` if the file at the path is open elsewhere in this process and known to be damaged.
     static func check(_ path: String) throws(StoreError) {
         guard let stamp = FileIdentity.Stamp(path) else { return }
         guard !damaged.withLock({ $0.contains { $0.isSameFile(as: stamp) } }) else { throw .unavailable("\(path): is damaged") }
     }
 
-    /// What is damaged, in a few words; nil if nothing is known.
+    /// A short description of the damage; nil if none is known.
     var damage: String? { isKnown.load(ordering: .relaxed) ? state.withLock { $0.reason } : nil }
 
-    /// Takes note of damage.
+    /// Records damage.
     func note(_ reason: String) {
         let isNew = state.withLock { state in
             defer { state.reason = state.reason ?? "it is damaged: \(reason)" }
@@ -56,20 +60,20 @@ final class FileIntegrity: Sendable {
         if let stamp { Self.damaged.withLock { $0.append(stamp) } }
     }
 
-    /// Takes note of an error if it shows damage.
+    /// Records an error if it shows damage.
     func note(_ error: any Error) {
         guard let error = error as? DatabaseError, [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) else { return }
         note(error.message ?? "\(error.resultCode)")
     }
 
-    /// Looks at the ends of both files, and takes note of what is wrong.
+    /// Checks the ends of both files, and records damage.
     ///
     /// - Parameters:
-    ///   - connection: one that the caller has.
-    ///   - commits: tells where the log stands.
+    ///   - connection: a connection that the caller owns.
+    ///   - commits: gives the position of the log.
     func look(_ connection: any SQLConnection, _ commits: WALChangeCounter) {
         var attempts = 3
-        // What another process is just writing is complete a moment later.
+        // A write of another process in progress is complete a moment later.
         while damage == nil, let reason = try? finding(DatabaseBytes(connection), commits) {
             attempts -= 1
             guard attempts > 0 else { return note(reason) }
@@ -89,11 +93,11 @@ final class FileIntegrity: Sendable {
         }
         if isCut { return "it is cut off" }
         guard let position = commits.log, position.frames > 0, !holds(position, pageSize: header.pageSize) else { return nil }
-        // Unless somebody has committed in between.
+        // The position is compared again, because another connection may have committed in between.
         return commits.log == position ? "its write-ahead log is overwritten or cut off" : nil
     }
 
-    /// Whether the log's header and the frame at a position are those that SQLite wrote (<https://www.sqlite.org/walformat.html>).
+    /// Returns true if the log has the header and the frame that SQLite wrote at a position (<https://www.sqlite.org/walformat.html>).
     private func holds(_ position: WALChangeCounter.LogPosition, pageSize: Int) -> Bool {
         let place = 32 + Int64(position.frames - 1) * Int64(24 + pageSize)
         guard log >= 0, let header = read(32, at: 0), let frame = read(24, at: place) else { return log < 0 }

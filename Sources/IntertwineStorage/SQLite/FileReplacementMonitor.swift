@@ -1,23 +1,25 @@
 import Glibc
 import IntertwineFeed
 
-/// What became of a database file under the process that has it open.
+/// A change of a database file that the process has open.
 package enum FileChange: Sendable, Hashable {
-    /// It is not there any more, or not alone: nothing is written. One line for operators.
+    /// The file is missing or was replaced, and writes stop. The value is one line for operators.
     case gone(String)
-    /// Damage of it became known: nothing is written. One line for operators.
+    /// The file is damaged, and writes stop. The value is one line for operators.
     case damaged(String)
-    /// It is there again, or another one that is served from now on. One line for operators.
+    /// The file is available again, or another one is served instead. The value is one line for operators.
     case back(String)
 }
 
-/// Judges, from one look to the next, what became of a database file.
+/// A monitor that detects changes of a database file between checks.
 struct FileReplacementMonitor {
     private(set) var isGone = false
-    /// Another file that has taken the place: opened once it has stopped changing, as whoever copies it there may not be done.
+    /// The other file at the path. It is opened once it has stopped changing, because a copy may be in progress.
     private var successor: FileIdentity.Stamp?
 
-    /// - Parameter open: opens what stands at the path instead; what it throws is tried again with the next look.
+    /// Compares the file with the previous check.
+    ///
+    /// - Parameter open: opens the current file at the path. If it throws, the next check tries again.
     mutating func check(file: FileIdentity, open: () throws -> Void) -> FileChange? {
         guard let fault = file.error else {
             guard isGone else { return nil }
@@ -47,18 +49,18 @@ struct FileReplacementMonitor {
     }
 }
 
-/// The files that connections have open, and whether they are still what stands at their paths.
+/// The identity of the files that connections have open, to compare with the files at their paths.
 ///
-/// SQLite goes on writing to a file that was deleted or replaced, and says so to nobody: all of it is gone with the process.
+/// SQLite continues to write to a deleted or replaced file without an error, and those writes are lost when the process ends.
 struct FileIdentity: Sendable {
-    /// What stands at a path.
+    /// The device, inode and attributes of the file at a path.
     struct Stamp: Hashable {
         private var device: UInt
         private var inode: UInt
         private var size: Int
         private var modified: Int
 
-        /// Nil where there is no file.
+        /// Reads the stamp of a path; nil if there is no file.
         init?(_ path: String) {
             var facts = stat()
             guard stat(path, &facts) == 0 else { return nil }
@@ -76,9 +78,9 @@ struct FileIdentity: Sendable {
     private let database: Stamp
     private let others: [String: Stamp]
 
-    /// To be called once a connection has read: the files beside the database are there from then on.
+    /// Reads the identity. Call it after a connection has read, when the companion files exist.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)`` where the file is gone already.
+    /// - Throws: ``StoreError/unavailable(_:)`` if the file is missing already.
     init(_ path: String) throws(StoreError) {
         self.path = path
         guard let database = Stamp(path) else { throw .unavailable("\(path): is gone") }
@@ -87,10 +89,10 @@ struct FileIdentity: Sendable {
         others = Dictionary(uniqueKeysWithValues: Self.companions.compactMap { name in Stamp(path + name).map { (name, $0) } })
     }
 
-    /// What is wrong, in a few words; nil where all is as it was.
+    /// A short description of the error; nil if the files are unchanged.
     var error: String? { place ?? integrity.damage }
 
-    /// What is wrong with the places of the files, in a few words; nil where they are as they were.
+    /// A short description of a missing or replaced file; nil if the files are at their paths.
     var place: String? {
         guard let found = Stamp(path) else { return "the file is gone" }
         guard found.isSameFile(as: database) else { return "another file has taken its place" }
@@ -98,12 +100,12 @@ struct FileIdentity: Sendable {
         return isWhole ? nil : "a file that belongs to it (-wal or -shm) is gone"
     }
 
-    /// Another database that stands at the path; nil where there is none, or this one.
+    /// The stamp of another database at the path; nil if there is none or the file is unchanged.
     var successor: Stamp? {
         Stamp(path).flatMap { $0.isSameFile(as: database) ? nil : $0 }
     }
 
-    /// Takes away what this database has left beside another one, which would read it as its own.
+    /// Removes the companion files of the replaced database, which the new database would read as its own.
     func removeCompanions() {
         for (name, stamp) in others where Stamp(path + name)?.isSameFile(as: stamp) == true { unlink(path + name) }
     }

@@ -1,10 +1,10 @@
 import DequeModule
 import IntertwineFeed
 
-/// A read that waits for a thread, or has one.
+/// A read that is queued or runs on a thread.
 ///
-/// `@unchecked Sendable`: its stage is changed under the lock of whoever keeps the queue; everything else is touched by the one thread that
-/// took the read, and by whoever made it before it came to the queue.
+/// `@unchecked Sendable`: its stage is changed under the lock of the queue's owner; all other state is accessed by the one thread that
+/// took the read, and by its creator before the read was queued.
 class PendingRead: @unchecked Sendable {
     fileprivate enum Stage {
         case new, waiting, running, over
@@ -18,24 +18,24 @@ class PendingRead: @unchecked Sendable {
         self.purpose = purpose
     }
 
-    /// Reads. On the thread that took it.
+    /// Performs the read on the thread that took it.
     func run() {}
 
-    /// Gives what was read to whoever waits for it. Called once, after ``run()``.
+    /// Passes the result to the waiting caller. Called once, after ``run()``.
     func deliver() {}
 
-    /// Tells whoever waits that nothing will be read. Called once, in place of ``run()``.
+    /// Passes an error to the waiting caller. Called once, in place of ``run()``.
     func fail(_ error: any Error) {}
 }
 
-/// Reads that wait, and which of them is next. A state machine without a lock or a thread.
+/// A queue of reads that selects the next one. A state machine without a lock or a thread.
 struct ReadQueue {
     enum Admission {
-        /// It waits for its turn.
+        /// The read is queued.
         case waiting
-        /// There is no room, or it was to be read only while nothing else is.
+        /// The queue is full, or the read was allowed only while no other read runs.
         case refused
-        /// Whoever asked for it is gone already.
+        /// The caller has cancelled the read.
         case cancelled
     }
 
@@ -51,7 +51,7 @@ struct ReadQueue {
 
     private var count: Int { requests.count + background.count }
 
-    /// When the time of the read that has waited longest is over.
+    /// The deadline of the oldest queued read.
     var firstDeadline: ContinuousClock.Instant? {
         [requests.first, background.first].lazy.compactMap { $0?.arrival }.min().map { $0 + limits.queueTimeout }
     }
@@ -70,7 +70,7 @@ struct ReadQueue {
         return .waiting
     }
 
-    /// Takes the read that is next, of either kind the one that came first; those in the background only as long as they leave threads free.
+    /// Removes and returns the next read, the oldest of both kinds. Background reads run only as long as they leave threads free.
     mutating func next() -> PendingRead? {
         let mayLinger = runningInBackground < max(1, limits.threads / 2)
         let isBehind = background.first.map { first in requests.first.map { first.arrival < $0.arrival } ?? true } ?? false
@@ -89,7 +89,7 @@ struct ReadQueue {
         statistics.finished += 1
     }
 
-    /// Has a read leave whose asker is gone: true where it waited, and nothing will be read for it.
+    /// Removes a cancelled read, and returns true if it was still queued.
     mutating func cancel(_ read: PendingRead) -> Bool {
         let wasWaiting = read.stage == .waiting
         guard wasWaiting || read.stage == .new else { return false }
@@ -100,7 +100,7 @@ struct ReadQueue {
         return wasWaiting
     }
 
-    /// Takes out those that have waited too long.
+    /// Removes and returns the reads whose deadline has passed.
     mutating func drainExpired(at now: ContinuousClock.Instant) -> [PendingRead] {
         var late: [PendingRead] = []
         while let read = requests.first, now - read.arrival >= limits.queueTimeout { late.append(requests.removeFirst()) }

@@ -3,13 +3,13 @@ import Dispatch
 package import IntertwineFeed
 import Synchronization
 
-/// What reading a file may take of the process.
+/// Limits of threads, queue and waiting time for reads of a file.
 public struct ReadLimits: Sendable, Hashable {
-    /// Threads that read, each with a connection of its own; they start as they are needed.
+    /// The limit of reader threads, each with its own connection. Threads start on demand.
     public var threads: Int
-    /// Reads that may wait for one of them; one more is refused as `StoreError.overloaded`.
+    /// The limit of queued reads. A further read is refused with `StoreError.overloaded`.
     public var waiting: Int
-    /// How long a read may wait before it is refused likewise.
+    /// The time after which a queued read is refused with `StoreError.overloaded`.
     public var queueTimeout: Duration
 
     public init(threads: Int = 4, waiting: Int = 4_096, queueTimeout: Duration = .seconds(2)) {
@@ -17,21 +17,23 @@ public struct ReadLimits: Sendable, Hashable {
     }
 }
 
-/// How reading a file goes, since it was opened.
+/// Counters of reads since the file was opened.
 package struct ReadStatistics: Sendable, Hashable {
-    /// Reads that are over.
+    /// The number of completed reads.
     public internal(set) var finished = 0
-    /// Reads that have a thread.
+    /// The number of reads that run on a thread.
     public internal(set) var running = 0
-    /// Reads that wait for one.
+    /// The number of queued reads.
     public internal(set) var waiting = 0
-    /// Reads that there was no room for, or that waited too long.
+    /// The number of reads that were refused because of a full queue or a timeout.
     public internal(set) var refused = 0
 }
 
-/// Threads that wait for a disk, so that no other has to: neither those of tasks, of which there are as many as cores, nor an event loop.
+/// A pool of threads for blocking reads.
 ///
-/// A read that has begun is read to its end, whoever has gone meanwhile; one that waits leaves with whoever asked for it.
+/// A read that has started runs to its end, even if the caller is cancelled. A queued read is removed if its caller is cancelled.
+///
+/// Why: blocking reads must not occupy the threads of Swift tasks, of which there are as many as cores, or an event loop.
 package final class ReaderPool: Sendable {
     private let crew: WorkerThreads
 
@@ -45,7 +47,9 @@ package final class ReaderPool: Sendable {
 
     package var statistics: ReadStatistics { crew.statistics }
 
-    /// - Throws: what `body` throws; `StoreError.overloaded`; `CancellationError` where the task was cancelled while it waited.
+    /// Runs `body` on a reader thread.
+    ///
+    /// - Throws: the error of `body`; `StoreError.overloaded`; `CancellationError` if the task was cancelled while the read was queued.
     package func run<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let read = Read(purpose, body)
         return try await withTaskCancellationHandler {
@@ -58,10 +62,10 @@ package final class ReaderPool: Sendable {
         }
     }
 
-    /// The same for those who have no task to wait in.
+    /// Runs `body` on a reader thread for callers outside a task.
     ///
-    /// - Parameter completion: called once, on the thread that read or, where nothing is read, on whatever thread finds that out.
-    /// - Returns: what has the read leave, if it still waits; `CancellationError` then.
+    /// - Parameter completion: called once, on the reader thread, or, if nothing is read, on the thread that determines that.
+    /// - Returns: a function that cancels the read if it is still queued; `completion` then receives `CancellationError`.
     package func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -95,11 +99,11 @@ package final class ReaderPool: Sendable {
     }
 }
 
-/// The threads and what they share; it is there for as long as one of them is.
+/// The threads and their shared state, which live as long as one of them runs.
 private final class WorkerThreads: Sendable {
     private struct State {
         var queue: ReadQueue
-        /// What threads without work wait at, the last one to have any at the end.
+        /// The semaphores of idle threads, with the most recently used one at the end.
         var idle: [DispatchSemaphore] = []
         var threads = 0
         var isWatched = false
@@ -157,7 +161,7 @@ private final class WorkerThreads: Sendable {
 
     // MARK: Threads
 
-    /// False where the system gives no thread: what waits is then read by another one, or refused when its time is over.
+    /// Starts a thread. Returns false if the system refuses one: queued reads then run on other threads, or time out.
     private func startThread() -> Bool {
         let crew = Unmanaged.passRetained(self)
         let result = clinux_start_thread(
@@ -193,7 +197,7 @@ private final class WorkerThreads: Sendable {
         }
     }
 
-    // MARK: Patience
+    // MARK: Timeouts
 
     private func planWatch(after duration: Duration) {
         let (seconds, attoseconds) = duration.components

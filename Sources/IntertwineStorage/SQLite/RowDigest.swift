@@ -1,10 +1,10 @@
 import IntertwineFeed
 
-/// A digest of the values of rows, which differs where any bit of one value does. It protects against damage, not against intent.
+/// A digest of the values of rows, which changes with any bit of one value. It protects against damage, not against intent.
 struct RowDigest {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// As a column keeps it.
+    /// The digest as an integer column stores it.
     var value: Int64 { Int64(bitPattern: state) }
 
     mutating func add(_ number: Int64) { mix(UInt64(bitPattern: number)) }
@@ -14,7 +14,7 @@ struct RowDigest {
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Bytes, with their number.
+    /// Adds bytes and their count.
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         mix(UInt64(bytes.count))
         var place = 0
@@ -26,7 +26,7 @@ struct RowDigest {
         mix(bytes[place...].reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// The values of a row's columns. One that is NULL or empty counts for nothing, so that a column may be added to the table.
+    /// Adds the values of a row's columns. A NULL or empty value adds nothing, so that a column can be added to the table.
     mutating func add(row statement: SQLStatement) {
         for column in 0..<statement.columns {
             let bytes = statement.row(column)
@@ -36,13 +36,13 @@ struct RowDigest {
         }
     }
 
-    /// Each step can be reversed, so that a difference in one word is never lost.
+    /// Mixes a word in reversible steps, so that a difference in one word is never lost.
     private mutating func mix(_ word: UInt64) {
         state = (state ^ word) &* 0xD6E8_FEB8_6659_FD93
         state ^= state >> 32
     }
 
-    /// The digest of an item, wherever it stands.
+    /// Returns the digest of an item, independent of its position.
     static func of(_ item: ValidatedItem) -> Int64 {
         var digest = RowDigest()
         for text in [item.kind, item.id, item.variant] { digest.add(text) }

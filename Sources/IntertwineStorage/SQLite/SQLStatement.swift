@@ -2,22 +2,22 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// A prepared statement, bound and stepped by SQLite's own functions.
+/// A prepared statement, bound and stepped by SQLite's own functions. Confined to the owner of the connection.
 ///
-/// GRDB's bindings box each value, which import and clicks would pay for millions of times. Confined to whoever has the connection.
+/// Why: GRDB's bindings box each value, which would cost imports and clicks millions of allocations.
 struct SQLStatement {
     private let pointer: OpaquePointer
     private let keeper: AnyObject
 
     #if DEBUG
-        /// Told of each statement where it is prepared, so that tests can look at all plans and none is forgotten.
+        /// An observer of prepared statements, with which tests examine all query plans.
         ///
-        /// In a structure: a bare function is wrapped once more each time that it is taken out of a mutex.
+        /// Why a structure: a bare function is wrapped again each time it is taken out of a mutex.
         struct Observer: Sendable { let tell: @Sendable (any SQLConnection, String) -> Void }
         static let observer = Mutex<Observer?>(nil)
     #endif
 
-    /// Prepared once for each connection and text. All statements on our tables go through here, but for those that make them.
+    /// Prepares an SQL text once for each connection. All statements on Intertwine's tables use this initializer, except those that create them.
     init(_ database: some SQLConnection, _ sql: String) throws {
         #if DEBUG
             if let observer = Self.observer.withLock({ $0 }) { observer.tell(database, sql) }
@@ -25,14 +25,14 @@ struct SQLStatement {
         (pointer, keeper) = try database.prepared(sql)
     }
 
-    /// One run with values for its parameters in their order.
+    /// Runs a statement once, with values for its parameters in order.
     static func run(_ database: some SQLConnection, _ sql: String, _ values: Value...) throws {
         let statement = try SQLStatement(database, sql)
         try statement.bind(values)
         try statement.run()
     }
 
-    /// The first column of the first row; nil where there is none, and for NULL.
+    /// Returns the first column of the first row; nil if there is no row or the value is NULL.
     static func integer(_ database: some SQLConnection, _ sql: String, _ values: Value...) throws -> Int64? {
         let statement = try SQLStatement(database, sql)
         try statement.bind(values)
@@ -77,24 +77,24 @@ struct SQLStatement {
         try value.withUTF8 { try bind(index, text: UnsafeRawBufferPointer($0)) }
     }
 
-    /// A text that stays where it is until it is bound anew, or until the last run is over: SQLite does not copy it.
+    /// Binds a text that SQLite does not copy. The bytes must stay valid until the parameter is bound again or the last run has ended.
     func bind(_ index: Int32, lasting bytes: UnsafeRawBufferPointer) throws {
         try bind(index, text: bytes, nil)
     }
 
-    /// Bytes that stay where they are, as above.
+    /// Binds a blob that SQLite does not copy. The bytes must stay valid until the parameter is bound again or the last run has ended.
     func bind(_ index: Int32, lastingBlob bytes: UnsafeRawBufferPointer) throws {
         try check(sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), nil))
     }
 
-    /// Bytes that are known to be UTF-8, as text.
+    /// Binds bytes that are known to be UTF-8 as text.
     func bind(_ index: Int32, text bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try bind(index, text: $0) }
     }
 
     private func bind(_ index: Int32, text bytes: UnsafeRawBufferPointer, _ destructor: sqlite3_destructor_type? = Self.copied) throws {
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
-            // Nothing to copy, as the constant stays.
+            // The constant is static, so SQLite needs no copy.
             let empty = UnsafeRawPointer(Self.empty.utf8Start).assumingMemoryBound(to: CChar.self)
             return try check(sqlite3_bind_text(pointer, index, empty, 0, nil))
         }
@@ -110,7 +110,9 @@ struct SQLStatement {
         }
     }
 
-    /// A value that is not bound would be written as NULL, or as the one of the run before: too long for SQLite, no memory for its copy.
+    /// Throws SQLite's error of a binding, such as a value that is too long or a lack of memory for its copy.
+    ///
+    /// Why: a parameter that was not bound would be written as NULL, or with the value of the previous run.
     private func check(_ code: Int32) throws {
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code), message: failure.message) }
     }
@@ -120,7 +122,7 @@ struct SQLStatement {
         return (sqlite3_extended_errcode(connection), sqlite3_errmsg(connection).map { String(cString: $0) })
     }
 
-    /// Whether there is another row.
+    /// Advances to the next row, and returns true if there is one.
     func step() throws -> Bool {
         let code = sqlite3_step(pointer)
         switch code {
@@ -133,12 +135,12 @@ struct SQLStatement {
         }
     }
 
-    /// Ends the run. To be called after the last ``step()``, whether or not it brought a row: an open run holds its snapshot.
+    /// Ends the run. Call it after the last ``step()``, with or without a row: an open run holds its snapshot.
     func reset() {
         sqlite3_reset(pointer)
     }
 
-    /// The first column of the first row, with a text as one of the values; nil where there is none. SQLite does not copy the text.
+    /// Returns the first column of the first row, with a text parameter that SQLite does not copy; nil if there is no row.
     func first(from text: UnsafeRawBufferPointer, at index: Int32) throws -> [UInt8]? {
         defer { reset() }
         guard let base = text.baseAddress?.assumingMemoryBound(to: CChar.self) else {
@@ -149,16 +151,16 @@ struct SQLStatement {
         return try step() ? bytes(0) : nil
     }
 
-    /// One run that brings no rows.
+    /// Runs the statement, which returns no rows.
     func run() throws {
         defer { reset() }
         _ = try step()
     }
 
-    /// Rows that the last run on its connection changed.
+    /// The number of rows that the last run on the connection changed.
     var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(pointer))) }
 
-    /// How many columns its rows have.
+    /// The number of columns in each row.
     var columns: Int32 { sqlite3_column_count(pointer) }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
@@ -167,13 +169,13 @@ struct SQLStatement {
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
-    /// The bytes of a text or a blob; none for NULL.
+    /// Returns the bytes of a text or blob column; empty for NULL.
     func bytes(_ column: Int32) -> [UInt8] {
         guard let base = sqlite3_column_blob(pointer, column) else { return [] }
         return [UInt8](UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column))))
     }
 
-    /// The same where they lie: valid until the next ``step()`` or ``reset()``.
+    /// Returns the bytes of a column without a copy; valid until the next ``step()`` or ``reset()``.
     func row(_ column: Int32) -> UnsafeRawBufferPointer {
         guard let base = sqlite3_column_blob(pointer, column) else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column)))

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import IntertwineFeed
 
-/// The database files and the signing key of a store in files, which belong together.
+/// The database files and the signing key of a file store, which belong together.
 package struct StoreFiles: Sendable {
     /// The signing key of the data folder.
     package struct Key: Sendable {
         var path: String
-        /// Names the key; nil if there is no file.
+        /// The name of the key; nil if there is no file.
         var name: String?
 
         package init(path: String, name: String?) {
@@ -15,7 +15,7 @@ package struct StoreFiles: Sendable {
         }
     }
 
-    /// What stands at the path of a database file.
+    /// The state of the database file at a path.
     private struct Found {
         var path: String
         var isThere = false
@@ -23,7 +23,7 @@ package struct StoreFiles: Sendable {
         var hasLog = false
         var identity: StoreIdentity?
 
-        /// Whether the file was served together with others.
+        /// A Boolean value indicating whether the file was served together with others.
         var isServed: Bool { (identity?.generation ?? 0) > 0 }
     }
 
@@ -34,11 +34,11 @@ package struct StoreFiles: Sendable {
         (self.items, self.ledger) = (items, ledger)
     }
 
-    /// Looks for parts that are missing, older than the others, or of another store. Writes nothing.
+    /// Finds parts of the store that are missing, older than the others, or of another store. Writes nothing.
     ///
     /// - Parameter key: nil if the signing key is configured elsewhere.
-    /// - Returns: one phrase for each of them.
-    /// - Throws: `StoreError` if a file is no database of ours.
+    /// - Returns: one phrase for each fault.
+    /// - Throws: `StoreError` if a file is not an Intertwine database.
     package func faults(key: Key?) throws -> [String] {
         try ItemSchema.file(items).alone {
             let found = (items: try Self.find(ItemSchema.file(items)), ledger: try Self.find(LedgerSchema.file(ledger)))
@@ -51,10 +51,10 @@ package struct StoreFiles: Sendable {
     private static func find(_ file: DatabaseFile) throws(StoreError) -> Found {
         try file.checkPermissions()
         var found = Found(path: file.path)
-        // Before SQLite opens it, which may make an empty one.
+        // The size is read before SQLite opens the log, which may create an empty file.
         let size = { (path: String) in (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int }
         let (main, log) = (size(file.path), size(file.path + "-wal") ?? 0)
-        // The header of a log and that of a frame.
+        // A log with content is longer than its header (32 bytes) and one frame header (24 bytes).
         found.hasLog = log > 32 + 24
         guard let main else { return found }
         (found.isThere, found.isEmpty) = (true, main == 0)
@@ -68,7 +68,7 @@ package struct StoreFiles: Sendable {
         }
     }
 
-    /// Faults of the files as a pair; nil if they belong together.
+    /// Returns the faults of the files as a pair; nil if they belong together.
     private static func faults(_ items: Found, _ ledger: Found) -> [String]? {
         for (one, other) in [(items, ledger), (ledger, items)] where other.isServed {
             guard one.isThere else { return ["\(one.path) is missing, though \(other.path) was served with it"] }
@@ -80,7 +80,7 @@ package struct StoreFiles: Sendable {
             return ["\(part.path) was never served with \(whole.path)"]
         }
         if its.store != other.store { return ["\(ledger.path) belongs to another store than \(items.path)"] }
-        // A process that ended between the two has written the ledger's first.
+        // A process that ended between the two writes has written only the ledger's generation.
         if other.generation == its.generation || other.generation == its.next { return nil }
         let (older, newer) = other.generation < its.generation ? (ledger, items) : (items, ledger)
         return ["\(older.path) is older than \(newer.path)"]
@@ -99,8 +99,8 @@ package struct StoreFiles: Sendable {
 
     /// Writes the next generation to both files: at each start and stop.
     ///
-    /// - Parameter key: names the signing key of the data folder; nil if it is configured elsewhere.
-    /// - Throws: if one of them cannot be written, such as while an import has it locked. The files belong together all the same.
+    /// - Parameter key: the name of the signing key in the data folder; nil if it is configured elsewhere.
+    /// - Throws: an error if one file cannot be written, such as while an import has it locked. The files still belong together.
     package func advance(_ store: SQLiteStore, _ ledger: SQLiteLedger, key: String?) throws {
         try ItemSchema.file(items).alone {
             let (before, other) = (try store.maintain(StoreIdentity.read), try ledger.maintain(StoreIdentity.read))
@@ -109,7 +109,7 @@ package struct StoreFiles: Sendable {
                 before ?? StoreIdentity(store: other?.store ?? UUID().uuidString, generation: 0, key: other?.key)
             let isFirst = identity.store != other?.store
             identity.key = key ?? identity.key
-            // The ledger is first behind, and then of the generation that the items say comes next.
+            // The ledger is written first, so its generation is the one that the items record as `next`.
             identity.next = last + 1
             if isFirst { identity.generation = 0 }
             try store.maintain { try identity.write($0) }

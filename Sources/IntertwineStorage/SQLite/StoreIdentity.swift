@@ -1,20 +1,20 @@
 import GRDB
 import IntertwineFeed
 
-/// Which store a database file belongs to, and how far that store was when the file was last served. A row of the file itself.
+/// The identity of the store that a database file belongs to, with the store's generation when the file was last served. A row of the file.
 struct StoreIdentity: Equatable {
-    /// The same in all files of a store.
+    /// The identifier of the store, equal in all of its files.
     var store: String
-    /// How often the store was started and stopped. The same in all files.
+    /// The number of starts and stops of the store, equal in all of its files.
     var generation: Int64
     /// The generation that is being written, until all files have it.
     var next: Int64?
-    /// Names the signing key of the data folder; nil if there was none.
+    /// The name of the signing key in the data folder; nil if there was none.
     var key: String?
-    /// Whether later commits stand in the write-ahead log. Only ever true in the main file, see ``expectLog(_:)``.
+    /// A Boolean value indicating whether later commits are in the write-ahead log. Only ever true in the main file, see ``expectLog(_:)``.
     var expectsLog = false
 
-    /// Idempotent, as a file may have been taken back to a former version by hand.
+    /// Creates the table. The migration is idempotent, because a file may have been reset to an earlier version by hand.
     static func migrate(_ database: Database) throws {
         try database.execute(
             sql: """
@@ -29,7 +29,7 @@ struct StoreIdentity: Equatable {
                 """)
     }
 
-    /// The identity of a file; nil if it was never served.
+    /// Returns the identity of a file; nil if it was never served.
     static func read(_ database: Database) throws -> StoreIdentity? {
         guard try database.tableExists("store_identity") else { return nil }
         let statement = try SQLStatement(
@@ -53,13 +53,13 @@ struct StoreIdentity: Equatable {
         try statement.run()
     }
 
-    /// Notes in the main file that later commits stand in the write-ahead log, and takes that back in the log itself. So the note holds only
-    /// if the log is lost: whoever recovers it, or copies it into the main file, removes the note too.
+    /// Records in the main file that later commits are in the write-ahead log, and clears the record in the log itself.
     ///
-    /// To be called outside a transaction, and again once the log has been copied into the main file.
+    /// The record therefore remains visible only if the log is lost: a recovery or a checkpoint of the log removes it.
+    /// Call it outside a transaction, and again after each checkpoint of the whole log.
     ///
     /// - Returns: false if the file was never served.
-    /// - Throws: `SQLITE_BUSY` if another process writes, or a reader is in the way.
+    /// - Throws: `SQLITE_BUSY` if another process writes, or a reader blocks the checkpoint.
     static func expectLog(_ database: Database) throws -> Bool {
         guard var identity = try read(database) else { return false }
         identity.expectsLog = true
@@ -75,7 +75,7 @@ struct StoreIdentity: Equatable {
         return true
     }
 
-    /// Before the write-ahead log goes: nothing is expected of it.
+    /// Clears the record before the write-ahead log is removed.
     static func expectNoLog(_ database: Database) throws {
         guard var identity = try read(database), identity.expectsLog else { return }
         identity.expectsLog = false
@@ -83,17 +83,17 @@ struct StoreIdentity: Equatable {
     }
 }
 
-/// Sees to it that the loss of a write-ahead log would show. Confined to whoever looks at the file.
+/// A guard that makes the loss of a write-ahead log detectable. Confined to the code that monitors the file.
 struct LogGuard {
-    /// Where the log stood when the main file was last told to expect it.
+    /// The position of the log when the main file last recorded it.
     private var expected: WALChangeCounter.LogPosition?
     private var nextAttempt = ContinuousClock.now
 
     private static let interval = Duration.seconds(10)
 
-    /// Has the main file expect the log, unless it does.
+    /// Records in the main file that a log is expected, if it is not recorded yet.
     ///
-    /// - Parameter write: runs what it is given on the writing connection. What it throws is tried again later.
+    /// - Parameter write: runs a function on the writing connection. If it throws, a later call tries again.
     mutating func look(_ commits: WALChangeCounter, write: ((Database) throws -> Bool) throws -> Bool) {
         if let expected, commits.log?.continues(expected) == true { return }
         guard nextAttempt <= .now else { return }

@@ -1,7 +1,7 @@
 import GRDB
 package import IntertwineFeed
 
-/// Which advertisements belong to campaigns. Rows stay when campaigns go; a release deletes them.
+/// The table that says which ads belong to which campaigns. Rows remain after a campaign is removed; a release deletes them.
 struct MembershipTable {
     private let insert: SQLStatement
     private let deleteItem: SQLStatement
@@ -32,7 +32,7 @@ struct MembershipTable {
         return memberships
     }
 
-    /// Whether an item belongs to a campaign, or is a campaign to which one belongs.
+    /// Returns true if an item belongs to a campaign, or is a campaign with members.
     static func has(_ key: ItemKey, _ database: any SQLConnection) throws -> Bool {
         let find = try SQLStatement(
             database,
@@ -60,9 +60,9 @@ struct MembershipTable {
         try insert.run()
     }
 
-    /// Releases an advertisement, or all that belong to a campaign.
+    /// Releases an ad, or all ads of a campaign.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: true if a row was deleted.
     func remove(_ key: ItemKey) throws -> Bool {
         guard key.kind == Campaign.kind else {
             try deleteItem.bind(1, key.kind)

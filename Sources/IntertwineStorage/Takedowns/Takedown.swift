@@ -1,18 +1,18 @@
 import GRDB
 public import IntertwineFeed
 
-/// An operator's word that an item stays away until it is released, from whatever source it comes.
+/// A takedown: an operator's order that keeps an item out of the store, for every source, until it is released.
 ///
-/// Removing an item by the operators' API makes one: `DELETE` of the item, and the operations `remove` and `clear`
-/// (``SQLiteStore/takeDown(_:reason:at:unless:)``, ``SQLiteStore/apply(_:reason:at:unless:)``). Imports and the snapshots of sources leave
-/// such an item out, without an error, and count it as withheld. What an operator puts there item by item, by `PUT` and by the operations
-/// `append` and `insert`, is an operator's newer word: it ends the takedown. ``SQLiteStore/release(_:)`` ends it too: the item comes back
-/// with the next import, or the next time its source is asked.
+/// Removal of an item through the admin API creates a takedown: `DELETE` of the item, and the operations `remove` and `clear`
+/// (``SQLiteStore/takeDown(_:reason:at:unless:)``, ``SQLiteStore/apply(_:reason:at:unless:)``).
+/// Imports and source snapshots skip an item that is taken down, without an error, and count it as withheld.
+/// An operator who stores the item again, by `PUT` or by the operations `append` and `insert`, ends the takedown.
+/// ``SQLiteStore/release(_:)`` ends it too: the item returns with the next import or the next synchronization of its source.
 public struct Takedown: Sendable, Hashable {
     public var item: ItemKey
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time of the takedown in milliseconds since 1970-01-01 UTC.
     public var at: Int64
-    /// In the operator's words, where there were any.
+    /// The operator's reason; nil if none was given.
     public var reason: String?
 
     public init(item: ItemKey, at: Int64, reason: String? = nil) {
@@ -22,24 +22,26 @@ public struct Takedown: Sendable, Hashable {
     }
 }
 
-/// Tells takedowns from those of another moment.
+/// A version of the set of takedowns, which changes with its content.
 package struct TakedownVersion: Sendable, Hashable {
     private let count: Int64
     private let last: Int64
 
-    /// - Parameter last: when the last one was, in milliseconds since 1970-01-01 UTC.
+    /// Creates a version.
+    ///
+    /// - Parameter last: the time of the latest takedown in milliseconds since 1970-01-01 UTC.
     package init(count: Int64, last: Int64) {
         (self.count, self.last) = (count, last)
     }
 }
 
-/// What an import or a snapshot brought, and was left out because it was taken down.
+/// Items that an import or a source snapshot skipped because they are taken down.
 public struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
-    /// How many are named; the rest is counted.
+    /// The limit of items that are listed by key; further items are only counted.
     public static let namedLimit = 20
 
     public private(set) var count = 0
-    /// The first of them.
+    /// The first skipped items, at most ``namedLimit``.
     public private(set) var items: [ItemKey] = []
 
     public init() {}
@@ -49,7 +51,7 @@ public struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
         if items.count < Self.namedLimit { items.append(item) }
     }
 
-    /// Items that are counted and not named.
+    /// Counts further items without listing them.
     package mutating func record(more: Int) {
         count += more
     }
@@ -59,7 +61,7 @@ public struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
         items += others.items.prefix(Self.namedLimit - items.count)
     }
 
-    /// `2 (user:tt, ad:1)`.
+    /// The number of items and their keys, such as `2 (user:tt, ad:1)`.
     public var description: String {
         guard count > 0 else { return "0" }
         return "\(count) (\(items.map(\.description).joined(separator: ", "))\(count > items.count ? ", …" : ""))"
@@ -67,14 +69,14 @@ public struct BlockedItems: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SQLiteStore {
-    /// Removes an item and keeps it away until it is released; see ``Takedown``. One that is not there is kept away all the same.
+    /// Removes an item and keeps it out of the store until it is released; see ``Takedown``. An item that is not stored can be taken down too.
     ///
     /// - Parameters:
     ///   - moment: milliseconds since 1970-01-01 UTC.
-    ///   - refuse: given the item as it is, or nil; throws where it must not be taken down. In the same transaction: nobody can change the
-    ///     item in between.
-    /// - Returns: whether the item was there.
-    /// - Throws: what `refuse` throws; `StoreError.unavailable`.
+    ///   - refuse: receives the stored item, or nil, and throws to prevent the takedown. It runs in the transaction of the takedown, so the
+    ///     item cannot change in between.
+    /// - Returns: true if the item was stored.
+    /// - Throws: the error of `refuse`; `StoreError.unavailable`.
     public func takeDown(
         _ key: ItemKey, reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
         unless refuse: @escaping @Sendable (FeedItem?) throws -> Void = { _ in }
@@ -86,10 +88,11 @@ extension SQLiteStore {
         }
     }
 
-    /// Ends takedowns, and releases advertisements from the campaigns that they belong to. Items that were taken down come back when somebody
-    /// brings them. With a campaign, all advertisements that belong to it are released.
+    /// Ends takedowns, and releases ads from the campaigns that they belong to. A campaign releases all ads that belong to it.
     ///
-    /// - Returns: how many of them had been taken down, or belonged to a campaign.
+    /// An item that was taken down returns when a source or an operator stores it again.
+    ///
+    /// - Returns: the number of items that were taken down, or belonged to a campaign.
     /// - Throws: `StoreError.unavailable`
     public func release(_ keys: [ItemKey]) async throws -> Int {
         try await write { database in
@@ -102,14 +105,14 @@ extension SQLiteStore {
         }
     }
 
-    /// The takedown of an item; nil where there is none.
+    /// Returns the takedown of an item, or nil.
     ///
     /// - Throws: `StoreError.unavailable`
     public func takedown(of key: ItemKey) async throws -> Takedown? {
         try await reading(for: .background) { try TakedownTable($0).takedown(of: key) }
     }
 
-    /// URLs that stood in the fields of items that are taken down.
+    /// Returns the URLs that were in the fields of items that are taken down.
     package func takenDownURLs() async throws -> [String] {
         try await reading(for: .background) { database in
             let statement = try SQLStatement(database, "SELECT urls FROM takedown WHERE kind >= '' AND urls IS NOT NULL LIMIT ?1")
@@ -130,7 +133,7 @@ extension SQLiteStore {
         }
     }
 
-    /// At most `limit` takedowns, in the order of kind and id, beginning behind one.
+    /// Returns at most `limit` takedowns in order of kind and id, after a key.
     ///
     /// - Throws: `StoreError.unavailable`
     public func takedowns(after key: ItemKey? = nil, limit: Int) async throws -> [Takedown] {

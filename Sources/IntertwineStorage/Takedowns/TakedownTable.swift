@@ -1,15 +1,15 @@
 import GRDB
 import IntertwineFeed
 
-/// Which items stay away, whoever brings them.
+/// The table of items that are taken down.
 ///
-/// What is taken down is not in the store: whatever puts such an item there by an operator's word ends the takedown.
+/// An item that is taken down is not in the store. An operator who stores it again ends the takedown.
 struct TakedownTable {
     private let database: any SQLConnection
     private let find: SQLStatement
     private let insert: SQLStatement
     private let delete: SQLStatement
-    /// Most stores have none: imports then ask once and not for each item.
+    /// A Boolean value indicating whether the table is empty. Imports then skip the query for each item.
     private let isEmpty: Bool
 
     static func register(in migrator: inout DatabaseMigrator) {
@@ -29,12 +29,12 @@ struct TakedownTable {
 
     static func registerURLs(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("6: URLs of what is taken down") { database in
-            // A JSON list: what the item's fields lead to, its pictures among it. NULL where the item was not there.
+            // A JSON array of the URLs in the item's fields, which include its images. NULL if the item was not stored.
             try database.execute(sql: "ALTER TABLE takedown ADD COLUMN urls TEXT")
         }
     }
 
-    /// URLs among the texts of an item's fields, however deep, as a list; and the creatives of a campaign, behind ``BlockedItem/creative``.
+    /// A JSON array of URLs in an item's fields at any depth, followed by the creatives of a campaign with the prefix ``BlockedItem/creative``.
     private static let urls = """
         (SELECT json_group_array(DISTINCT value) FROM
             (SELECT value FROM (SELECT value FROM json_tree(item.body)
@@ -55,7 +55,7 @@ struct TakedownTable {
         return items
     }
 
-    /// To be made within the transaction that it is used in.
+    /// Prepares statements. The value is valid only in the current transaction.
     init(_ database: any SQLConnection) throws {
         self.database = database
         find = try SQLStatement(database, "SELECT at, reason FROM takedown WHERE kind = ? AND id = ?")
@@ -72,7 +72,9 @@ struct TakedownTable {
         isEmpty = try !any.step()
     }
 
-    /// For those who bring items and take none down: where there was none when the transaction began, there is none.
+    /// Returns true if an item is taken down.
+    ///
+    /// For writers that create no takedowns: a table that was empty at the start of the transaction remains empty.
     func withholds(kind: String, id: String) throws -> Bool {
         try !isEmpty && takedown(of: ItemKey(kind: kind, id: id)) != nil
     }
@@ -85,7 +87,7 @@ struct TakedownTable {
         return Takedown(item: key, at: find.integer(0), reason: find.optionalText(1))
     }
 
-    /// To be called before the item is removed.
+    /// Adds a takedown. Call it before the item is removed, because the URLs of the item are read.
     func add(_ takedown: Takedown) throws {
         try insert.bind(1, takedown.item.kind)
         try insert.bind(2, takedown.item.id)
@@ -94,7 +96,7 @@ struct TakedownTable {
         try insert.run()
     }
 
-    /// Takes down all items of a lane.
+    /// Takes down all items of a stream.
     func addAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
         let insert = try SQLStatement(
             database,
@@ -108,7 +110,7 @@ struct TakedownTable {
         try insert.run()
     }
 
-    /// Whether there was such a takedown.
+    /// Removes a takedown, and returns true if it existed.
     func remove(_ key: ItemKey) throws -> Bool {
         try delete.bind(1, key.kind)
         try delete.bind(2, key.id)
