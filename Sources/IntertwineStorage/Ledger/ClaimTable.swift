@@ -1,9 +1,9 @@
 import GRDB
 internal import IntertwineFeed
 
-/// What processes have given to viewers of campaigns that have caps, in the table `claim`, for the other ones.
+/// The table `claim`: the ads with frequency caps that each process has served to viewers, shared with other processes.
 enum ClaimTable {
-    /// Rows of each table that are over and go with each new one.
+    /// The limit of expired rows of each table that are deleted with each new row.
     private static let swept = 100
 
     static func served(to viewer: String, besides process: String, now: Int64, _ database: any SQLConnection) throws -> [FrequencyCount] {
@@ -30,7 +30,9 @@ enum ClaimTable {
         return try find.step() ? find.bytes(0) : nil
     }
 
-    /// To be called within a transaction that writes.
+    /// Adds a reservation. Call it within a write transaction.
+    ///
+    /// - Returns: false if another process has served ads to the viewer that the reservation does not take into account.
     static func add(_ claim: FrequencyCapReservation, _ database: Database) throws -> Bool {
         let known = try served(to: claim.viewer, besides: claim.process, now: claim.now, database).reduce(0) { $0 + $1.count }
         guard claim.counts.isEmpty || known == claim.known else { return false }

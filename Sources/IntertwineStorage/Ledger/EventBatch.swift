@@ -1,16 +1,17 @@
 import GRDB
 import IntertwineFeed
 
-/// Events behind a marker, as many as are gathered for reports at once.
+/// A range of events after a marker that is read at once for reports.
 struct EventBatch: Sendable {
     private let after: Int64
-    /// The marker of its last event.
+    /// The marker of the last event.
     let last: Int64
-    /// When the first of them was, in milliseconds since 1970-01-01 UTC.
+    /// The earliest time of the events in milliseconds since 1970-01-01 UTC.
     let earliest: Int64
 
-    /// - Parameter end: the marker of the last event that is asked for.
-    /// - Returns: nil where there is none behind the marker.
+    /// Finds the range of events after a marker; nil if there is no event.
+    ///
+    /// - Parameter end: the highest marker of the range.
     init?(after marker: Int64, through end: Int64 = .max, limit: Int, _ database: any SQLConnection) throws {
         let statement = try SQLStatement(
             database, "SELECT max(id), min(at) FROM (SELECT id, at FROM event WHERE id > ?1 AND id <= ?3 ORDER BY id LIMIT ?2)")
@@ -22,10 +23,10 @@ struct EventBatch: Sendable {
         (after, last, earliest) = (marker, statement.integer(0), statement.integer(1))
     }
 
-    /// What those of them that count come to.
+    /// Returns the totals of the events that count.
     ///
-    /// Most differ in nothing that totals tell apart. So rows are compared by the bytes of what does, where SQLite has them, and an event is made
-    /// of the first of its like alone.
+    /// Why: most events are equal in all columns of the totals. Rows are compared by their bytes in SQLite's memory, and an event is
+    /// decoded only for the first row of each group.
     func totals(_ database: any SQLConnection) throws -> ReportTotals {
         let statement = try SQLStatement(
             database,
@@ -57,7 +58,7 @@ struct EventBatch: Sendable {
         return totals
     }
 
-    /// Those that tell of viewers: what they saw, and that counts.
+    /// Returns the impressions that count and have a viewer.
     func seen(_ database: any SQLConnection) throws -> [LedgerEvent] {
         let statement = try SQLStatement(
             database,
@@ -77,7 +78,7 @@ struct EventBatch: Sendable {
         return events
     }
 
-    /// What totals tell apart, as bytes: of a row the hour, and the columns one after the other.
+    /// A key of the columns that totals distinguish, as bytes: the hour and the columns in sequence.
     private struct GroupKey: Hashable {
         private var bytes: [UInt8] = []
 
@@ -95,7 +96,7 @@ struct EventBatch: Sendable {
             withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
         }
 
-        /// All at once, and not one byte after the other as arrays do.
+        /// Hashes all bytes in one call, and not byte by byte as arrays do.
         func hash(into hasher: inout Hasher) {
             bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         }

@@ -1,8 +1,8 @@
 import IntertwineFeed
 
-/// What all that is counted tells events apart by: those that have it in common are one number.
+/// A key of all properties of an event that counters distinguish. Events with equal keys are counted together.
 struct EventGroupKey: Hashable {
-    /// Quarters of an hour since 1970-01-01 UTC, of which hours and days are made; those before it are negative.
+    /// The time unit in milliseconds: quarters of an hour since 1970-01-01 UTC, which add up to hours and days. Earlier times are negative.
     private static let quarter: Int64 = 900_000
 
     let kind: LedgerEvent.Kind
@@ -31,15 +31,15 @@ struct EventGroupKey: Hashable {
         advertiser = event.creative?.advertiser.map { ByteString($0) }
     }
 
-    /// Days since 1970-01-01 UTC.
+    /// The number of days since 1970-01-01 UTC.
     var day: Int64 { LedgerTime.day(of: span * Self.quarter) }
 
-    /// What its campaign's deliveries are counted by.
+    /// The time span under which the deliveries of the campaign are counted.
     var deliverySpan: Int64 { LedgerTime.span(of: span * Self.quarter) }
 
     var campaign: String? { campaignText?.text }
 
-    /// An event that is like it, of nobody.
+    /// An event with the properties of the key, without a viewer.
     var event: LedgerEvent {
         var event = LedgerEvent(at: span * Self.quarter, kind: kind, cell: cell.text, verdict: verdict)
         if let feed, let layout {
@@ -50,7 +50,7 @@ struct EventGroupKey: Hashable {
         return event
     }
 
-    /// What mostly differs; equality looks at the rest.
+    /// Hashes the properties that differ most often; equality compares all.
     func hash(into hasher: inout Hasher) {
         cell.hash(into: &hasher)
         campaignText?.hash(into: &hasher)
@@ -58,25 +58,26 @@ struct EventGroupKey: Hashable {
     }
 }
 
-/// What this process has written behind an event, so that nobody has to read it again to add it up: each event is counted here as it is committed,
-/// and a tally whose marker stands where this begins takes all of it at once.
+/// Counts of events that this process has written after a marker.
 ///
-/// What is not here, because another process wrote it, or the process before, is read from the ledger. Nothing is lost with it.
+/// Each event is counted here as it is committed. Totals whose marker equals ``after`` add all counts at once, without reading the events.
+/// Events that are missing here, such as those of other processes or of a previous process, are read from the ledger.
+/// The value is a cache, so its loss does not lose events.
 struct EventTail: Sendable {
-    /// So many that differ are kept; with more of them, those so far are read when they are needed.
+    /// The limit of distinct keys. Above it the counts are discarded, and the events are read from the ledger when they are needed.
     private static let limit = 4_096
 
-    /// The marker behind which it begins, and that of its last event.
+    /// The marker after which the counts begin, followed by the marker of the last counted event.
     private(set) var after: Int64 = 0
     private(set) var last: Int64 = 0
     private var counts: [EventGroupKey: Int64] = [:]
 
-    /// Those that count, and how many there are of each.
+    /// The distinct events that count, with their numbers.
     var counted: [(event: LedgerEvent, count: Int64)] { counts.map { ($0.key.event, $0.value) } }
 
-    /// Takes note of a group that is on disk.
+    /// Adds the counts of a committed group.
     ///
-    /// - Parameter markers: those of all events of the group, which follow one another.
+    /// - Parameter markers: the consecutive markers of all events of the group.
     mutating func add(_ group: [EventGroupKey: Int64], _ markers: ClosedRange<Int64>) {
         if last &+ 1 != markers.lowerBound || after == last { (after, counts) = (markers.lowerBound - 1, [:]) }
         last = markers.upperBound
@@ -87,7 +88,7 @@ struct EventTail: Sendable {
         for (likeness, count) in group where likeness.verdict == .counted { counts[likeness, default: 0] += count }
     }
 
-    /// What there is, where there is anything. It begins anew behind that.
+    /// Returns the counts, or nil if there are none, and starts again after the last event.
     mutating func drain() -> EventTail? {
         guard after < last else { return nil }
         defer { (after, counts) = (last, [:]) }

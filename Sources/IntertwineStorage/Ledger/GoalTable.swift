@@ -1,14 +1,14 @@
 import GRDB
 internal import IntertwineFeed
 
-/// What processes hold of the goals of campaigns, in the table `reservation`: each writes its own rows, one for each campaign, and one without a
-/// campaign that says that it is there.
+/// The table `reservation`: the shares of campaign goals that each process holds.
 ///
-/// Its writes exclude each other, so that what one process reads is what the others hold when it writes.
+/// Each process writes its own rows, one for each campaign, and one without a campaign that shows that the process is running.
+/// Writes are serialized, so a process that writes reads the current shares of all others.
 enum GoalTable {
-    /// To be called within a transaction that writes.
+    /// Exchanges shares with other processes. Call it within a write transaction.
     static func exchange(_ exchange: BudgetSyncRequest, _ hold: (BudgetSyncState) -> SharedBudgetLeases, _ database: Database) throws {
-        // A clock that was set back leaves rows that would hold for too long.
+        // Deletes rows with an end too far in the future, which a clock that was set back leaves behind.
         let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
         try SQLStatement.run(
             database, "DELETE FROM reservation WHERE until <= ?1 OR until > ?2", .integer(exchange.now), .integer(end))
@@ -20,7 +20,7 @@ enum GoalTable {
         try write(hold(situation), of: exchange, database)
     }
 
-    /// What a process that is known to be gone might have given is free at once. What it has given is not.
+    /// Frees the unserved shares of processes that have ended. Shares that they have served remain.
     private static func removeGone(besides process: String, _ database: Database) throws {
         let find = try SQLStatement(database, "SELECT process FROM reservation WHERE campaign = '' AND process != ?1")
         var gone: [String] = []
@@ -71,7 +71,7 @@ enum GoalTable {
         }
     }
 
-    /// What others gave and this process has seen.
+    /// Records impressions that this process has seen of ads that other processes served.
     private static func publish(_ exchange: BudgetSyncRequest, until end: Int64, _ database: Database) throws {
         try SQLStatement.run(database, "DELETE FROM seen_place WHERE until <= ?1 OR until > ?2", .integer(exchange.now), .integer(end))
         guard !exchange.seen.isEmpty else { return }
@@ -106,7 +106,7 @@ enum GoalTable {
         return seen
     }
 
-    /// Writes what has changed, and what would soon be over.
+    /// Writes the shares that have changed, and those that would soon expire.
     private static func write(_ holdings: SharedBudgetLeases, of exchange: BudgetSyncRequest, _ database: Database) throws {
         var left = holdings.counts
         let find = try SQLStatement(

@@ -4,22 +4,24 @@ import GRDBSQLite
 import IntertwineFeed
 import Synchronization
 
-/// One transaction for all units that are waiting: those that arrived while the disk was busy with the group before.
+/// A writer that commits all waiting units in one transaction: those that arrived while the disk was busy with the previous group.
 ///
-/// No unit waits for others to come. `@unchecked Sendable`: the writer is touched on the serial queue alone.
+/// A unit never waits for later units. `@unchecked Sendable`: the writer is accessed on the serial queue alone.
 final class GroupCommit: @unchecked Sendable {
     typealias Completion = @Sendable (Result<LedgerReceipt, any Error>) -> Void
 
     struct Limits: Sendable {
-        /// Units that may wait; one more is refused.
+        /// The limit of waiting units. A further unit is refused.
         var waiting = 4_096
-        /// Units in one transaction, which bounds how long the first of them waits for the last.
+        /// The limit of units in one transaction, which bounds how long the first unit waits for the last.
         var group = 512
-        /// How long a unit waits in all for a file that another process keeps locked.
+        /// The time after which a unit fails while another process keeps the file locked.
         var maxQueueTime = Duration.seconds(2)
     }
 
-    /// A class: an entry is a good many strings, and stays where it is from its arrival to its end.
+    /// A waiting unit of work.
+    ///
+    /// Why a class: an entry contains many strings, and is not copied between its arrival and its completion.
     private final class Unit: Sendable {
         let entry: LedgerEntry
         let completion: Completion
@@ -31,7 +33,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// What a process gives to a viewer, and whether it was noted.
+    /// A reservation for a viewer with its outcome.
     private final class ClaimUnit: Sendable {
         let claim: FrequencyCapReservation
         let outcome = Mutex<Result<Bool, any Error>?>(nil)
@@ -48,7 +50,7 @@ final class GroupCommit: @unchecked Sendable {
         var statistics = LedgerStatistics()
     }
 
-    /// Changed on the queue alone, like the file and the transaction that go with it.
+    /// The connection pool. It changes on the queue alone, like the counter and the writer.
     private var pool: DatabasePool
     private var counter: WALChangeCounter
     private let opened: Mutex<FileIdentity>
@@ -58,19 +60,19 @@ final class GroupCommit: @unchecked Sendable {
     private let state = Mutex(State())
     private var writer: LedgerWriter
     private var sweeper: LedgerExpiryPurger
-    /// Memory for the next group; what waits then takes over that of the last.
+    /// Reused memory for the next group, which is swapped with the array of waiting units.
     private var spare: [Unit] = []
-    /// Whether the connection syncs its commits.
+    /// A Boolean value indicating whether the connection syncs its commits.
     private var isSynced = true
-    /// When counts that have no rows were last written, and whether somebody will.
+    /// The time of the last write of counts without rows, and a Boolean value indicating whether the next write is scheduled.
     private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
 
-    /// When the disk last took something.
+    /// The time of the last successful commit.
     private var lastCommit: ContinuousClock.Instant?
 
-    /// For how long that shows that it still does, and how long is waited for a lock to find out.
+    /// The time for which a commit proves that the disk is writable, and the lock timeout of a test write.
     private static let (freshness, probeTimeout) = (Duration.seconds(1), Duration.milliseconds(500))
-    /// How long such counts wait at the most, so that repeated impressions without end cost the disk no more than one write now and then.
+    /// The delay limit for counts without rows. It bounds the writes that a continuous series of repeated impressions causes.
     private static let flushInterval = Duration.seconds(1)
 
     init(_ pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter, limits: Limits, now: @escaping @Sendable () -> Int64)
@@ -83,7 +85,9 @@ final class GroupCommit: @unchecked Sendable {
         (writer, sweeper) = try pool.writeWithoutTransaction { (try LedgerWriter($0), LedgerExpiryPurger()) }
     }
 
-    /// - Parameter completion: called on the ledger's own queue, or at once where too many wait.
+    /// Queues a unit for the next group.
+    ///
+    /// - Parameter completion: called on the ledger's queue, or at once if too many units wait.
     func commit(_ entry: LedgerEntry, completion: @escaping Completion) {
         let unit = Unit(entry, completion)
         let (isAccepted, starts) = state.withLock { state in
@@ -96,7 +100,7 @@ final class GroupCommit: @unchecked Sendable {
             return (true, !state.isRunning)
         }
         if !isAccepted { return completion(.failure(StoreError.overloaded)) }
-        // Not under the lock: it wakes a thread, and all loops come here.
+        // The call is outside the lock, because it wakes a thread and all event loops take this lock.
         if starts { queue.async { [self] in drain() } }
     }
 
@@ -108,10 +112,10 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// The file that is written to.
+    /// The identity of the file that is written to.
     var file: FileIdentity { opened.withLock { $0 } }
 
-    /// Writes to another file from now on.
+    /// Switches all further writes to another file.
     func reopen(with pool: DatabasePool, _ file: FileIdentity, _ counter: WALChangeCounter) throws {
         try queue.sync {
             writer = try pool.writeWithoutTransaction { try LedgerWriter($0) }
@@ -124,7 +128,9 @@ final class GroupCommit: @unchecked Sendable {
         if let fault = file.error { throw StoreError.unavailable("\(file.path): \(fault)") }
     }
 
-    /// - Throws: where nothing can be written now.
+    /// Writes to the file, unless a recent commit has shown that it is writable.
+    ///
+    /// - Throws: an error if the file cannot be written.
     func checkWritable() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             queue.async { [self] in
@@ -133,7 +139,7 @@ final class GroupCommit: @unchecked Sendable {
                         try checkFile()
                         if let lastCommit, lastCommit.duration(to: .now) < Self.freshness { return }
                         try prepare(isSynced: true, busyTimeout: min(limits.maxQueueTime, Self.probeTimeout))
-                        // The same as before, but for that it has to go to the disk like a click.
+                        // The value does not change, but the write reaches the disk like a click.
                         try pool.writeWithoutTransaction { database in
                             try database.inTransaction(.immediate) {
                                 try database.execute(sql: "PRAGMA user_version = \(LedgerSchema.version)")
@@ -146,7 +152,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Runs something else on the writing connection, in its turn with the groups.
+    /// Runs another write transaction on the connection, in order with the groups, and makes it durable.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
@@ -155,7 +161,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// One transaction on the queue, if the file is as it was.
+    /// Runs one transaction on the queue, if the file is unchanged.
     private func perform<Value>(isSynced: Bool, _ body: (Database) throws -> Value) throws -> Value {
         do {
             try checkFile()
@@ -167,7 +173,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// The same for what may be lost with the power and is then done again: it is on disk with the next group, and nobody waits for that.
+    /// Runs a write transaction whose loss in a power failure is harmless, because the work is repeated. It becomes durable with the next group.
     func sweep<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
@@ -176,12 +182,12 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// The same for those who wait on a thread of their own. Completions of groups before have been called by then.
+    /// Runs a write transaction as ``sweep(_:)`` does, and blocks the calling thread. Completions of earlier groups are called before it.
     func sweepBlocking<Value: Sendable>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.sync { try perform(isSynced: false, body) }
     }
 
-    /// Runs what begins transactions of its own, on disk when it returns. Waits for no lock for longer than a moment.
+    /// Runs `body`, which begins its own transactions, with durable commits. The wait for a lock is limited to 500 ms.
     func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.sync {
             try checkFile()
@@ -190,7 +196,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Notes what is given to a viewer, as ``ClaimTable`` does. Those who wait for that at the same time share a writer.
+    /// Adds a reservation to ``ClaimTable``. Concurrent callers share one transaction. Blocks the calling thread.
     func claim(_ claim: FrequencyCapReservation) throws -> Bool {
         let unit = ClaimUnit(claim)
         state.withLock { $0.claims.append(unit) }
@@ -215,7 +221,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Completes the file, behind the groups that are waiting.
+    /// Writes waiting counts and copies the write-ahead log into the file, after the waiting groups.
     func completeFile() async throws {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
@@ -228,7 +234,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Rewrites the whole file, behind the groups that are waiting. Nothing else is written meanwhile.
+    /// Rewrites the whole file, after the waiting groups. No other write runs in the meantime.
     func vacuum() async throws {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
@@ -241,7 +247,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Has the counts that wait be written, so that whoever reads finds all of them.
+    /// Writes the waiting counts, so that readers find all of them.
     func flushCounts() async throws {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in
@@ -250,7 +256,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// What was written behind the marker of a tally, to be added to it; nil where that has to be read. It is given once.
+    /// Returns the counts after the marker of a rollup, and forgets them; nil if the events must be read from the ledger.
     func drainRecent(_ tally: ReportTables.RollupCheckpoint) async -> EventTail? {
         await withCheckedContinuation { continuation in
             queue.async { [self] in continuation.resume(returning: writer.drainRecent(tally)) }
@@ -276,13 +282,13 @@ final class GroupCommit: @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
             guard let self else { return }
             flush.isPlanned = false
-            // What fails here is tried again; commits report the state of the disk.
+            // A failed write is retried; commits report the state of the disk.
             try? writeCounts()
             planFlush()
         }
     }
 
-    /// Writes one group, and the next in its turn: whatever else waits for the queue comes in between, also where somebody always waits.
+    /// Writes one group, and queues the next one. Other work on the queue runs in between, even under continuous load.
     private func drain() {
         var (group, late) = next()
         fail(late, StoreError.late)
@@ -296,7 +302,7 @@ final class GroupCommit: @unchecked Sendable {
         if isWaitedFor { queue.async { [self] in drain() } } else { sweep() }
     }
 
-    /// Takes the next group. Units whose timeout is over, such as those of a process that stood still, are in none.
+    /// Removes the next group. Expired units, for example after the process was suspended, are returned separately.
     private func next() -> (group: [Unit], late: [Unit]) {
         var group = spare
         spare = []
@@ -323,13 +329,13 @@ final class GroupCommit: @unchecked Sendable {
         do {
             try checkFile()
             let receipts = try pool.writeWithoutTransaction { database in
-                // The first has waited longest.
+                // The first unit has waited longest.
                 try prepare(database, isSynced: true, busyTimeout: limits.maxQueueTime - (group.first?.arrival.duration(to: .now) ?? .zero))
                 let receipts = try writer.commit(group.count, now: now, flushes: flushes) { group[$0].entry }
                 file.integrity.look(database, counter)
                 return receipts
             }
-            // What went into a file that is gone, or damaged, by now is nowhere.
+            // Data that was written to a missing or damaged file is lost.
             try checkFile()
             if writer.hasWaitingCounts { planFlush() } else { lastCommit = .now }
             if flushes { flush.last = .now }
@@ -340,7 +346,7 @@ final class GroupCommit: @unchecked Sendable {
             }
             for (unit, receipt) in zip(group, receipts) { unit.completion(.success(receipt)) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && group.count > 1 {
-            // One unit cannot be written: its neighbours can, each in a transaction of its own.
+            // One unit violates a constraint. Each unit is committed in its own transaction, so that all others succeed.
             for unit in group { commit([unit]) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             postpone(group, error)
@@ -357,7 +363,7 @@ final class GroupCommit: @unchecked Sendable {
         for unit in units { unit.completion(.failure(error)) }
     }
 
-    /// The file stayed locked until the time of the first unit was over; those whose time is not go on waiting, before all others.
+    /// Fails the units whose time has expired while the file was locked, and puts the others back at the start of the queue.
     private func postpone(_ group: [Unit], _ error: DatabaseError) {
         let end = ContinuousClock.now
         let late = group.prefix { isLate($0, at: end) }
@@ -365,11 +371,11 @@ final class GroupCommit: @unchecked Sendable {
         state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
     }
 
-    /// Makes the connection ready for its next writer.
+    /// Prepares the connection for its next transaction.
     ///
     /// - Parameters:
-    ///   - isSynced: whether its commit waits for the disk. One that need not is on disk with the next that does.
-    ///   - patience: how long it may wait for the lock. Zero or less: it is tried once.
+    ///   - isSynced: true if the commit waits for the disk. A commit that does not wait becomes durable with the next one that does.
+    ///   - busyTimeout: the limit of the wait for the lock. Zero or less: one attempt.
     private func prepare(isSynced: Bool, busyTimeout: Duration) throws {
         try pool.writeWithoutTransaction { try prepare($0, isSynced: isSynced, busyTimeout: busyTimeout) }
     }
@@ -382,21 +388,21 @@ final class GroupCommit: @unchecked Sendable {
         Self.wait(database, atMost: busyTimeout)
     }
 
-    /// How long the next transaction may wait for the lock. Zero or less: it is tried once.
+    /// Sets the lock timeout of the next transaction. Zero or less: one attempt.
     private static func wait(_ database: Database, atMost patience: Duration) {
         let (seconds, attoseconds) = max(patience, .zero).components
-        // Rounded up, so that a unit's time is over when the wait for it is.
+        // The timeout is rounded up, so that a unit has expired when the wait for it ends.
         let milliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
         sqlite3_busy_timeout(database.sqliteConnection, patience > .zero ? milliseconds : 0)
     }
 
-    /// Under a load that never pauses, what expires must go all the same.
+    /// Removes expired rows also under continuous load, after enough rows were written.
     private func sweepIfLate(after rows: Int) {
         if sweeper.isLate(after: rows) { sweep(isBrief: true) }
     }
 
     private func sweepOnce(at moment: Int64) throws -> Bool {
-        // What is lost with the power is removed once more.
+        // Removals that are lost in a power failure are repeated.
         try prepare(isSynced: false, busyTimeout: .zero)
         return try pool.write { try sweeper.sweep($0, now: moment, longestWindow: writer.longestWindow) }
     }
@@ -404,7 +410,7 @@ final class GroupCommit: @unchecked Sendable {
     private func sweep(isBrief: Bool = false) {
         let moment = now()
         guard sweeper.isDue(moment) else { return }
-        // What fails here is tried again with the next sweep; commits report the state of the disk.
+        // A failed sweep is retried by the next one; commits report the state of the disk.
         while let more = try? sweepOnce(at: moment), more, !isBrief, state.withLock({ !$0.isRunning }) {}
     }
 }

@@ -1,18 +1,20 @@
 import GRDB
 import IntertwineFeed
 
-/// Removes what nothing asks for any more, a little at a time.
+/// A purger that removes expired rows of the ledger in small batches.
 struct LedgerExpiryPurger {
-    /// Rows of one table looked at, or removed, at once; more where many were written.
+    /// The smallest number of rows of one table that are examined or removed at once. The number grows with the rows written.
     private static let leastBatch = 1_000
-    /// Each row is looked at twice before one like it is written.
+    /// The number of rows that are examined for each row written.
     private static let lookupsPerRow = 2
     /// Milliseconds between two sweeps.
     private static let interval: Int64 = 1_000
-    /// For how long a selection that cannot be undone any more is remembered, so that the answer is "too late" and not "unknown". 30 days.
+    /// The time in milliseconds (30 days) for which an expired selection is retained.
+    ///
+    /// Why: an undo request then receives the response "too late" instead of "unknown".
     private static let retention: Int64 = 30 * 86_400_000
 
-    /// The allowances up to this key have been looked at; then it is the others' turn, and then theirs again.
+    /// The key up to which rate counters were examined. The sweep continues after it, and restarts after the last key.
     private var sweptAllowances: [UInt8] = []
     private var last: Int64 = 0
     private var rowsSince = 0
@@ -21,9 +23,9 @@ struct LedgerExpiryPurger {
         now &- last >= Self.interval || now < last
     }
 
-    /// Whether so much was written that it cannot wait for the interval to be over.
+    /// Returns true if too many rows were written to wait for the end of the interval.
     ///
-    /// - Parameter rows: that were written, and are there until their time is over.
+    /// - Parameter rows: the number of rows with an expiry time that were written.
     mutating func isLate(after rows: Int) -> Bool {
         rowsSince += rows
         guard rowsSince >= Self.leastBatch / Self.lookupsPerRow else { return false }
@@ -31,9 +33,10 @@ struct LedgerExpiryPurger {
         return true
     }
 
-    /// Whether something was removed: there may be more.
+    /// Removes a batch of expired rows of each table.
     ///
-    /// - Parameter longestWindow: the longest that was met since the start.
+    /// - Parameter longestWindow: the longest window of all events since the start.
+    /// - Returns: true if rows were removed, so that more may remain.
     mutating func sweep(_ database: Database, now: Int64, longestWindow: Int64) throws -> Bool {
         last = now
         let batch = max(Self.leastBatch, rowsSince * Self.lookupsPerRow)
@@ -44,7 +47,7 @@ struct LedgerExpiryPurger {
             database, now: LedgerTime.earliestEnd(at: now),
             latest: LedgerTime.latestEnd(at: now, window: RateCounterTable.longestRecent), batch: batch)
         for sql in [
-            // What was taken off a list for good, up to there.
+            // Deletes the rows of a cell up to a removal from a list that cannot be undone.
             """
             DELETE FROM listing WHERE mark IN (
                 SELECT old.mark FROM (
@@ -53,8 +56,7 @@ struct LedgerExpiryPurger {
                 CROSS JOIN listing AS old INDEXED BY listing_cell
                 ON old.viewer = removal.viewer AND old.list = removal.list AND old.cell = removal.cell AND old.mark <= removal.mark)
             """,
-            // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too and nothing between
-            // the two took it off.
+            // Deletes repeated additions of a cell that cannot be undone, if the previous row of the cell is also an addition that cannot be undone.
             """
             DELETE FROM listing WHERE mark IN (
                 SELECT mark FROM listing AS twin INDEXED BY listing_twin WHERE leads = 0 AND removes = 0 AND until <= ?1 AND (
@@ -85,8 +87,9 @@ struct LedgerExpiryPurger {
         return database.changesCount
     }
 
-    /// Looks at a batch of allowances, in the order of their keys. There is no index on their time: to keep one costs each click more than
-    /// that each allowance is looked at now and then.
+    /// Examines a batch of rate counters in key order.
+    ///
+    /// Why: an index on the end time would cost each click more than this periodic examination of all counters.
     private mutating func sweepAllowances(_ database: Database, now: Int64, latest: Int64, batch: Int) throws -> Int {
         let find = try SQLStatement(database, "SELECT key FROM allowance WHERE key > ?1 ORDER BY key LIMIT 1 OFFSET ?2")
         try find.bind(1, blob: sweptAllowances)
@@ -95,7 +98,7 @@ struct LedgerExpiryPurger {
         find.reset()
         let remove = try SQLStatement(database, "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND (until <= ?3 OR until > ?4)")
         try remove.bind(1, blob: sweptAllowances)
-        // Longer ones are behind all keys.
+        // The upper bound is longer than a key, so it is greater than all keys.
         try remove.bind(2, blob: end ?? Array(repeating: .max, count: RateCounterKey.length + 1))
         try remove.bind(3, now)
         try remove.bind(4, latest)

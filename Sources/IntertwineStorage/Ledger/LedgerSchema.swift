@@ -1,12 +1,14 @@
 import Foundation
 import GRDB
 
-/// The tables of the ledger's file. It is not the items' file: a long import never blocks a click, and a click never makes feed pages stale.
+/// The schema of the ledger's file.
 ///
-/// Times are milliseconds since 1970-01-01 UTC, days are days since then. `event` is append-only and has no index but its own order, so
-/// that a commit costs the same at any size; whatever is looked up (`allowance`, `recent_allowance`, `idempotency`, `selection`) is removed when its time is over.
+/// The ledger and the items have separate files, so a long import never blocks a click, and a click never makes feed pages stale.
+/// Times are milliseconds since 1970-01-01 UTC, and days are days since then.
+/// The table `event` is append-only and has no index but its own order, so that a commit costs the same at any size.
+/// Rows of the lookup tables (`allowance`, `recent_allowance`, `idempotency`, `selection`) are removed after they expire.
 enum LedgerSchema {
-    /// "INTL".
+    /// The application id, "INTL" in ASCII.
     private static let applicationID: Int32 = 0x494E_544C
     static let version: Int32 = 18
 
@@ -93,7 +95,7 @@ enum LedgerSchema {
         );
         """
 
-    /// What is on a list is read by places, one for each cell, however often the cell was put there.
+    /// Marks one row as the leader of each cell on a list. Lists are read by leaders, independent of how often a cell was added.
     private static let placements = """
         ALTER TABLE listing ADD COLUMN until INTEGER NOT NULL DEFAULT 0;    -- the performance can be taken back before it
         ALTER TABLE listing ADD COLUMN leads INTEGER NOT NULL DEFAULT 0;    -- 1 for the oldest of its cell, which gives the cell its place
@@ -106,7 +108,7 @@ enum LedgerSchema {
         CREATE INDEX listing_twin ON listing (until) WHERE leads = 0;
         """
 
-    /// A performance may also take a cell off a list. Its row goes, with all of its cell before it, once it can be taken back no more.
+    /// Adds removals from lists. The row of a removal is deleted, with all earlier rows of its cell, once the removal cannot be undone.
     private static let removals = """
         ALTER TABLE listing ADD COLUMN removes INTEGER NOT NULL DEFAULT 0;
         DROP INDEX listing_twin;
@@ -239,7 +241,7 @@ enum LedgerSchema {
         CREATE INDEX given_page_until ON given_page (until);
         """
 
-    /// A cell is on a list while one of its rows leads: who remembers that it was can tell whether it may have been taken off since.
+    /// Counts cells that leave the list of dismissed cells. A reader that has cached a cell of the list compares the count to detect a removal.
     private static let withdrawals = """
         CREATE TABLE withdrawal (list TEXT NOT NULL PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
         INSERT INTO withdrawal (list, count) VALUES ('dismissed', 0);
@@ -251,11 +253,12 @@ enum LedgerSchema {
         END;
         """
 
-    /// What stands in the tree may be of short windows: those who ask for one look there too, for as long as one lasts.
+    /// Creates the log of recent rate counters. The tree may contain counters of short windows, so lookups include the tree for the longest
+    /// duration of a short window.
     private static func makeRecentAllowances(_ database: Database) throws {
         let key = DatabaseFunction("allowance_key", argumentCount: 1, pure: true) { values in
             guard let text = String.fromDatabaseValue(values[0]) else { return nil }
-            // `d:` or `r:` says what it was for.
+            // The prefix `d:` (duplicates) or `r:` (rates) gives the purpose of the key.
             let name = String(decoding: text.utf8.dropFirst(2), as: UTF8.self)
             return Data((text.utf8.first == UInt8(ascii: "d") ? RateCounterKey.repetition(name) : .rate(name)).bytes)
         }
@@ -287,13 +290,13 @@ enum LedgerSchema {
         ) WITHOUT ROWID;
         """
 
-    /// To be run before events are removed, in the same transaction.
+    /// Saves the highest marker. Run it before events are removed, in the same transaction.
     static let saveSequence = """
         INSERT INTO event_marker (only, last) SELECT 1, id FROM event WHERE id = (SELECT max(id) FROM event)
         ON CONFLICT (only) DO UPDATE SET last = excluded.last
         """
 
-    /// Gives the first event behind removed ones the marker that comes next. It has 1 then, as the first of all has.
+    /// Gives the first event after a removal of all events the next marker. Its id is 1 until then, as in an empty table.
     static let advanceSequence =
         "UPDATE event SET id = (SELECT last + 1 FROM event_marker) WHERE id = 1 AND EXISTS (SELECT 1 FROM event_marker)"
 

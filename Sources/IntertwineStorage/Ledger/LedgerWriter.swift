@@ -1,7 +1,7 @@
 import GRDB
 import IntertwineFeed
 
-/// Writes groups of units of work, each group in one transaction from its begin to the disk having it, and decides what the units come to.
+/// A writer of groups of units: each group is one durable transaction, and the writer decides the verdict of each unit's events.
 ///
 /// Confined to the ledger's writing connection.
 final class LedgerWriter {
@@ -23,14 +23,16 @@ final class LedgerWriter {
     private var allowances: RateCounterTable
     private var rollups: Rollups
     private var uncounted = PendingRollup()
-    /// Rows that the last group left behind until their time is over.
+    /// The number of rows with an expiry time that the last group wrote.
     private(set) var perishable = 0
-    /// Markers of the events of the group; nil where there are none.
+    /// The markers of the events of the group; nil if there are none.
     private var appended: ClosedRange<Int64>?
-    /// What was written behind the markers of what is made of all events.
+    /// The counts of events written after the marker of each rollup.
     private var recent: [ReportTables.RollupCheckpoint: EventTail] = [.totals: EventTail(), .trackers: EventTail()]
 
-    /// - Parameter recentSlots: what memory may hold of allowances, as ``RecentRateCounters`` has it.
+    /// Prepares statements and reads the state of the connection's file.
+    ///
+    /// - Parameter recentSlots: the limit of slots in memory for ``RecentRateCounters``.
     init(_ database: Database, recentSlots: Int = RateCounterTable.recentSlots) throws {
         self.database = database
         beginning = try SQLStatement(database, "BEGIN IMMEDIATE")
@@ -65,20 +67,20 @@ final class LedgerWriter {
         rollups = try Rollups(database)
     }
 
-    /// What was written behind the marker of a tally and is not added to it yet; nil where that is not known, or nothing was. It is given once.
+    /// Returns the counts after the marker of a rollup, and forgets them; nil if they are unknown or there are none.
     func drainRecent(_ tally: ReportTables.RollupCheckpoint) -> EventTail? { recent[tally]?.drain() }
 
-    /// Whether counts wait to be written.
+    /// A Boolean value indicating whether counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
 
     /// The longest window of the events so far, in milliseconds.
     var longestWindow: Int64 { allowances.longestWindow }
 
-    /// All the units or, throwing, none.
+    /// Writes all units in one transaction, or throws and writes none.
     ///
-    /// - Parameter flushes: whether counts that wait are to be written in any case.
+    /// - Parameter flushes: true if waiting counts must be written.
     func commit(_ count: Int, now: Int64, flushes: Bool = true, entry: (Int) -> LedgerEntry) throws -> [LedgerReceipt] {
-        // A rollback that failed when the disk did is made up for here.
+        // Repeats a rollback that failed because of a disk error.
         if database.isInsideTransaction { try rollback.run() }
         try beginning.run()
         let changes = database.totalChangesCount
@@ -93,7 +95,7 @@ final class LedgerWriter {
                 allowances.hasCommitted()
                 rollups.hasCommitted()
             } else {
-                // There is nothing to commit but counts.
+                // The group has only counts that can wait, so there is nothing to commit.
                 try rollback.run()
                 allowances.discard()
                 rollups.postpone()
@@ -102,13 +104,13 @@ final class LedgerWriter {
         } catch {
             allowances.discard()
             rollups.discard()
-            // SQLite has rolled back by itself after the graver errors.
+            // SQLite has already rolled back after severe errors.
             if database.isInsideTransaction { try? rollback.run() }
             throw error
         }
     }
 
-    /// Writes all of a unit, or nothing where its receipt says so. The rollups follow with ``finish(since:flushes:)``.
+    /// Writes all rows of a unit, or none if its receipt says so. ``finish(since:flushes:)`` writes the rollups.
     private func write(_ entry: LedgerEntry, now: Int64) throws -> LedgerReceipt {
         if let key = entry.idempotency?.key, let receipt = try idempotency.receipt(of: key, delay: entry.delay(until: now), now: now) {
             return receipt
@@ -131,15 +133,17 @@ final class LedgerWriter {
         return .committed(verdicts)
     }
 
-    /// The last thing before the group is committed.
+    /// Writes rate counters and rollups. Call it last, before the group is committed.
     ///
     /// - Parameters:
     ///   - changes: the connection's count of changes when the group began.
-    ///   - flushes: whether counts are to be written in any case.
-    /// - Returns: whether there is anything to commit. A group of repeated impressions and forgeries has only counts that may be deferred to
-    ///   the next group or flush: to write them each time costs the disk more than all clicks do.
+    ///   - flushes: true if counts must be written.
+    /// - Returns: true if there is anything to commit. A group of repeated impressions and forgeries has only counts that may be deferred to
+    ///   the next group or flush.
+    ///
+    /// Why: writing these counts each time would cost the disk more than all clicks do.
     private func finish(since changes: Int, flushes: Bool) throws -> Bool {
-        // What was put there and taken away again is no change.
+        // A row that was inserted and deleted again is no change.
         let rows = try allowances.write()
         perishable += rows.kept
         let unchanged = changes + 2 * rows.removed
@@ -159,7 +163,7 @@ final class LedgerWriter {
         try insertKey.run()
     }
 
-    /// Takes note that a selection is undone, or tells why it cannot be. One that is long forgotten has expired.
+    /// Marks a selection as undone, or returns the receipt that says why it cannot be. A selection that was removed has expired.
     private func undo(_ id: String, now: Int64) throws -> LedgerReceipt? {
         try findSelection.bind(1, id)
         defer { findSelection.reset() }
@@ -207,14 +211,14 @@ final class LedgerWriter {
         try insertEvent.run()
         var marker = database.lastInsertedRowID
         if marker == 1 {
-            // No event was left.
+            // The table of events was empty, so the first event needs the next marker.
             try advanceSequence.run()
             marker = try SQLStatement.integer(database, "SELECT max(id) FROM event") ?? marker
         }
         appended = (appended?.lowerBound ?? marker)...marker
     }
 
-    /// Notes that a viewer saw a campaign, for as long as its caps ask for that.
+    /// Records that a viewer saw a campaign, for the longest window of its frequency caps.
     private func remember(_ event: LedgerEvent) throws {
         guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.frequencyCapTTL > 0,
             let viewer = event.viewer
@@ -231,7 +235,7 @@ final class LedgerWriter {
     }
 }
 
-/// The answers that are kept under idempotency keys.
+/// A store of responses under idempotency keys.
 struct IdempotencyStore {
     private let find: SQLStatement
 
@@ -240,7 +244,7 @@ struct IdempotencyStore {
             database, "SELECT fingerprint, answer FROM idempotency WHERE scope IN (?1, ?2) AND key = ?3 AND expires > ?4 AND expires <= ?5")
     }
 
-    /// What a request with the key comes to, or nil where the key is new.
+    /// Returns the receipt of a stored response, or nil if the key is new.
     ///
     /// - Parameter delay: milliseconds since the request.
     func receipt(of key: IdempotencyKey, delay: Int64 = 0, now: Int64) throws -> LedgerReceipt? {
@@ -249,7 +253,7 @@ struct IdempotencyStore {
         try find.bind(2, key.formerScope)
         try find.bind(3, key.key)
         try find.bind(4, now)
-        // One that is kept for longer than this one would be was kept by a clock that was ahead.
+        // A row with a later end than a new row would have was written by a clock that was ahead.
         try find.bind(5, LedgerTime.latestEnd(at: key.expires, window: delay))
         guard try find.step() else { return nil }
         return find.text(0) == key.fingerprint ? .replayed(find.bytes(1)) : .keyReused

@@ -1,11 +1,11 @@
 import GRDB
 import IntertwineFeed
 
-/// What performances put on viewers' lists, and took off them.
+/// The table `listing`: additions to viewers' lists, and removals from them.
 ///
-/// Each has a row, so that each can be taken back on its own. A cell is on a list where one that put it there stands behind the last that
-/// took it off; the oldest of those leads, which gives the cell its place. Once the leading one can be taken back no more, the cell stays
-/// until it is taken off, and what puts it there again leaves no row: lists do not grow by repetition.
+/// Each change has a row, so that each can be undone on its own. A cell is on a list if an addition follows its last removal.
+/// The oldest of these additions is the leader, which determines the cell's position.
+/// Once the leader cannot be undone, the cell stays until it is removed, and further additions write no rows: repetition does not grow lists.
 struct ListEntryTable {
     private let insert: SQLStatement
     private let findLeader: SQLStatement
@@ -46,7 +46,9 @@ struct ListEntryTable {
             """)
     }
 
-    /// - Parameter until: when what makes the change can be taken back no more.
+    /// Applies a change of a list.
+    ///
+    /// - Parameter until: the time after which the change cannot be undone.
     func apply(_ change: ListMutation, until: Int64, now: Int64) throws {
         switch change {
         case .add(let list, let viewer, let cell, let performance, let at):
@@ -66,7 +68,7 @@ struct ListEntryTable {
         }
     }
 
-    /// When the performance can be taken back no more that gives the cell its place on the list; nil where it is not on it.
+    /// Returns the time after which the leader of a cell cannot be undone; nil if the cell is not on the list.
     private func leader(_ list: ViewerList, _ viewer: String, _ cell: String) throws -> Int64? {
         try Self.bind(findLeader, list, viewer, cell)
         defer { findLeader.reset() }

@@ -1,12 +1,13 @@
 package import IntertwineFeed
 
-/// Which events that do not count get a row of their own.
+/// A limiter of rows for events that do not count.
 ///
-/// All of them are in the rollups, by day, cell, kind and verdict, and so in every report. What somebody sends without end must not fill the
-/// disk: so many a minute have rows, and those after them are counts alone, written with their group. A repeated impression never has one: it
-/// is the one that stands there already.
+/// All of these events are in the rollups, by day, cell, kind and verdict, and so in every report. A limited number of them per minute has
+/// rows, and further ones are only counted with their group. A repeated impression never has a row.
+///
+/// Why: continuous invalid events of a client must not fill the disk.
 package struct PendingRollup {
-    /// Rows in a minute, of all clients together.
+    /// The limit of rows per minute, for all clients together.
     private static let limit = 600
 
     private var minute: Int64 = 0
@@ -14,7 +15,7 @@ package struct PendingRollup {
 
     package init() {}
 
-    /// Whether the count of an event may be written after the response, within a second: one that repeats an impression or a playback event.
+    /// Returns true if the count of an event may be written after the response, within a second: a repeated impression or playback event.
     /// All other counts are in the transaction of their group.
     package static func mayDefer(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
         guard verdict == .duplicate else { return false }
@@ -27,7 +28,7 @@ package struct PendingRollup {
         case .impression, .click: break
         case let kind where kind.isPlayback && event.showing != nil:
             guard verdict != .duplicate else { return false }
-        // These are performed on the server, whatever they count, and leave more behind than a row.
+        // Events of these kinds run commands on the server, and store more than a row, even if they do not count.
         default: return true
         }
         if event.at / 60_000 != minute { (minute, rows) = (event.at / 60_000, 0) }

@@ -1,31 +1,31 @@
 package import IntertwineFeed
 
-/// A ledger of the product's own, with what the service asks of it besides what every ledger promises.
+/// A ledger in a database, with the further functions that the service needs.
 package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, TrackerLedger {
     var statistics: LedgerStatistics { get }
 
-    /// How reading goes.
+    /// Statistics of reads.
     var readStatistics: ReadStatistics { get }
 
-    /// What a digest stands for; nil where nobody registered it.
+    /// Returns the registered capabilities of a digest, or nil.
     func capabilities(of digest: String) async throws -> String?
 
-    /// Keeps what a client can show; on disk when it returns. Where there is no room for another name, the one that said so longest ago goes.
+    /// Stores the capabilities of a client, durably when it returns. If there are too many names, the least recently registered one is removed.
     func register(client name: String, digest: String, capabilities: String, now: Int64) async throws
 
-    /// Looks whether what the ledger is kept in is still there. To be called now and then, by one caller at a time; it blocks.
+    /// Checks whether the ledger's storage is still available. Call it periodically, by one caller at a time; it blocks.
     func checkForReplacement() -> FileChange?
 
-    /// Has everything written that waits to be, when the process ends.
+    /// Writes all waiting data before the process ends.
     func complete() async throws
 }
 
-/// How many registered clients are kept.
+/// Limits of registered clients.
 package enum ClientRows {
     package static let names: Int64 = 1_000
-    /// Digests of one name: older ones make room.
+    /// The limit of digests for each name; the oldest ones are removed.
     package static let perName: Int64 = 8
-    /// Milliseconds within which saying the same again writes nothing.
+    /// The time in milliseconds within which an equal registration writes nothing.
     package static let freshness: Int64 = 86_400_000
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Names this process among those that share a ledger, so that another one of the same system can tell that it is gone, however it ended.
+/// A name of this process among those that share a ledger. Other processes on the machine can use it to detect that the process has ended.
 package enum ProcessName {
     package static func make() -> String {
         let name = UUID().uuidString
@@ -8,14 +8,14 @@ package enum ProcessName {
         return "\(name)@\(system)/\(getpid())/\(start)"
     }
 
-    /// Whether there is no such process any more; false where that cannot be known, as of one in another container.
+    /// Returns true if the process has ended; false if that is unknown, such as for a process in another container.
     static func isGone(_ name: String) -> Bool {
         let parts = name.split(separator: "@").last?.split(separator: "/") ?? []
         guard parts.count == 4, let system, "\(parts[0])/\(parts[1])" == system, let process = pid_t(parts[2]) else { return false }
         return start(of: process) != String(parts[3])
     }
 
-    /// The boot of the machine, and the numbers of processes within it.
+    /// The boot id of the machine, and the process id namespace.
     private static let system: String? = {
         let boot = text("/proc/sys/kernel/random/boot_id").prefix { $0 != "\n" }
         guard !boot.isEmpty, let numbers = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid") else {
@@ -24,9 +24,9 @@ package enum ProcessName {
         return "\(boot)/\(numbers)"
     }()
 
-    /// When a process started; nil where there is none. One that has ended and that nobody has waited for is none.
+    /// Returns the start time of a process; nil if it does not exist or is a zombie.
     private static func start(of process: pid_t) -> String? {
-        // The name in the second field may hold anything, the fields behind its parenthesis do not: the third, the state, is the first of them.
+        // The name in the second field can contain any characters. Fields are split after its closing parenthesis: the first is the state.
         let fields = text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
         return String(fields[19])

@@ -1,4 +1,4 @@
-/// Recent allowances as a row of a ledger's log has them, one behind the other: the key, the end, and how much was used.
+/// The encoding of recent rate counters in a row of the ledger's log: for each counter the key, the end, and the count, in sequence.
 package enum RateCounterEntries {
     private static let stride = RateCounterKey.length + 12
 

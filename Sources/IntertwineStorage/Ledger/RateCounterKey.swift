@@ -1,9 +1,9 @@
 internal import Crypto
 package import IntertwineFeed
 
-/// What an allowance is found by: a digest, so that rows are small whatever a client sends, and tell nobody's name.
+/// A key of a rate counter: a digest, so that rows have a fixed size and contain no names.
 package struct RateCounterKey: Hashable, Comparable, Sendable {
-    /// Bytes of a key.
+    /// The length of a key in bytes.
     package static let length = 16
 
     package let high: UInt64
@@ -15,7 +15,7 @@ package struct RateCounterKey: Hashable, Comparable, Sendable {
     private init(_ purpose: Unicode.Scalar, _ text: String) {
         var text = text
         (high, low) = text.withUTF8 { text in
-            // In one piece, as each call of the library's costs as much as what it hashes here.
+            // All text is hashed in one call, because the fixed cost of each library call equals the cost of hashing this text.
             withUnsafeTemporaryAllocation(byteCount: 1 + text.count, alignment: 1) { bytes in
                 bytes[0] = UInt8(truncatingIfNeeded: purpose.value)
                 UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: UnsafeRawBufferPointer(text))
@@ -44,21 +44,21 @@ package struct RateCounterKey: Hashable, Comparable, Sendable {
         try withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { try body($0) }
     }
 
-    /// As databases order their bytes.
+    /// Compares keys in the byte order of databases.
     package static func < (one: RateCounterKey, other: RateCounterKey) -> Bool { (one.high, one.low) < (other.high, other.low) }
 
-    /// It is a digest: a half of it is as good as all.
+    /// Hashes one half, which suffices because the key is a digest.
     package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 }
 
-/// The keys of one event, of which each is made once. One list, as each click has half a dozen.
+/// The rate counter keys of one event, in one array, because each click has about six. Each key is computed once.
 package struct RateCounterKeys: Sendable {
     private let all: [RateCounterKey]
     private let ends: (repeats: Int, leaves: Int, required: Int)
 
-    /// It is a duplicate where one that counted left any of these behind.
+    /// The keys that make the event a duplicate if an earlier event that counted has recorded one of them.
     package var repeats: ArraySlice<RateCounterKey> { all[..<ends.repeats] }
-    /// What it leaves behind itself.
+    /// The keys that the event records if it counts.
     package var recorded: ArraySlice<RateCounterKey> { all[ends.repeats..<ends.leaves] }
     package var required: ArraySlice<RateCounterKey> { all[ends.leaves..<ends.required] }
     package var rates: ArraySlice<RateCounterKey> { all[ends.required...] }

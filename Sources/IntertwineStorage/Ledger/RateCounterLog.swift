@@ -1,13 +1,14 @@
 import GRDB
 
-/// What transactions left behind of short allowances, in the table `recent_allowance`: a row for each, behind the others, with all of it in one
-/// piece. It is read by who opens the ledger, and by other processes that share it.
+/// The table `recent_allowance`: a log of short rate counters, with one row for all counters of a transaction.
 ///
-/// Keys of people are in no order. In a tree of keys each would dirty a page of its own; here many share one.
+/// The log is read when the ledger is opened, and by other processes that share it.
+///
+/// Why: keys are digests in random order. In a tree each key would dirty its own page; in the log many keys share one.
 struct RateCounterLog {
-    /// The last row that was read, or written.
+    /// The last row that was read or written.
     private var last: Int64 = 0
-    /// That of the transaction.
+    /// The row that the current transaction has written.
     private var own: Int64?
     private let find: SQLStatement
     private let insert: SQLStatement
@@ -19,9 +20,9 @@ struct RateCounterLog {
         insert = try SQLStatement(database, "INSERT INTO recent_allowance (until, spilled, entries) VALUES (?1, ?2, ?3)")
     }
 
-    /// What others left behind since the last call, or all that is there.
+    /// Reads the rows of other processes since the last call; the first call reads all rows.
     ///
-    /// - Parameter spilled: told the end of what went to the tree instead.
+    /// - Parameter spilled: receives the end of counters that were written to the tree instead.
     mutating func read(_ entry: (RateCounterKey, RecentRateCounters.RateCounter) throws -> Void, spilled: (Int64) -> Void) throws {
         try find.bind(1, last)
         defer { find.reset() }
@@ -32,7 +33,9 @@ struct RateCounterLog {
         }
     }
 
-    /// - Parameter spilled: the end of what went to the tree instead.
+    /// Appends a row.
+    ///
+    /// - Parameter spilled: the end of counters that were written to the tree instead.
     mutating func write(_ entries: [(key: RateCounterKey, allowance: RecentRateCounters.RateCounter)], spilled: Int64?) throws {
         try insert.bind(1, entries.reduce(spilled ?? .min) { max($0, $1.allowance.until) })
         try insert.bind(2, Int64(spilled == nil ? 0 : 1))
@@ -48,14 +51,14 @@ struct RateCounterLog {
 
     mutating func discard() { own = nil }
 
-    /// Everything is read once more.
+    /// Resets the position, so that the next call reads all rows.
     mutating func forget() { (last, own) = (0, nil) }
 
-    /// Removes rows at the beginning of which nothing is asked for any more.
+    /// Removes expired rows from the start of the log.
     ///
-    /// The last one stays, so that the numbers go on behind it, but not what stands in it.
-    /// - Parameter latest: what ends later was written by a clock that was ahead.
-    /// - Returns: how many were removed.
+    /// The last row remains, so that row numbers continue after it, but its entries are cleared.
+    /// - Parameter latest: a row with a later end was written by a clock that was ahead.
+    /// - Returns: the number of removed rows.
     static func sweep(_ database: Database, now: Int64, latest: Int64, batch: Int) throws -> Int {
         guard let first = try SQLStatement.integer(database, "SELECT min(id) FROM recent_allowance"),
             let last = try SQLStatement.integer(database, "SELECT max(id) FROM recent_allowance")
@@ -74,7 +77,7 @@ struct RateCounterLog {
         return removed
     }
 
-    /// Puts all of it into the tree, where every row is one allowance.
+    /// Moves all counters into the tree, which has one row for each.
     static func load(_ database: Database) throws {
         var log = try RateCounterLog(database)
         let insert = try SQLStatement(database, keeping)
@@ -94,11 +97,11 @@ struct RateCounterLog {
         try SQLStatement.run(database, "DELETE FROM recent_allowance WHERE id < ?1", .integer(own))
     }
 
-    /// Puts an allowance into the tree, whatever stands there.
+    /// Writes a counter into the tree, and replaces an existing one.
     static let keeping =
         "INSERT INTO allowance (key, until, used) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET until = ?2, used = ?3"
 
-    /// Has short allowances be looked for in the tree, where anything stands there, for as long as they last.
+    /// Adds a row that makes readers look up short counters in the tree, if it has rows, for the duration of a short window.
     static let expectation = """
         INSERT INTO recent_allowance (until, spilled, entries)
         SELECT 1000 * CAST(strftime('%s', 'now') AS INTEGER) + \(RateCounterTable.longestRecent), 1, x'' WHERE EXISTS (SELECT 1 FROM allowance)

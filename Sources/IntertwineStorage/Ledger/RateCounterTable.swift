@@ -1,30 +1,30 @@
 import GRDB
 import IntertwineFeed
 
-/// Decides whether an event still counts: the first of its duplicates, and within its rates.
+/// The rate counters that decide the verdict of an event: it counts if it is no duplicate and within its rate limits.
 ///
-/// A rate's window begins with the first event that counts and ends for all of its events together. Events that do not count use nothing up:
-/// whoever is over a limit is not kept over it by trying. A window that ends later than one that begins now began while the clock was ahead:
-/// it is over.
+/// A window begins with the first event that counts, and ends for all of its events together. Events that do not count use nothing, so
+/// further attempts above a limit do not extend the window. A stored window that ends later than a new one would was written while the
+/// clock was ahead, and counts as expired.
 ///
-/// Short windows, as clicks have, are in memory, and on disk in the order in which they begin. Long ones, and those that memory has no room
-/// for, are in a tree on disk. Other processes' are read before anything is decided.
+/// Short windows, as clicks have, are in memory, and on disk in the order in which they begin. Long windows, and those that exceed the
+/// memory limit, are in a tree on disk. Counters of other processes are read at the start of each transaction.
 package struct RateCounterTable {
-    /// How long a window of those may last that are kept in memory. Milliseconds.
+    /// The longest window in milliseconds that is kept in memory.
     package static let longestRecent: Int64 = 300_000
-    /// What memory may hold: 1.5 million allowances, 48 MiB. Fewer take less.
+    /// The limit of slots in memory: 1.5 million counters, 48 MiB. The table grows on demand.
     package static let recentSlots = 1 << 21
 
     private var recent: RecentRateCounters
     private var log: RateCounterLog
     private var stored: StoredRateCounters
-    /// Until when something of a short window may stand in the tree; and that of the group.
+    /// The time until which the tree may contain counters of short windows, and that of the current group.
     private var spilled: (until: Int64, own: Int64?) = (.min, nil)
-    /// Whether reading what others wrote has written something.
+    /// A Boolean value indicating whether reading counters of other processes has written rows in this transaction.
     private var hasMoved = false
-    /// When the last event was.
+    /// The time of the last event.
     private var moment: Int64 = .min
-    /// The longest window of the events so far.
+    /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
 
     init(_ database: Database, recentSlots: Int = Self.recentSlots) throws {
@@ -33,7 +33,7 @@ package struct RateCounterTable {
         stored = try StoredRateCounters(database)
     }
 
-    /// The first thing in a transaction.
+    /// Reads the counters of other processes. Call it first in a transaction.
     mutating func begin() throws {
         let moment = moment
         recent.tidy { $0 <= LedgerTime.earliestEnd(at: moment) || !Self.isCredible($0, at: moment) }
@@ -53,7 +53,9 @@ package struct RateCounterTable {
         moment == .min || until <= LedgerTime.latestEnd(at: moment, window: longestRecent)
     }
 
-    /// - Parameter now: when the event is committed, which may be a while after it happened.
+    /// Decides the verdict of an event, and counts it if it is valid.
+    ///
+    /// - Parameter now: the time of the commit, which can be later than the event.
     mutating func verdict(on event: LedgerEvent, committedAt now: Int64) throws -> Verdict {
         moment = event.at
         let moment = EventMoment(of: event, committedAt: now)
@@ -78,9 +80,9 @@ package struct RateCounterTable {
         return .counted
     }
 
-    /// The last thing before the group is committed.
+    /// Writes the counters of the group. Call it before the group is committed.
     ///
-    /// - Returns: rows that are there until their time is over, and those that were put there and taken away again.
+    /// - Returns: the number of rows with an expiry time, and of rows that were inserted and deleted again.
     mutating func write() throws -> (kept: Int, removed: Int) {
         var rows = try stored.write()
         let changed = recent.changed
@@ -97,26 +99,28 @@ package struct RateCounterTable {
         hasMoved = false
     }
 
-    /// The group was rolled back.
+    /// Discards the changes of a group that was rolled back.
     mutating func discard() {
         stored.discard()
         recent.discard()
         log.discard()
         spilled.own = nil
-        // What was read of others is nowhere now.
+        // Counters of other processes were moved to the tree in this transaction, and are read again.
         if hasMoved { log.forget() }
         hasMoved = false
     }
 
-    // MARK: Where a key is
+    // MARK: Location of a key
 
     private enum CounterLocation {
         case recent(RecentRateCounters.RateCounter?)
-        /// Under its number.
+        /// In the tree, under the number that ``StoredRateCounters`` assigned.
         case stored(Int)
     }
 
-    /// - Parameter claims: whether it is used if the event counts.
+    /// Finds the location of a key.
+    ///
+    /// - Parameter claims: true if the key is used when the event counts.
     private mutating func location(of key: RateCounterKey, at moment: EventMoment, _ window: Int64, claims: Bool) throws -> CounterLocation
     {
         func inTree() throws -> CounterLocation {
@@ -141,7 +145,9 @@ package struct RateCounterTable {
         return moment.isWithin(until, window: window) ? used : 0
     }
 
-    /// - Parameter anew: whether a window begins in any case.
+    /// Counts one use of a key.
+    ///
+    /// - Parameter restarts: true if a new window begins in any case.
     private mutating func use(_ key: RateCounterKey, at moment: EventMoment, _ window: Int64, restarts: Bool) throws {
         let end = Self.end(of: window, from: moment.event)
         switch try location(of: key, at: moment, window, claims: true) {
@@ -159,7 +165,7 @@ package struct RateCounterTable {
         }
     }
 
-    /// Whoever asks for a short window looks into the tree too, until then.
+    /// Extends the time until which lookups of short windows include the tree.
     private mutating func spill(until end: Int64) {
         if end > spilled.until { spilled.own = max(spilled.own ?? .min, end) }
     }

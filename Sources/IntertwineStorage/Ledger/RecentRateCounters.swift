@@ -1,7 +1,7 @@
-/// What was used of allowances under their keys, in memory: a table of slots, of which a key takes the first that is free behind its own.
+/// A hash table of rate counters in memory, with open addressing and linear probing.
 ///
-/// What one transaction changes is known, so that it can be written, or be taken back. Keys are known by half of their digests: that two of a
-/// million that live at a time are alike happens once in thirty million millions.
+/// Changes of a transaction are tracked, so that they can be written or rolled back. A slot stores one half of the key's digest:
+/// two of a million live keys collide with a probability of one in 30 million million.
 package struct RecentRateCounters {
     package struct RateCounter: Equatable {
         package var until: Int64
@@ -11,11 +11,11 @@ package struct RecentRateCounters {
     }
 
     private struct Slot {
-        /// 0 where nothing stands there.
+        /// The short key; 0 if the slot is empty.
         var key: UInt64 = 0
         var until: Int64 = 0
         var used: UInt32 = 0
-        /// Whether the transaction has changed it.
+        /// A Boolean value indicating whether the current transaction has changed the slot.
         var isChanged = false
     }
 
@@ -25,28 +25,30 @@ package struct RecentRateCounters {
     }
 
     private static let leastSlots = 1_024
-    /// Slots that are looked at for each allowance that is new: all of them before an eighth is.
+    /// The number of slots that are examined for each new counter, so that all slots are examined before one eighth of them is new.
     private static let lookupsPerInsert = 8
-    /// In so many calls all slots of a full table are looked at.
+    /// The number of calls in which all slots of a full table are examined.
     private static let segments = 256
 
     private var slots: [Slot]
     private let mostSlots: Int
     package private(set) var count = 0
     private var changes: [Change] = []
-    /// Where the next look for what is over begins, and how many slots it owes.
+    /// The slot at which the next search for expired counters begins, and the number of slots to examine.
     private var hand = 0
     private var owed = 0
-    /// Of this process alone, and odd: where keys come to stand is nobody's choice.
+    /// An odd random number of this process. Clients cannot choose keys that collide.
     private let multiplier = UInt64.random(in: .min ... .max) | 1
 
-    /// - Parameter mostSlots: a power of two. When three quarters of them are used, it is full.
+    /// Creates an empty table.
+    ///
+    /// - Parameter mostSlots: the size limit, a power of two. The table is full if three quarters of the slots are used.
     package init(mostSlots: Int) {
         self.mostSlots = mostSlots
         slots = Array(repeating: Slot(), count: min(mostSlots, Self.leastSlots))
     }
 
-    /// Whether it has no room for another key, unless it grows beyond its size.
+    /// A Boolean value indicating whether a further key would exceed the size limit.
     package var isFull: Bool { Self.isFull(mostSlots, with: count) }
 
     private static func isFull(_ slots: Int, with count: Int) -> Bool { (count + 1) * 4 > slots * 3 }
@@ -66,13 +68,13 @@ package struct RecentRateCounters {
         (slots[index].until, slots[index].used) = (allowance.until, max(1, allowance.used))
     }
 
-    /// Takes what is on disk.
+    /// Stores a counter that was read from disk.
     package mutating func store(_ key: RateCounterKey, _ allowance: RateCounter) {
         let index = slotIndex(key)
         (slots[index].until, slots[index].used) = (allowance.until, max(1, allowance.used))
     }
 
-    /// What the transaction has changed, as it is now.
+    /// The current values of the counters that the transaction has changed.
     package var changed: [(key: RateCounterKey, allowance: RateCounter)] {
         var changed: [(key: RateCounterKey, allowance: RateCounter)] = []
         changed.reserveCapacity(changes.count)
@@ -82,13 +84,13 @@ package struct RecentRateCounters {
         return changed
     }
 
-    /// The transaction is on disk.
+    /// Forgets tracked changes after a commit.
     package mutating func hasCommitted() {
         for change in changes { slots[index(of: Self.short(change.key))].isChanged = false }
         changes.removeAll(keepingCapacity: true)
     }
 
-    /// The transaction was rolled back.
+    /// Reverts tracked changes after a rollback.
     package mutating func discard() {
         for change in changes {
             let index = index(of: Self.short(change.key))
@@ -102,15 +104,15 @@ package struct RecentRateCounters {
         changes.removeAll(keepingCapacity: true)
     }
 
-    /// Forgets what is over, a little at a time: as much as is new since the last call pays for. Not to be called within a transaction.
+    /// Removes expired counters from some slots, in proportion to the new counters since the last call. Do not call it within a transaction.
     ///
-    /// - Parameter isOver: by the end of an allowance.
+    /// - Parameter isOver: returns true if a counter with this end has expired.
     package mutating func tidy(_ isOver: (Int64) -> Bool) {
-        // Where nothing new has room, nothing new pays.
+        // A full table accepts no new counters, so a fixed share of its slots is examined.
         let looks = min(isFull ? max(owed, Self.lookupsPerInsert, slots.count / Self.segments) : owed, slots.count)
         owed = 0
         for _ in 0..<looks {
-            // What stood behind it may have come to stand there.
+            // A removal can move the next counter into this slot.
             while slots[hand].key != 0, isOver(slots[hand].until) { remove(at: hand) }
             hand += 1
             guard hand == slots.count else { continue }
@@ -121,21 +123,21 @@ package struct RecentRateCounters {
 
     // MARK: Slots
 
-    /// 0 stands for nothing.
+    /// The short key, never 0, which marks an empty slot.
     private static func short(_ key: RateCounterKey) -> UInt64 { max(1, key.low) }
 
     private func home(of key: UInt64) -> Int {
         Int(truncatingIfNeeded: (key &* multiplier) >> UInt64(64 - slots.count.trailingZeroBitCount))
     }
 
-    /// Where the key stands, or would.
+    /// Returns the slot of a key, or the empty slot for it.
     private func index(of key: UInt64) -> Int {
         var index = home(of: key)
         while slots[index].key != 0, slots[index].key != key { index = (index + 1) & (slots.count - 1) }
         return index
     }
 
-    /// Where the key stands from now on.
+    /// Returns the slot of a key, and adds the key if it is missing.
     private mutating func slotIndex(_ key: RateCounterKey) -> Int {
         let short = Self.short(key)
         let index = index(of: short)
@@ -150,7 +152,7 @@ package struct RecentRateCounters {
         return index
     }
 
-    /// Those behind it that are not at their own place move up.
+    /// Removes a counter. Following counters that are not at their first slot move up.
     private mutating func remove(at index: Int) {
         let mask = slots.count - 1
         var (hole, next) = (index, (index + 1) & mask)

@@ -1,8 +1,10 @@
 import GRDB
 import IntertwineFeed
 
-/// Totals and sketches in the ledger's file. They are made of the events behind a marker, which goes on in the transaction that takes them:
-/// each event is in them once, whichever processes gather them, and clicks do not pay for it.
+/// Tables of totals and sketches in the ledger's file, which are aggregated from the events after a marker.
+///
+/// The marker advances in the transaction that adds the events. Each event is therefore counted once, whichever process aggregates it,
+/// and clicks have no additional cost.
 struct ReportTables {
     enum RollupCheckpoint: String {
         case totals, viewers, trackers
@@ -95,7 +97,7 @@ struct ReportTables {
         }
     }
 
-    /// How many different viewers the sketches of some days come to.
+    /// Returns the estimated number of different viewers in the sketches of a range of days.
     static func viewers(_ grouping: String, _ key: String, _ days: ClosedRange<Int64>, _ database: any SQLConnection) throws -> Int {
         let find = try SQLStatement(
             database, "SELECT sketch FROM report_viewers WHERE grouping = ?1 AND key = ?2 AND day BETWEEN ?3 AND ?4")
@@ -111,7 +113,7 @@ struct ReportTables {
 
     // MARK: Removing
 
-    /// Removes some of the hours and sketches that are older than a moment; false where there was nothing left.
+    /// Removes a batch of hours and sketches before a time; false if there was nothing to remove.
     static func removeSome(before moment: Int64, _ database: Database) throws -> Bool {
         var isChanged = false
         for combination in ReportTotals.Dimensions.allCases where combination.isHourly {

@@ -1,12 +1,14 @@
 import GRDB
 import IntertwineFeed
 
-/// Counts by day, cell, kind and verdict, and what campaigns have delivered by quarters of an hour: gathered over a group of units and
-/// written once before it is committed. Repeated impressions and forgeries, which have no row, are written within a second.
+/// Counts by day, cell, kind and verdict, and campaign deliveries by quarters of an hour.
+///
+/// The counts of a group of units are accumulated and written once before its commit. Counts of repeated impressions and forgeries,
+/// which have no row, are written within a second.
 struct Rollups {
     private struct Key: Hashable {
         var day: Int64
-        /// Empty for all of a day.
+        /// The cell; empty for the total of a day.
         var cell: ByteString
         var kind: LedgerEvent.Kind
         var verdict: Verdict
@@ -25,16 +27,16 @@ struct Rollups {
         var kind: LedgerEvent.Kind
     }
 
-    /// In the column for it: all in all.
+    /// The value of the span column for the total of all time.
     private static let everySpan: Int64 = -1
 
     /// The events of the group that is being written.
     private(set) var counts: [EventGroupKey: Int64] = [:]
-    /// Those of earlier groups that had nothing else to write. See ``postpone()``. What counts always has a row, and is never among them.
+    /// Counts of earlier groups that had nothing else to write, see ``postpone()``. Events with the verdict `counted` have rows and never wait.
     private var waiting: [EventGroupKey: Int64] = [:]
-    /// Choices in the input of the group's events. What counts has a row, so they never wait for another group.
+    /// Choices in the input of the group's events. Their events have rows, so the choices never wait for another group.
     private var choices: [Chosen: Int64] = [:]
-    /// Whether the group has counts that have to be committed with it.
+    /// A Boolean value indicating whether the group has counts that must be committed with it.
     private(set) var isDue = false
     private let addToDelivery: SQLStatement
     private let addToCell: SQLStatement
@@ -68,7 +70,9 @@ struct Rollups {
             """)
     }
 
-    /// - Parameter mayDefer: whether the count may be written after the group's response.
+    /// Adds events to the counts of the group.
+    ///
+    /// - Parameter mayDefer: true if the count may be written after the group's response.
     mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1, mayDefer: Bool) {
         if !mayDefer { isDue = true }
         counts[EventGroupKey(event, as: verdict), default: 0] += count
@@ -80,10 +84,10 @@ struct Rollups {
         }
     }
 
-    /// Whether there is something to write.
+    /// A Boolean value indicating whether there is nothing to write.
     var isEmpty: Bool { counts.isEmpty && waiting.isEmpty }
 
-    /// Writes all there is. It is kept until ``hasCommitted()`` or, for the group's own part, ``discard()``.
+    /// Writes all counts. They are kept until ``hasCommitted()`` or, for the counts of the group, ``discard()``.
     func write() throws {
         var (cells, days) = ([Key: Int64](), [Key: Int64]())
         var delivered: [DeliveryTotal: Int64] = [:]
@@ -124,13 +128,13 @@ struct Rollups {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Leaves the group's part to the next that writes anything.
+    /// Defers the counts of the group to the next group that writes.
     mutating func postpone() {
         waiting.merge(counts, uniquingKeysWith: +)
         discard()
     }
 
-    /// The group was rolled back.
+    /// Discards the counts of a group that was rolled back.
     mutating func discard() {
         counts.removeAll(keepingCapacity: true)
         choices.removeAll(keepingCapacity: true)

@@ -4,7 +4,7 @@ package import IntertwineFeed
 extension SQLiteLedger: LedgerArchive {
     package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
         if question.by == .choice { return try await read(for: .background) { try Self.choices(question, $0) } }
-        // Some are of totals that clicks write themselves.
+        // Some groupings have totals that are written with each click.
         let isOfTotals = question.and != nil || !question.by.hasOwnTotals
         try await StoreError.wrapping {
             if isOfTotals { try await gatherCounts() } else { try await commits.flushCounts() }
@@ -29,7 +29,7 @@ extension SQLiteLedger: LedgerArchive {
                 try statement.bind(index + 1, prefix + ";")
             }
         }
-        // Texts that Swift takes for equal are two groups to the database.
+        // Strings that are equal in Swift can be two groups in the database, so bytes are compared.
         var group: ByteString?
         var rows: [LedgerReport.Row] = []
         while try statement.step() {
@@ -49,7 +49,7 @@ extension SQLiteLedger: LedgerArchive {
         return LedgerReport(rows: grouping.isOfVerdicts ? LedgerReport.judged(rows, by: grouping) : rows)
     }
 
-    /// By choices, which are counted with their events.
+    /// Returns a report by choices, which are counted with their events.
     private static func choices(_ question: LedgerReport.Query, _ database: any SQLConnection) throws -> LedgerReport {
         let day = question.and == .day ? "day" : "NULL"
         let statement = try SQLStatement(
@@ -81,7 +81,7 @@ extension SQLiteLedger: LedgerArchive {
         case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position, .choice:
             "SELECT verdict, kind, sum(count) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 GROUP BY verdict, kind ORDER BY verdict"
         case .ad:
-            // Day by day and prefix by prefix, as the ads of each stand together: the cells of other kinds are never passed.
+            // The query seeks by day and prefix, because the ads of each prefix are adjacent: it reads no cells of other kinds.
             """
             WITH days AS (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?1 AND ?2),
             prefixes (first, beyond) AS (\(prefixes == 0 ? "SELECT NULL, NULL" : "VALUES " + places))
@@ -148,13 +148,13 @@ extension SQLiteLedger: LedgerArchive {
             now: statement.integer(0), clock: statement.integer(1), unconfirmed: statement.isNull(2) ? nil : statement.integer(2))
     }
 
-    /// When it happened, in milliseconds since 1970-01-01 UTC.
+    /// Returns the time of the last event in milliseconds since 1970-01-01 UTC.
     private static func lastEvent(_ database: any SQLConnection) throws -> Int64? {
         try SQLStatement.integer(database, "SELECT at FROM event WHERE id = (SELECT max(id) FROM event)")
     }
 
     package func removeEvents(before moment: Int64) async throws -> Int {
-        // What goes is to be in the totals.
+        // Events are added to the totals before they are removed.
         try await StoreError.wrapping {
             try await gatherCounts(before: moment)
             try await gatherViewers(before: moment)
@@ -170,7 +170,7 @@ extension SQLiteLedger: LedgerArchive {
             total += swept.removed
             walked = swept.last
             guard swept.removed > 0 || swept.isClockAhead else { return total }
-            // Beside clicks some ten thousand rows a second: millions go in minutes, and few clicks meet a checkpoint that they bring about.
+            // The rate beside clicks is about 10,000 rows a second: millions of rows take minutes, and few clicks wait for a checkpoint.
             let written = statistics.units
             try await Task.sleep(for: written == units ? .milliseconds(1) : .milliseconds(20))
             units = written
@@ -178,22 +178,22 @@ extension SQLiteLedger: LedgerArchive {
     }
 }
 
-/// A stretch of the ledger, short enough that clicks hardly wait for it.
+/// A range of events that is short enough not to delay clicks.
 private struct EventWindow {
     private static let length = 250
 
-    /// A marker: the stretch begins behind it.
+    /// The marker after which the range begins.
     let after: Int64
 
     struct Swept {
         var removed: Int
-        /// The marker of the stretch's last event.
+        /// The marker of the last event of the range.
         var last: Int64
-        /// Whether an event is of a time that has not come yet: the clock was ahead then, and older ones may stand behind it.
+        /// A Boolean value indicating whether an event is in the future. The clock was ahead then, and older events may follow.
         var isClockAhead: Bool
     }
 
-    /// Removes what is older than a moment; nil where no event stands behind the marker.
+    /// Removes events before a time; nil if there is no event after the marker.
     func remove(before moment: Int64, now: Int64, _ database: Database) throws -> Swept? {
         let find = try SQLStatement(
             database, "SELECT max(id), max(at) FROM (SELECT id, at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2)")
@@ -213,7 +213,7 @@ private struct EventWindow {
 }
 
 extension LedgerEvent {
-    /// Where it was shown and what sort of advertisement it is, of seven columns: campaign, feed, section, position, layout, creative, advertiser.
+    /// Reads the impression context and the creative from seven columns: campaign, feed, section, position, layout, creative, advertiser.
     mutating func readPlacement(from statement: SQLStatement, _ first: Int32) {
         showing = statement.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
             ImpressionContext(

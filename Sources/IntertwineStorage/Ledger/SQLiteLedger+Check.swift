@@ -1,7 +1,8 @@
 import GRDB
 import IntertwineFeed
 
-/// Events are written once, so that whole blocks of them share a digest. It is written behind the commits, and costs them nothing.
+/// The file check of the ledger. Events are written once, so blocks of them share a digest, which is written after the commits without
+/// additional cost for them.
 extension SQLiteLedger: CheckedFile {
     package var checkProgress: CheckProgress {
         var progress = check.progress
@@ -22,7 +23,7 @@ extension SQLiteLedger: CheckedFile {
         var marker = key[0]
         guard let last = try SQLStatement.integer(connection, "SELECT max(id) FROM event") else { return checked }
         for _ in 0..<blocksPerStep {
-            // Events may have been removed.
+            // Events may have been removed, so the next existing one is found.
             let next = try SQLStatement.integer(connection, "SELECT min(id) FROM event WHERE id > ?1", .integer(marker))
             guard let next else { return checked }
             marker = EventDigests.end(of: next)
@@ -48,12 +49,12 @@ extension SQLiteLedger: CheckedFile {
     }
 }
 
-/// Digests of blocks of events. Triggers remove the digest of a block in which something is changed or removed.
+/// Digests of blocks of events. Triggers delete the digest of a block if one of its events is changed or removed.
 enum EventDigests {
-    /// Events of a block: markers from a multiple of it, which is not in it, to the next, which is.
+    /// The number of markers in a block: from a multiple of it (exclusive) to the next (inclusive).
     static let length: Int64 = 256
 
-    /// To be repeated after each migration that writes to columns of events.
+    /// Creates the table and its triggers. Repeat it after each migration that writes to columns of events.
     static let schema = """
         CREATE TABLE IF NOT EXISTS event_digest (last INTEGER PRIMARY KEY, digest INTEGER NOT NULL);
         CREATE TRIGGER IF NOT EXISTS event_changed AFTER UPDATE ON event BEGIN
@@ -64,10 +65,10 @@ enum EventDigests {
         END;
         """
 
-    /// The last marker of the block that an event is in.
+    /// Returns the last marker of the block that contains an event.
     static func end(of marker: Int64) -> Int64 { (marker + length - 1) / length * length }
 
-    /// The digest of the events of a block that are there, and how many bytes they are.
+    /// Returns the digest of the existing events of a block, and their size in bytes.
     static func digest(endingAt end: Int64, _ connection: some SQLConnection) throws -> (value: Int64, bytes: Int) {
         let statement = try SQLStatement(connection, "SELECT * FROM event WHERE id > ?1 AND id <= ?2 ORDER BY id")
         defer { statement.reset() }

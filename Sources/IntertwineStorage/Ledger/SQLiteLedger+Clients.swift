@@ -1,9 +1,9 @@
 import GRDB
 import IntertwineFeed
 
-/// What clients registered under their names.
+/// Registered client capabilities.
 extension SQLiteLedger {
-    /// What a digest stands for; nil where nobody registered it.
+    /// Returns the registered capabilities of a digest, or nil.
     package func capabilities(of digest: String) async throws -> String? {
         try await read { database in
             let find = try SQLStatement(database, "SELECT capabilities FROM client INDEXED BY client_digest WHERE digest = ?1 LIMIT 1")
@@ -14,7 +14,7 @@ extension SQLiteLedger {
     }
 
     package func register(client name: String, digest: String, capabilities: String, now: Int64) async throws {
-        // Most clients say the same again at each start.
+        // Most clients register equal capabilities at each start.
         let said = try await read { database in
             try SQLStatement.integer(database, "SELECT at FROM client WHERE name = ?1 AND digest = ?2", .text(name), .text(digest))
         }

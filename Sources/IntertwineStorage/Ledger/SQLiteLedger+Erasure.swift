@@ -1,9 +1,9 @@
 import GRDB
 package import IntertwineFeed
 
-/// Erasing what is kept of a viewer.
+/// Erasure of a viewer's data.
 extension SQLiteLedger {
-    /// Events that are looked at in one transaction.
+    /// The limit of events that are examined in one transaction.
     private static let window: Int64 = 1_000
 
     package func erase(viewer: String, owners: [String]) async throws -> ErasedViewer {
@@ -23,7 +23,7 @@ extension SQLiteLedger {
                 return erased
             }
         }
-        // A viewer's events go on counting without what could tell whose they were.
+        // The viewer's events remain counted, without data that identifies the viewer.
         var marker: Int64 = 0
         while let last = try await eventsEnd(after: marker) {
             let (start, end) = (marker, min(last, marker + Self.window))
@@ -45,12 +45,12 @@ extension SQLiteLedger {
         return erased
     }
 
-    /// Removes what is left of a text that no row holds any more from the database file and its write-ahead log.
+    /// Removes the remains of a text that is in no row from the database file and its write-ahead log.
     ///
-    /// SQLite overwrites deleted content with zeros (`secure_delete`), and an emptied log has none. Rows that were moved to another page may
+    /// SQLite overwrites deleted content with zeros (`secure_delete`), and an emptied log contains none. Rows that were moved to another page may
     /// have left a copy in the unused space of their former page; only `VACUUM` removes those.
     ///
-    /// - Throws: `StoreError.unavailable` if another process reads from the log all the time.
+    /// - Throws: `StoreError.unavailable` if another process reads from the log continuously.
     private func overwrite(_ text: String) async throws {
         try await emptyLog()
         let hasCopies = try await read(for: .background) { try DatabaseBytes($0).unusedSpaceContains(Array(text.utf8)) }
@@ -71,7 +71,7 @@ extension SQLiteLedger {
         }
     }
 
-    /// The marker of the last event, where one stands behind a marker.
+    /// Returns the marker of the last event, or nil if there is none after a marker.
     private func eventsEnd(after marker: Int64) async throws -> Int64? {
         try await read(for: .background) { database in
             try SQLStatement.integer(database, "SELECT max(id) FROM event WHERE id > ?1", .integer(marker))

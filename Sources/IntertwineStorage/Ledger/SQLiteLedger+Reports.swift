@@ -1,12 +1,12 @@
 import IntertwineFeed
 
-/// Gathering what reports are made of, and reading it.
+/// Aggregation of totals and sketches, and reports that are read from them.
 extension SQLiteLedger {
-    /// Events that are read at once, and that go into one transaction of totals: some thousand rows, for which clicks wait a few milliseconds.
+    /// The limit of events that are read at once and added in one transaction: some thousand rows, which delay clicks by a few milliseconds.
     private static let batch = 4_000
-    /// Events behind which sketches are written, or before, with so many subjects.
+    /// The numbers of events and of subjects after which sketches are written, whichever is reached first.
     private static let sketched = (events: 100_000, subjects: 2_000)
-    /// Sketches in one transaction.
+    /// The limit of sketches in one transaction.
     private static let sketchBatch = 32
 
     package func gatherTotals(withViewers: Bool) async throws {
@@ -20,12 +20,12 @@ extension SQLiteLedger {
         try await read(for: .background) { try ReportTables.marker(of: tally, $0) }
     }
 
-    /// Adds all events so far to the totals, at the least those before a moment.
+    /// Adds all events so far to the totals, or at least those before a time.
     ///
-    /// - Parameter isUrgent: whether somebody waits. Otherwise it rests as long as it works, where there is much to do.
+    /// - Parameter isUrgent: true if a caller waits. Otherwise the task sleeps between batches as long as each batch took.
     func gatherCounts(before moment: Int64 = .max, isUrgent: Bool = true) async throws {
         let written = try await read(for: .background) { try SQLStatement.integer($0, "SELECT max(id) FROM event") } ?? 0
-        // What this process has written since the last time lies added up. Others may have written behind that.
+        // This process has already added up its own events. Other processes may have written later events.
         let recent = await commits.drainRecent(.totals)
         if let recent, try await applyRecent(recent), recent.last >= written { return }
         let end = max(written, recent?.last ?? 0)
@@ -40,7 +40,7 @@ extension SQLiteLedger {
             }
             guard let (stretch, totals) = found else { return }
             let isTaken = try await commits.sweep { database in
-                // Another process may have taken them.
+                // Another process may have added these events.
                 guard try ReportTables.marker(of: .totals, database) == before else { return false }
                 try ReportTables.add(totals, database)
                 try ReportTables.setMarker(of: .totals, to: stretch.last, database)
@@ -52,7 +52,7 @@ extension SQLiteLedger {
         }
     }
 
-    /// False where something stands between the marker and these: then they are read with that.
+    /// Adds the counts of recent events. Returns false if other events precede them after the marker; all of them are then read.
     private func applyRecent(_ recent: EventTail) async throws -> Bool {
         try await commits.sweep { database in
             guard try ReportTables.marker(of: .totals, database) == recent.after else { return false }
@@ -64,9 +64,9 @@ extension SQLiteLedger {
         }
     }
 
-    /// Adds all events so far to the sketches, at the least those before a moment. What is added twice changes nothing.
+    /// Adds all events so far to the sketches, or at least those before a time. Adding an event twice changes nothing.
     ///
-    /// - Parameter isUrgent: as of ``gatherCounts(before:isUrgent:)``.
+    /// - Parameter isUrgent: as in ``gatherCounts(before:isUrgent:)``.
     func gatherViewers(before moment: Int64 = .max, isUrgent: Bool = true) async throws {
         var marker = try await marker(of: .viewers)
         var isOver = false
@@ -102,14 +102,14 @@ extension SQLiteLedger {
         }
     }
 
-    /// Removes hours and sketches that are older than events are kept; days stay.
+    /// Removes hours and sketches older than the retention of events; totals by day remain.
     func removeReports(before moment: Int64) async throws {
         while try await StoreError.wrapping({ try await commits.sweep { try ReportTables.removeSome(before: moment, $0) } }) {
             try await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    /// A report made of the totals.
+    /// Returns a report that is read from the totals.
     static func totals(_ question: LedgerReport.Query, _ database: any SQLConnection) throws -> LedgerReport {
         let combination = ReportTotals.Dimensions(of: question.groupings)
         let length: Int64 = combination.isHourly ? 24 : 1
@@ -151,7 +151,7 @@ extension SQLiteLedger {
         counts[kind] += count
     }
 
-    /// Adds the estimates of different viewers.
+    /// Adds the estimated numbers of different viewers to a report.
     static func countViewers(in report: inout LedgerReport, of question: LedgerReport.Query, _ database: any SQLConnection) throws {
         let grouping = question.groupings.first { $0 != .day } ?? .day
         for index in report.rows.indices {
@@ -161,11 +161,11 @@ extension SQLiteLedger {
     }
 }
 
-/// The keys of a report's groups, as numbers: most rows have those of others.
+/// The keys of a report's groups as numbers. Most rows share their keys with other rows.
 private struct ReportKeys {
     struct Group: Hashable {
         var first: Int64
-        /// 0 where there is no second grouping.
+        /// The number of the second key; 0 if there is no second grouping.
         var second: Int64
     }
 
@@ -248,7 +248,7 @@ private struct ReportKeys {
 }
 
 extension LedgerReport.Key {
-    /// Keys of one grouping.
+    /// Returns true if this key precedes another one of the same grouping.
     fileprivate func comes(before other: Self) -> Bool {
         switch (self, other) {
         case (.day(let one), .day(let other)), (.hour(let one), .hour(let other)): one < other

@@ -2,9 +2,9 @@ import GRDB
 package import IntertwineFeed
 
 extension SQLiteLedger: TrackerLedger {
-    /// Events that are looked at in one transaction.
+    /// The limit of events that are examined in one transaction.
     private static let batch = 1_000
-    /// Calls that were given up and are still told of; older ones go.
+    /// The limit of abandoned calls that are kept for reports; older ones are removed.
     private static let maxStoredFailures: Int64 = 10_000
 
     package func enqueueTrackerCalls(
@@ -20,7 +20,7 @@ extension SQLiteLedger: TrackerLedger {
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
             let (isTaken, room) = try await StoreError.wrapping {
                 try await commits.sweep { database -> (Bool, Int) in
-                    // Another process may have taken them.
+                    // Another process may have queued the calls of these events.
                     guard try ReportTables.marker(of: .trackers, database) == marker else { return (true, 0) }
                     var room = 0
                     if !made.isEmpty {
@@ -52,7 +52,7 @@ extension SQLiteLedger: TrackerLedger {
         return room
     }
 
-    /// Of what was given up, all but the latest.
+    /// Removes all abandoned calls except the latest.
     private static func forgetFailures(_ database: Database) throws {
         try SQLStatement.run(
             database,
@@ -62,8 +62,9 @@ extension SQLiteLedger: TrackerLedger {
             """, .integer(maxStoredFailures))
     }
 
-    /// Whether nobody is to be called for what this process has written since the last time, as is so with most ads: nothing is read then. What is
-    /// called depends on what events are of, so that one of each sort tells it of all.
+    /// Advances the marker without reading events, and returns true, if no tracker is called for the events that this process has written.
+    ///
+    /// Most ads have no trackers. The trackers of an event depend only on its counted properties, so one event of each group suffices.
     private func passBy(
         _ recent: EventTail, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Bool {
@@ -93,7 +94,7 @@ extension SQLiteLedger: TrackerLedger {
     }
 
     package func leaseTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
-        // Most of the time there is none, and nothing to write.
+        // Most of the time no call is due, and nothing is written.
         let next = try await read(for: .background) { database in
             try SQLStatement.integer(
                 database, "SELECT due FROM tracker_call WHERE given_up IS NULL AND due <= ?1 ORDER BY due LIMIT 1", .integer(now))

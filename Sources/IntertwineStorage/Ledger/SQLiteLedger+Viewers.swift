@@ -30,7 +30,7 @@ extension SQLiteLedger {
         try await cells(on: list, of: viewer, "mark > ?3", mark, order: "mark", limit: limit)
     }
 
-    /// The cost is that of the page, however long the list, and however often a cell was put on it.
+    /// Reads a page of a list. The cost is proportional to the page, independent of the length of the list and of repeated additions.
     private func cells(
         on list: ViewerList, of viewer: String, _ side: String, _ mark: Int64, order: String, limit: Int
     ) async throws -> [ListEntry] {
@@ -59,7 +59,7 @@ extension SQLiteLedger {
         try await read { try ListCursor.all([list], of: viewer, in: $0)[0]?.contains(cell) ?? false }
     }
 
-    /// Reads on the caller's thread, and beside whatever that reads of the items.
+    /// Reads on the caller's thread. `body` can read from the item store at the same time.
     public func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         do {
             return try connections.read { try body(ListCursor.all(lists, of: viewer, in: $0)) }
@@ -69,32 +69,33 @@ extension SQLiteLedger {
     }
 }
 
-/// A viewer's list, asked of one cell after another.
+/// A cursor that tests cells for membership in a viewer's list.
 ///
-/// A look into the index tells the next cell on the list, and so that none stands in between: whoever asks of cells among which none is on
-/// the list looks twice, whatever their order, and nobody looks more than twice for a cell. A look takes a microsecond, however long the list.
+/// An index lookup returns the next cell on the list, and so shows that no cell in between is on the list. Tests of cells of which
+/// none is on the list need two lookups in total, in any order. No test needs more than two.
+/// A lookup takes a microsecond, independent of the length of the list.
 private final class ListCursor: CellSet {
-    /// Where the stretch begins that is known.
+    /// The start of the known range.
     private enum Start {
-        /// At a cell: what stands before it is not known.
+        /// At a cell. Earlier cells are unknown.
         case at([UInt8])
-        /// Behind a cell that is on the list.
+        /// After a cell that is on the list.
         case after([UInt8])
         case ofList
     }
 
     private let list: ViewerList
-    /// With the viewer in them; one for all lists.
+    /// The statement for the next cell, bound to the viewer and shared by all lists.
     private let next: SQLStatement
-    /// Few pages need it.
+    /// Prepares the statement for the previous cell, which few pages need.
     private let previous: () throws -> SQLStatement
     private let counted: () throws -> Int64?
-    /// From here up to `end` no cell is on the list.
+    /// The start of a range up to `end` in which no cell is on the list.
     private var start: Start?
-    /// A cell that is on the list; nil for the list's end.
+    /// The cell on the list that ends the known range; nil for the end of the list.
     private var end: [UInt8]?
 
-    /// For the three lists that a page asks of; most viewers have nothing on any.
+    /// The result for the three lists of a page, on which most viewers have no cells.
     private static let nothing: [(any CellSet & Sendable)?] = [nil, nil, nil]
 
     private init(
@@ -103,10 +104,9 @@ private final class ListCursor: CellSet {
         (self.list, self.next, self.previous, self.counted) = (list, next, previous, counted)
     }
 
-    /// The lists in their order; nil for those that hold nothing, as most do. Which hold anything is found by steps from one to the next: for
-    /// most viewers, one step.
+    /// Returns a cursor for each list, in order; nil for an empty list. A query for each list that has cells finds them: one query for most viewers.
     ///
-    /// - Parameter database: is read within one transaction for as long as the lists are asked.
+    /// - Parameter database: must stay in one transaction while the cursors are used.
     static func all(_ lists: [ViewerList], of viewer: String, in database: any SQLConnection) throws -> [(any CellSet)?] {
         let following = try SQLStatement(
             database,
@@ -169,7 +169,7 @@ private final class ListCursor: CellSet {
         return end.map { cell.compared(to: $0) == 0 } ?? false
     }
 
-    /// Whether a cell before the stretch's end is on the list; nil where it stands before what is known, and before the cell in front of that.
+    /// Returns true if a cell before the end of the known range is on the list; nil if it precedes both the range and the cell before the range.
     private func isKnown(_ cell: UnsafeRawBufferPointer, since start: Start) throws -> Bool? {
         switch start {
         case .ofList: return false
@@ -187,7 +187,7 @@ private final class ListCursor: CellSet {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Less than 0 where it comes before the others, as SQLite compares texts: byte by byte.
+    /// Compares byte by byte, as SQLite compares texts. The result is negative if these bytes come first.
     fileprivate func compared(to other: [UInt8]) -> Int {
         let count = Swift.min(count, other.count)
         let difference =

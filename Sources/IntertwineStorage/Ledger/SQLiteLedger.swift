@@ -4,10 +4,10 @@ public import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 
-/// The ledger in an SQLite file of its own, next to the items'.
+/// A ledger in a separate SQLite file beside the item store.
 public final class SQLiteLedger: Ledger {
     private struct State {
-        // Before the pool: the connection that writes is to be the last to close.
+        // The read connections. They are declared before the pool, because the writing connection must close last.
         var connections: ReadConnections
         var pool: DatabasePool
         var watch = FileReplacementMonitor()
@@ -23,15 +23,15 @@ public final class SQLiteLedger: Ledger {
     let commits: GroupCommit
     let now: @Sendable () -> Int64
 
-    /// Opens the ledger, and makes it where there is none.
+    /// Opens the ledger, and creates it if it is missing.
     ///
     /// - Parameters:
-    ///   - waiting: units that may wait for the disk; one more is refused as `StoreError.overloaded`.
-    ///   - group: units that share one transaction at most, which bounds how long the first of them waits for the last.
-    ///   - lockTimeout: seconds that a unit waits in all while another process keeps the file locked; it then fails as `StoreError.unavailable`.
-    ///   - reads: what reading may take; reports take no more than half of the threads.
-    ///   - now: milliseconds since 1970-01-01 UTC.
-    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
+    ///   - waiting: the limit of units that wait for the disk; a further one is refused with `StoreError.overloaded`.
+    ///   - group: the limit of units in one transaction, which bounds how long the first of them waits for the last.
+    ///   - lockTimeout: seconds after which a unit fails with `StoreError.unavailable` while another process keeps the file locked.
+    ///   - reads: the limits of reads; reports use at most half of the threads.
+    ///   - now: returns milliseconds since 1970-01-01 UTC.
+    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then unchanged.
     public init(
         path: String, waiting: Int = 4_096, group: Int = 512, lockTimeout: Double = 2, reading reads: ReadLimits = ReadLimits(),
         now: @escaping @Sendable () -> Int64 = SQLiteLedger.systemTime
@@ -59,9 +59,9 @@ public final class SQLiteLedger: Ledger {
         let connections = ReadConnections(path, busyTimeout: lockTimeout, pragmas: pragmas)
         do {
             try pool.syncCommits()
-            // The WAL is copied back in the commit that fills it: every 16 MiB, so that fewer than one commit in a hundred waits for that.
+            // The commit that fills the WAL checkpoints it: every 16 MiB, so that fewer than one commit in a hundred waits for a checkpoint.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
-            // The files beside it are there once it was read.
+            // The companion files exist after the first read.
             _ = try connections.read { try SQLStatement.integer($0, "SELECT count(*) FROM sqlite_schema") }
             let file = try FileIdentity(path)
             connections.report(to: file.integrity)
@@ -75,12 +75,12 @@ public final class SQLiteLedger: Ledger {
 
     var pool: DatabasePool { state.withLock { $0.pool } }
 
-    /// Where everything is read, on whatever thread asks.
+    /// The read connections, which any thread can use.
     var connections: ReadConnections { state.withLock { $0.connections } }
 
-    /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
+    /// Checks whether the file at its path is unchanged, and opens a new file that replaced it.
     ///
-    /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
+    /// - Returns: the change since the last check. Call it periodically, by one caller at a time; it blocks.
     package func checkForReplacement() -> FileChange? {
         var (watch, counter) = state.withLock { ($0.watch, $0.counter) }
         try? connections.read { commits.file.integrity.look($0, counter) }
@@ -95,17 +95,17 @@ public final class SQLiteLedger: Ledger {
         return news
     }
 
-    /// Has the loss of the write-ahead log show at the next start. To be called by one caller at a time; it blocks.
+    /// Makes the loss of the write-ahead log detectable at the next start. Call it by one caller at a time; it blocks.
     package func guardLog() {
         var (log, counter) = state.withLock { ($0.log, $0.counter) }
         log.look(counter) { try commits.maintain($0) }
         state.withLock { $0.log = log }
     }
 
-    /// Runs something on the writing connection, outside a transaction; on disk when it returns.
+    /// Runs `body` on the writing connection, outside a transaction, with durable commits.
     func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value { try commits.maintain(body) }
 
-    /// Writes something, unless a commit has just shown that it can be done, and reads where the next event goes.
+    /// Checks that the ledger can be written and read. A recent commit replaces the test write.
     public func checkReady() async throws {
         let connections = connections
         try await StoreError.wrapping {
@@ -116,7 +116,7 @@ public final class SQLiteLedger: Ledger {
         }
     }
 
-    /// The system's clock.
+    /// The system's clock in milliseconds since 1970-01-01 UTC.
     public static let systemTime: @Sendable () -> Int64 = WallClock.now
 
     private static let pragmas = "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0"
@@ -125,7 +125,7 @@ public final class SQLiteLedger: Ledger {
         var configuration = Configuration()
         configuration.busyMode = .timeout(lockTimeout)
         configuration.label = "intertwine.ledger"
-        // A transaction that a failing disk leaves open is ended by the next one, rather than by a trap of GRDB's.
+        // A transaction that a disk error leaves open is ended by the next one, instead of a trap in GRDB.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { try $0.execute(sql: pragmas) }
         return configuration
@@ -143,9 +143,9 @@ public final class SQLiteLedger: Ledger {
 
     package var statistics: LedgerStatistics { commits.statistics }
 
-    /// Makes the file alone hold everything that is committed by then; without it, part of that may stand in the `-wal` file beside it.
+    /// Copies the write-ahead log into the file, so that the file alone contains all commits so far.
     ///
-    /// - Throws: `StoreError.unavailable` where another process is in the way.
+    /// - Throws: `StoreError.unavailable` if another process prevents it.
     public func completeFile() async throws {
         try await StoreError.wrapping { try await commits.completeFile() }
     }
@@ -162,36 +162,36 @@ public final class SQLiteLedger: Ledger {
         return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
     }
 
-    /// How reading goes.
+    /// Statistics of reads.
     package var readStatistics: ReadStatistics { threads.statistics }
 }
 
 extension SQLiteLedger {
-    /// Opens a ledger that is there; for those who only read it.
+    /// Opens an existing ledger, for callers that only read.
     ///
-    /// - Throws: `StoreError.unusable` where there is none.
+    /// - Throws: `StoreError.unusable` if the file is missing.
     public convenience init(existing path: String) throws(StoreError) {
         guard FileManager.default.fileExists(atPath: path) else { throw .unusable("\(path): there is no ledger") }
         try self.init(path: path)
     }
 
-    /// Whether the file is there as this version keeps it: opening it writes nothing.
+    /// Returns true if the file exists with the current version, so that opening it writes nothing.
     package static func isUpToDate(_ path: String) throws(StoreError) -> Bool { try LedgerSchema.file(path).isUpToDate() }
 }
 
-/// What a ledger has written since it was opened, and what waits.
+/// Counters of a ledger's writes since it was opened, and of waiting units.
 package struct LedgerStatistics: Sendable, Hashable {
-    /// Transactions.
+    /// The number of transactions.
     package var commits = 0
-    /// Units of work in them.
+    /// The number of units of work in these transactions.
     package var units = 0
-    /// The most units that shared one transaction.
+    /// The largest number of units in one transaction.
     package var largestGroup = 0
-    /// Units that could not be written.
+    /// The number of units that could not be written.
     package var failed = 0
-    /// Units that were turned away because too many waited.
+    /// The number of units that were refused because too many waited.
     package var refused = 0
-    /// Units that wait now.
+    /// The number of units that wait now.
     package var waiting = 0
 
     package init() {}

@@ -1,28 +1,29 @@
 import GRDB
 
-/// The table `allowance`, in the order of keys: what was used of allowances that last, or had no room among the recent ones. What a group of
-/// units uses is gathered, and written once before the group is committed: many share an address.
+/// The table `allowance` in key order: rate counters of long windows, and those that exceed the memory limit for recent ones.
 ///
-/// What an event uses up if it counts is mostly new: another viewer, another token. So it is put there before anybody knows, which tells in one
-/// walk down the tree whether it was there, and is taken away again from events that do not count after all.
+/// The uses of a group of units are accumulated and written once before its commit, because many units share an address.
+///
+/// Why rows are inserted before the verdict: most keys that an event uses are new, such as a new viewer or token. An insert shows in one
+/// tree search whether the key exists, and is deleted again if the event does not count.
 struct StoredRateCounters {
     struct RateCounter {
         fileprivate(set) var until: Int64
         fileprivate(set) var used: Int64
         fileprivate var change = Change.none
-        /// When the window ends with which the row was put there, used once, before anybody knew whether the event counts.
+        /// The end of the window of a row that was inserted with one use before the verdict was known.
         fileprivate var claimed: Int64?
     }
 
     fileprivate enum Change {
         case none
-        /// Used within the window that stands in the table.
+        /// Used within the window in the table.
         case used
-        /// Another window began.
+        /// Used with a new window.
         case began
     }
 
-    /// What the group has asked for, each under its number: a key is looked up once for all that an event does with it.
+    /// The counters that the group has read, by number. Each key is looked up once.
     private var known: [(key: RateCounterKey, allowance: RateCounter)] = []
     private var numbers: [RateCounterKey: Int] = [:]
     private let find: SQLStatement
@@ -52,7 +53,7 @@ struct StoredRateCounters {
         known[number].allowance.change = .began
     }
 
-    /// Puts there what another process knows.
+    /// Writes a counter of another process.
     func store(_ key: RateCounterKey, until: Int64, used: Int64) throws {
         try run(insert, key) {
             try $0.bind(2, until)
@@ -60,9 +61,9 @@ struct StoredRateCounters {
         }
     }
 
-    /// The last thing before the group is committed.
+    /// Writes the changes of the group. Call it before the group is committed.
     ///
-    /// - Returns: rows that were put there and are new, and those that were put there and taken away again.
+    /// - Returns: the number of new rows, and of rows that were inserted and deleted again.
     mutating func write() throws -> (kept: Int, removed: Int) {
         var (kept, removed) = (0, 0)
         for (key, allowance) in known {
@@ -82,20 +83,20 @@ struct StoredRateCounters {
         return (kept, removed)
     }
 
-    /// Another process may write between two groups, so nothing is remembered for longer.
+    /// Forgets all counters at the end of a group, because another process may write before the next one.
     mutating func discard() {
         known.removeAll(keepingCapacity: true)
         numbers.removeAll(keepingCapacity: true)
     }
 
-    /// The number of a key, of which it is known what stands in the table.
+    /// Returns the number of a key whose counter was read from the table.
     mutating func read(_ key: RateCounterKey) throws -> Int {
         let (number, isNew) = number(of: key)
         if isNew { try find(key, number) }
         return number
     }
 
-    /// The same of a key that is used if the event counts: where there was none in the table, it stands there now.
+    /// Returns the number of a key that is used if the event counts, and inserts a row for it if there is none.
     mutating func claimed(_ key: RateCounterKey, until: Int64) throws -> Int {
         let (number, isNew) = number(of: key)
         guard isNew else { return number }
@@ -104,9 +105,9 @@ struct StoredRateCounters {
         return number
     }
 
-    /// The number of a key, which it is given here where it has none.
+    /// Returns the number of a key, and assigns the next number to a new key.
     private mutating func number(of key: RateCounterKey) -> (number: Int, isNew: Bool) {
-        // Looked up and put there in one: reading the default alone would not put it there.
+        // The `inout` access reads and inserts in one lookup. Reading the subscript alone would not insert the default.
         func kept(_ number: inout Int) -> Int { number }
         let next = known.count
         let number = kept(&numbers[key, default: next])

@@ -51,7 +51,7 @@ struct FileReplacementMonitor {
 
 /// The identity of the files that connections have open, to compare with the files at their paths.
 ///
-/// SQLite continues to write to a deleted or replaced file without an error, and those writes are lost when the process ends.
+/// The device, inode, size and modification time of the file at a path.
 struct FileIdentity: Sendable {
     /// The device, inode and attributes of the file at a path.
     struct Stamp: Hashable {

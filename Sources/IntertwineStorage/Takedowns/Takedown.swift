@@ -6,8 +6,10 @@ public import IntertwineFeed
 /// Removal of an item through the admin API creates a takedown: `DELETE` of the item, and the operations `remove` and `clear`
 /// (``SQLiteStore/takeDown(_:reason:at:unless:)``, ``SQLiteStore/apply(_:reason:at:unless:)``).
 /// Imports and source snapshots skip an item that is taken down, without an error, and count it as withheld.
+///
 /// An operator who stores the item again, by `PUT` or by the operations `append` and `insert`, ends the takedown.
-/// ``SQLiteStore/release(_:)`` ends it too: the item returns with the next import or the next synchronization of its source.
+///
+/// A release ends it too: the item returns with the next import or the next synchronization of its source. See ``SQLiteStore/release(_:)``.
 public struct Takedown: Sendable, Hashable {
     public var item: ItemKey
     /// The time of the takedown in milliseconds since 1970-01-01 UTC.
