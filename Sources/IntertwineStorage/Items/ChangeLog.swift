@@ -2,9 +2,9 @@ import DequeModule
 import IntertwineFeed
 import Synchronization
 
-/// What a unit of work tells of itself: the items that it replaced in their places, if that is all it did.
+/// A record of the items that a unit of work replaced in place, if it did nothing else.
 struct ChangeLogEntry {
-    /// Nil where something else was done.
+    /// The replaced items; nil if the unit made other changes.
     private(set) var replaced: [InPlaceUpdate]? = []
 
     mutating func replace(_ item: InPlaceUpdate) { replaced?.append(item) }
@@ -12,9 +12,9 @@ struct ChangeLogEntry {
     mutating func doOther() { replaced = nil }
 }
 
-/// The last commits of this process that did nothing but replace items in their places: so pages that show none of those go on being served.
+/// A log of the latest commits of this process that only replaced items in place. Cached pages that show none of these items remain valid.
 ///
-/// Only commits that followed one another are known: one of another process, or one that did more, begins a new history.
+/// The log contains consecutive commits only. A commit of another process, or one with other changes, starts a new log.
 final class ChangeLog: Sendable {
     private struct Step {
         var before: StoreVersion
@@ -22,7 +22,7 @@ final class ChangeLog: Sendable {
         var items: [InPlaceUpdate]
     }
 
-    /// Items, of all steps: a page that nobody asked for while so many were replaced is made anew.
+    /// The limit of items in all steps. A cached page that was not requested during as many replacements is rebuilt.
     private static let limit = 1_024
 
     private struct State {
@@ -32,9 +32,11 @@ final class ChangeLog: Sendable {
 
     private let state = Mutex(State())
 
+    /// Adds a commit to the log.
+    ///
     /// - Parameters:
-    ///   - before: the store's version with nothing of the commit.
-    ///   - after: the version once it was on disk; of a later commit where others were quick.
+    ///   - before: the version of the store before the commit.
+    ///   - after: the version after the commit, or after a later one if another process has committed in between.
     func record(_ note: ChangeLogEntry, from before: StoreVersion, to after: StoreVersion) {
         guard let items = note.replaced, after.isNext(to: before) else { return }
         state.withLock { state in
@@ -63,7 +65,7 @@ final class ChangeLog: Sendable {
 }
 
 extension StoreVersion {
-    /// Whether one commit lies between the two: each makes the upper half one more.
+    /// Returns true if one commit is between the versions: each commit increments the upper half by one.
     fileprivate func isNext(to before: StoreVersion) -> Bool {
         let (next, overflow) = before.high.addingReportingOverflow(1)
         return !overflow && high == next && high != .max

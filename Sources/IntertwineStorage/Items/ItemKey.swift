@@ -1,6 +1,6 @@
 public import IntertwineFeed
 
-/// What tells one item from all others.
+/// A key that identifies an item: its kind and id.
 public struct ItemKey: Sendable {
     public var kind: String
     public var id: String
@@ -27,14 +27,14 @@ extension ItemKey: Hashable {
 }
 
 extension ItemKey: CustomStringConvertible {
-    /// `user:tt`; of a long id the beginning.
+    /// The kind and the id, such as `user:tt`. A long id is truncated.
     public var description: String { ItemError.shown("\(kind):\(id)") }
 }
 
 extension ItemKey {
-    /// Reads `klass:id`; nil where there is no such kind, or no id.
+    /// Parses `klass:id`; nil if the kind is unknown or the id is missing.
     public init?(_ text: String, of kinds: ItemKinds) {
-        // By bytes: a colon and the accent that an id may begin with are one character to Swift.
+        // The text is searched by bytes: a colon and a combining accent at the start of an id are one `Character` in Swift.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let (kind, id) = (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
         guard !id.isEmpty, kinds[kind] != nil else { return nil }

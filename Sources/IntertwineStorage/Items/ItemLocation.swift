@@ -1,18 +1,18 @@
 internal import Glibc
 package import IntertwineFeed
 
-/// Where items are kept, for whoever opens the store there or writes to it beside a service that may be running.
+/// A location of an item store, with functions that open the store or write to it while a service may be running.
 package protocol ItemLocation: Sendable {
-    /// For messages: no secret stands in it.
+    /// The name of the location in messages, without secrets.
     var shown: String { get }
 
-    /// Whether there is a store; it may be that it cannot be opened.
+    /// A Boolean value indicating whether a store exists, even if it cannot be opened.
     var isThere: Bool { get }
 
-    /// Whether there is a store as this version keeps it: opening it writes nothing.
+    /// Returns true if the store exists with the current version, so that opening it writes nothing.
     func isUpToDate() throws -> Bool
 
-    /// Opens the store, and makes it where there is none.
+    /// Opens the store, and creates it if it is missing.
     func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore
 
     /// Begins an import, see ``ItemImport``.
@@ -21,15 +21,15 @@ package protocol ItemLocation: Sendable {
         report: @escaping (InvalidItem) -> Void
     ) throws(StoreError) -> ItemImport
 
-    /// Begins to collect what a source lists.
+    /// Begins to collect the items of a source.
     ///
-    /// - Throws: ``SnapshotRejection/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError`.
+    /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere; `StoreError`.
     func collection(of source: String, kind: any ItemKind) throws -> any SourceCollection
 
-    /// Who of all processes with this store asks its sources.
+    /// Returns the leader election that selects the process that synchronizes sources.
     func leadership() -> any LeaderElection
 
-    /// What the names of files begin with that belong to the items and hold nothing that could not be found out again.
+    /// The name prefix of files that belong to the items and contain only data that can be recreated.
     var companions: String { get }
 }
 
@@ -41,25 +41,24 @@ extension ItemLocation {
     }
 }
 
-/// Whether it is this process that does what one of all those with the same store has to do, such as asking remote sources.
+/// A leader election among the processes of a store, for work that one of them performs, such as the synchronization of sources.
 package protocol LeaderElection: Sendable {
-    /// To be asked each time before it is done: another process may have taken it over.
+    /// Returns true if this process is the leader. Call it before each unit of work, because another process may become the leader.
     func isLeading() async -> Bool
 }
 
-/// For a store that one process has to itself, or whose processes do not know of each other.
+/// A leader election for a store with a single process, or with processes that cannot coordinate.
 package struct AlwaysLeader: LeaderElection {
     package init() {}
 
     package func isLeading() -> Bool { true }
 }
 
-/// One complete list of a source's items: collected where nobody sees it, then applied to the store in one transaction. Not `Sendable`: one
-/// caller at a time, and its calls block.
+/// A complete list of a source's items, which is collected privately and then applied to the store in one transaction.
 ///
-/// What is promised is the same for all stores; ``SourceSnapshot`` says it.
+/// Not `Sendable`: one caller at a time, and its calls block. All stores have the behaviour that ``SourceSnapshot`` documents.
 package protocol SourceCollection: AnyObject {
-    /// Items collected.
+    /// The number of collected items.
     var count: Int { get }
 
     func add(_ items: [ValidatedItem]) throws -> [Int]
@@ -87,9 +86,9 @@ package struct ItemFile: ItemLocation {
 
     package func isUpToDate() throws -> Bool { try ItemSchema.file(path).isUpToDate() }
 
-    /// Looks whether it holds items, of this version or one before; nothing is written.
+    /// Checks that the file contains items of this version or an earlier one. Writes nothing.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` where it is something else.
+    /// - Throws: ``StoreError/unusable(_:)`` if the file has other content.
     package func check() throws(StoreError) { _ = try ItemSchema.file(path).isUpToDate() }
 
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {

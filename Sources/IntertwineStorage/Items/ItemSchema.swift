@@ -1,29 +1,34 @@
 import GRDB
 import IntertwineFeed
 
-/// The tables of the items' file.
+/// The schema of the items' file.
 ///
-/// `item` is one tree ordered by lane and position: a page is a range of it, at the same cost anywhere. (A rowid table with an index for
-/// each lane was as fast to fill, and read every page through two trees.) Each section is another value of its first column.
-/// Forms are indexed among the advertisements alone: for all items it made imports a quarter slower, and nothing pages through one form
-/// of content.
+/// The table `item` is one tree ordered by lane (the stream) and position: a page is a range of it, at equal cost at any position.
+/// Each section is another value of the first column.
+///
+/// Why: a rowid table with an index for each lane was as fast to fill, but read every page through two trees.
+/// Forms are indexed among the ads alone. An index for all items made imports a quarter slower, and no request pages through one form of
+/// content.
 package enum ItemSchema {
-    /// "INTW".
+    /// The application id, "INTW" in ASCII.
     private static let applicationID: Int32 = 0x494E_5457
     private static let version: Int32 = 9
 
-    /// How far apart appended items stand: 20 times one can be put between two neighbours, always at the same side, before they are full.
+    /// The distance between positions of appended items. It allows 20 insertions between two neighbours on one side before positions are
+    /// moved.
     package static let step: Int64 = 1 << 20
 
-    /// Bytes; of files that are made anew. Larger pages make imports cheaper (a tenth less work than with 4 KiB) and small reads dearer.
+    /// The page size of new files in bytes.
+    ///
+    /// Why: larger pages make imports cheaper (a tenth less work than with 4 KiB) and small reads more expensive.
     static let pageSize = 8_192
 
     static let identityIndex = "CREATE UNIQUE INDEX item_identity ON item (kind, id)"
 
-    /// With what ``SQLStatement/bind(_:in:at:)`` gives it.
+    /// The SQL of an insertion, whose values ``SQLStatement/bind(_:in:at:)`` binds.
     static let insertion = "INSERT INTO item (lane, position, kind, id, variant, body, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-    /// Where the next item behind another goes.
+    /// Returns the position for an item that is appended after another one.
     static func position(after position: Int64) throws(StoreError) -> Int64 {
         let (next, isFull) = position.addingReportingOverflow(step)
         guard !isFull else { throw .unavailable("no position is left behind \(position)") }
@@ -71,7 +76,7 @@ package enum ItemSchema {
         return migrator
     }
 
-    /// Who changes an item without its digest, such as a person by hand, removes the digest.
+    /// Adds digests, and a trigger that removes the digest of an item that is changed without a new one, for example by hand.
     private static func addDigests(_ database: Database) throws {
         guard try !database.columns(in: "item").contains(where: { $0.name == "digest" }) else { return }
         try database.execute(
@@ -92,8 +97,9 @@ package enum ItemSchema {
     }
 }
 
-/// Which remote source brought which item. It tells what is gone when the source does not list it any more, and that what came from
-/// elsewhere is none of the source's business.
+/// The schema of remote sources: the source that stored each item.
+///
+/// It shows which items a source no longer lists, and that items of other origin are not changed by the source.
 private enum SourceSchema {
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("3: sources") { database in
@@ -116,7 +122,7 @@ private enum SourceSchema {
     }
 }
 
-/// Where advertisements are listed among content: ``PinnedAdTable``.
+/// The schema of the positions of ads among content, see ``PinnedAdTable``.
 private enum PinnedAdSchema {
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("5: listed advertisements") { database in

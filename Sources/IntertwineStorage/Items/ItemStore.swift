@@ -1,9 +1,9 @@
 internal import Foundation
 package import IntertwineFeed
 
-/// A store whose items can be changed from here: by operators, and by what the process itself does. Each change is on disk when it returns.
+/// A store whose items can be changed by operators and by the process itself. Each change is durable when it returns.
 ///
-/// What is promised is the same for all stores; ``SQLiteStore`` says it.
+/// All stores have the behaviour that ``SQLiteStore`` documents.
 package protocol ItemStore: FeedStore, CampaignMembershipStore {
     func put(_ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange
 
@@ -20,17 +20,17 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
     func release(_ keys: [ItemKey]) async throws -> Int
 
-    /// Whether an item is taken down or belongs to a campaign, or is a campaign to which advertisements belong.
+    /// Returns true if an item is taken down, belongs to a campaign, or is a campaign with ads.
     func isReleasable(_ key: ItemKey) async throws -> Bool
 
     func takedown(of key: ItemKey) async throws -> Takedown?
 
     func takedowns(after key: ItemKey?, limit: Int) async throws -> [Takedown]
 
-    /// URLs that stood in the fields of items that are taken down, as they were written there. No more than a bounded number of takedowns is asked.
+    /// Returns the URLs that were in the fields of items that are taken down, unchanged. The number of takedowns that are read is limited.
     func takenDownURLs() async throws -> [String]
 
-    /// Another one after each takedown.
+    /// Returns a version that changes with each takedown.
     func takedownVersion() async throws -> TakedownVersion
 
     func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID]
@@ -39,27 +39,27 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
 
     var readStatistics: ReadStatistics { get }
 
-    /// Looks whether what the store was opened as is still there. To be called now and then, by one caller at a time; it blocks.
+    /// Checks whether the opened storage still exists. Call it periodically, by one caller at a time; it blocks.
     ///
-    /// - Returns: what has changed since the last look.
+    /// - Returns: the change since the last check.
     func checkForReplacement() -> FileChange?
 
-    /// At the end: leaves it as whoever copies it finds everything.
+    /// Completes the files when the process ends, so that a copy of them contains all data.
     ///
-    /// - Throws: `StoreError.unavailable` where another process is in the way.
+    /// - Throws: `StoreError.unavailable` if another process prevents it.
     func completeFile() async throws
 }
 
 extension ItemStore {
-    /// Takedowns whose URLs are looked at.
+    /// The limit of takedowns whose URLs are read.
     package static var takenDownLimit: Int { 100_000 }
 
-    /// What the fields of one that is taken down led to, as its takedown keeps it.
+    /// Returns the links of an item that is taken down, from the JSON array that its takedown stores.
     package static func leads(ofTakedown list: String) -> [String] {
         (try? JSONDecoder().decode([String].self, from: Data(list.utf8))) ?? []
     }
 
-    /// The URLs of them.
+    /// Returns the URLs among the links of an item that is taken down.
     package static func urls(ofTakedown list: String) -> [String] {
         leads(ofTakedown: list).filter { !$0.hasPrefix(BlockedItem.creative) }
     }

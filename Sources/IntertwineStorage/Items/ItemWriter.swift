@@ -1,7 +1,7 @@
 import GRDB
 public import IntertwineFeed
 
-/// Puts items into the store, one after another, inside a transaction that is someone else's.
+/// A writer that stores items one after another, inside a transaction of its caller.
 struct ItemWriter {
     private let database: Database
     private let insert: SQLStatement
@@ -11,10 +11,12 @@ struct ItemWriter {
     private let takedowns: TakedownTable
     private var listings: PinnedAdTable
     private let maintainsPinnedAds: Bool
-    /// The last position of each lane, read when first needed.
+    /// The last position of each stream, read on first use.
     private var lastPositions: [StreamID: Int64] = [:]
 
-    /// - Parameter isListing: whether the items come in the order in which somebody listed them, advertisements among content.
+    /// Prepares statements.
+    ///
+    /// - Parameter maintainsPinnedAds: true if the items are in the order of a list with ads among content, which is recorded.
     init(_ database: Database, maintainsPinnedAds: Bool = false) throws {
         self.database = database
         self.maintainsPinnedAds = maintainsPinnedAds
@@ -27,7 +29,7 @@ struct ItemWriter {
         takedowns = try TakedownTable(database)
     }
 
-    /// As ``put(_:)``, but for an item that was taken down: that stays away.
+    /// Stores an item as ``put(_:)`` does, unless it is taken down.
     mutating func upsert(_ item: ValidatedItem) throws -> ItemChange {
         if try takedowns.withholds(kind: item.kind, id: item.id) { return .withheld }
         let change = try move(item).change
@@ -35,18 +37,17 @@ struct ItemWriter {
         return change
     }
 
-    /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends the
-    /// item's takedown.
+    /// Appends an item to its section, or replaces the item with its kind and id in place. As an operator's order, it ends the item's takedown.
     mutating func put(_ item: ValidatedItem) throws -> ItemChange {
         var note = ChangeLogEntry()
         return try put(item, over: nil, &note)
     }
 
-    /// The same.
+    /// Stores an item as ``put(_:)`` does, and records the change.
     ///
     /// - Parameters:
-    ///   - old: the item of that kind and id that is there.
-    ///   - note: told whether more was done than to replace it in its place.
+    ///   - old: the stored item of that kind and id.
+    ///   - note: records if more was done than a replacement in place.
     mutating func put(_ item: ValidatedItem, over old: FeedItem?, _ note: inout ChangeLogEntry) throws -> ItemChange {
         let wasTakenDown = try takedowns.remove(ItemKey(item))
         let (change, lane) = try move(item)
@@ -59,7 +60,9 @@ struct ItemWriter {
         return change
     }
 
-    /// - Returns: what that did, and the lane where it replaced the old one in its place.
+    /// Stores an item.
+    ///
+    /// - Returns: the change, and the stream if the item was replaced in place.
     private mutating func move(_ item: ValidatedItem) throws -> (change: ItemChange, lane: StreamID?) {
         let lane = sections.stream(of: item)
         if try append(item, to: lane) { return (.added, nil) }
@@ -71,13 +74,13 @@ struct ItemWriter {
         try update.bind(6, RowDigest.of(item))
         try update.run()
         if database.changesCount > 0 { return (.replaced, lane) }
-        // Its kind belongs to another lane now, in which it has no place yet.
+        // The kind belongs to another stream now, in which the item has no position yet.
         _ = try remove(kind: item.kind, id: item.id)
         _ = try append(item, to: lane)
         return (.replaced, nil)
     }
 
-    /// Whether there was such an item.
+    /// Removes an item, and returns true if it existed.
     func remove(kind: String, id: String) throws -> Bool {
         try delete.bind(1, kind)
         try delete.bind(2, id)
@@ -102,16 +105,16 @@ struct ItemWriter {
     }
 }
 
-/// What putting an item did.
+/// The result of storing an item.
 public enum ItemChange: Sendable, Hashable {
     case added
     case replaced
-    /// Nothing: the item was taken down, and has not been released.
+    /// No change: the item is taken down and has not been released.
     case withheld
 }
 
 extension SQLStatement {
-    /// The seven values of ``ItemSchema/insertion``.
+    /// Binds the seven values of ``ItemSchema/insertion``.
     func bind(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
         try bind(1, lane.rawValue)
         try bind(2, position)
@@ -124,8 +127,8 @@ extension SQLStatement {
 }
 
 extension SQLiteStore {
-    /// Appends an item to its lane, or replaces the one of the same kind and id in its place. On disk when it returns.
-    /// Ends the item's takedown, if there is one.
+    /// Appends an item to its stream, or replaces the item with its kind and id in place. The change is durable when it returns.
+    /// Ends the item's takedown.
     ///
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
     public func put(_ item: ValidatedItem) async throws -> ItemChange {
@@ -135,7 +138,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes an item; false where there was none.
+    /// Removes an item; false if there is no such item.
     ///
     /// - Throws: `StoreError.unavailable`
     public func remove(kind: String, id: String) async throws -> Bool {
@@ -144,11 +147,11 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-    /// Puts an item unless `refuse` objects to what is there, both in one transaction: nobody can change the item in between. Ends the item's
-    /// takedown, if there is one.
+    /// Stores an item unless `refuse` rejects the change. Both run in one transaction, so the stored item cannot change in between.
+    /// Ends the item's takedown.
     ///
-    /// - Parameter refuse: given the item of that kind and id, or nil; throws where it must not be replaced.
-    /// - Throws: what `refuse` throws, or `StoreError.unavailable`.
+    /// - Parameter refuse: receives the stored item of that kind and id, or nil, and throws to prevent the change.
+    /// - Throws: the error of `refuse`, or `StoreError.unavailable`.
     public func put(_ item: ValidatedItem, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void) async throws -> ItemChange {
         try await write { database, note in
             let old = try SQLiteSnapshot(database: database).item(kind: item.kind, id: item.id)

@@ -2,21 +2,21 @@ import Foundation
 import GRDB
 import IntertwineFeed
 
-/// Where imports listed advertisements among the content.
+/// The table `ad_listing`: the positions of ads among the content, as imports listed them.
 ///
-/// A place is the position of the content item that was listed last before it, and holds whatever becomes of that item. An import says anew where
-/// the advertisements that it brings are listed, and leaves the others as they are. A row whose advertisement is gone is passed over: the
-/// next import that brings it back replaces it.
+/// An ad has the position of the last content item before it in the import, and keeps the position if that item is removed.
+/// An import replaces the positions of its own ads, and leaves all others unchanged.
+/// Readers skip a row whose ad is removed; the next import of the ad replaces the row.
 struct PinnedAdTable {
-    /// Before all content of a lane.
+    /// The position before all content of a stream.
     private static let top = Int64.min
 
     private let database: Database
     private let forget: SQLStatement
     private let insert: SQLStatement
-    /// Tells what this import listed from what others did.
+    /// A random number that distinguishes rows of this import from rows of others.
     private let session = Int64.random(in: 1 ... .max)
-    /// The content item that was brought last.
+    /// The last imported content item.
     private var neighbour: ItemKey?
 
     init(_ database: Database) throws {
@@ -25,7 +25,7 @@ struct PinnedAdTable {
         insert = try SQLStatement(database, "INSERT INTO ad_listing (lane, position, kind, id, session) VALUES (?, ?, ?, ?, ?)")
     }
 
-    /// Takes note of what an import brings, one item after another.
+    /// Records the next item of an import.
     mutating func update(_ item: ValidatedItem) throws {
         guard item.stream == .advertisements else {
             neighbour = ItemKey(item)
@@ -39,7 +39,7 @@ struct PinnedAdTable {
         try add(ItemKey(item), stream: place.0, position: place.1)
     }
 
-    /// Lists one that nobody has listed behind all content.
+    /// Adds an ad without a position after all content.
     func append(_ item: ValidatedItem) throws {
         guard item.stream == .advertisements else { return }
         let known = try SQLStatement(database, "SELECT 1 FROM ad_listing WHERE kind = ? AND id = ? LIMIT 1")
@@ -51,7 +51,7 @@ struct PinnedAdTable {
         try add(ItemKey(item), stream: .content, position: end ?? Self.top)
     }
 
-    /// Lists one behind a position of content that the caller knows.
+    /// Adds an ad after a known content position.
     func add(_ key: ItemKey, stream: StreamID, position: Int64?) throws {
         try insert.bind(1, stream.rawValue)
         try insert.bind(2, position ?? Self.top)
@@ -69,21 +69,21 @@ struct PinnedAdTable {
         return try find.step() ? (StreamID(rawValue: find.integer(0)), find.integer(1)) : nil
     }
 
-    /// Whether any is listed behind a position of a lane.
+    /// Returns true if an ad is listed after a position of a stream.
     static func hasAny(in lane: StreamID, after position: Int64, of database: Database) throws -> Bool {
         try SQLStatement.integer(
             database, "SELECT 1 FROM ad_listing WHERE lane = ? AND position > ? LIMIT 1", .integer(lane.rawValue), .integer(position))
             != nil
     }
 
-    /// Keeps what is listed behind the items of a lane behind them, which are about to move: those from one position up to the next.
+    /// Moves the ads listed after an item together with the item: those from its position up to the next item.
     static func move(from old: Int64, before end: Int64, to new: Int64, in lane: StreamID, of database: Database) throws {
         try SQLStatement.run(
             database, "UPDATE ad_listing SET position = ? WHERE lane = ? AND position >= ? AND position < ?", .integer(new),
             .integer(lane.rawValue), .integer(old), .integer(end))
     }
 
-    /// The same for the items of a kind that are about to stand in another lane, each by a step further.
+    /// Moves the ads listed after the items of a kind, which are about to move to another stream by a step.
     static func move(_ kind: String, from old: StreamID, to new: StreamID, by step: Int64, in database: Database) throws {
         try SQLStatement.run(
             database,

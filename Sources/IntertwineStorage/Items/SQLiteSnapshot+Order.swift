@@ -12,7 +12,7 @@ extension SQLiteSnapshot {
         _ body: (ItemRow) throws -> Void
     ) throws {
         guard let place else { return try visit(lane, by: field, direction, where: "", [], limit: limit, body) }
-        // Two ranges of the index, one after the other: SQLite would not find the start of both in one condition.
+        // Two range queries of the index run in sequence, because SQLite would not seek to the start of both in one condition.
         let comparison = direction == .forward ? ">" : "<"
         let expression = SectionIndex.expression(field)
         let key = place.key ?? field.leastKey
@@ -28,7 +28,7 @@ extension SQLiteSnapshot {
     }
 
     func count(in lane: StreamID) throws -> Int {
-        // The index of ids is a tenth of the table.
+        // The index of ids is about a tenth of the table's size.
         let statement = try SQLStatement(database, "SELECT count(*) FROM item INDEXED BY item_identity WHERE lane = ?")
         defer { statement.reset() }
         try statement.bind(1, lane.rawValue)
@@ -52,8 +52,10 @@ extension SQLiteSnapshot {
         return try statement.step() ? SortPosition(key: statement.key(1, field), position: statement.integer(0)) : nil
     }
 
+    /// Reads rows of a section in order.
+    ///
     /// - Parameters:
-    ///   - condition: over `?2`, a key, and `?3`, a position.
+    ///   - condition: a condition with `?2`, a key, and `?3`, a position.
     private func visit(
         _ lane: StreamID, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey],
         _ position: Int64? = nil,
@@ -61,7 +63,7 @@ extension SQLiteSnapshot {
     ) throws {
         let expression = SectionIndex.expression(field)
         let way = direction == .forward ? "" : " DESC"
-        // Among items that are alike in the field, SQLite would sort by it.
+        // For items with an equal field, the order names the position alone, so that SQLite does not sort.
         let order = position == nil ? "\(expression)\(way), position\(way)" : "position\(way)"
         let statement = try ordered(
             SectionIndex(stream: lane, field: field), "SELECT \(Self.columns), \(expression)", condition,
@@ -72,9 +74,9 @@ extension SQLiteSnapshot {
         try visit(statement, keyedBy: field, body)
     }
 
-    /// A statement that reads through a section's index, or sorts where the file is laid out without it.
+    /// Returns a statement that reads through a section's index, or sorts if the file has no such index.
     private func ordered(_ index: SectionIndex, _ selection: String, _ condition: String, _ order: String) throws -> SQLStatement {
-        // Lane and expression as the index has them: it is what lets SQLite use it.
+        // The lane and the expression are written exactly as in the index, so that SQLite can use it.
         let (lane, rest) = (index.stream.rawValue, "\(condition) \(order)")
         if let statement = try? SQLStatement(database, "\(selection) FROM item INDEXED BY \"\(index.name)\" WHERE lane = \(lane) \(rest)") {
             return statement

@@ -6,11 +6,12 @@ struct SQLiteSnapshot: FeedSnapshot {
 
     static let columns = "kind, id, variant, position, body"
 
-    /// Texts that are made once: making them anew would cost a page as much as looking their statements up.
-    /// The sign keeps SQLite from comparing the value with what partial indices ask for: it would prepare the statement anew each time that
-    /// a value is bound.
+    /// SQL texts that are built once, because building them costs a page as much as looking up their statements.
+    ///
+    /// The plus sign keeps SQLite from comparing the value with the conditions of partial indices, which would prepare the statement again each
+    /// time that a value is bound.
     private static let streamCondition = texts("lane = +?")
-    /// The lane as a literal: it is what lets SQLite use the index of forms.
+    /// The SQL texts with the lane as a literal, which lets SQLite use the index of forms.
     private static let ofAdvertisements = texts(ofFormsIn: StreamID.advertisements.rawValue)
 
     private typealias Texts = (forward: String, backward: String)
@@ -37,13 +38,13 @@ struct SQLiteSnapshot: FeedSnapshot {
     func visit(
         _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
+        // All items of a kind are in one stream. Forms are almost always requested for ads.
         if try visit(form, Self.ofAdvertisements, direction, of: position, limit: limit, body) { return }
         guard let lane = try stream(of: form.kind), lane != StreamID.advertisements.rawValue else { return }
         _ = try visit(form, Self.texts(ofFormsIn: lane), direction, of: position, limit: limit, body)
     }
 
-    /// Whether there was any.
+    /// Reads items of a form, and returns true if there are any.
     private func visit(
         _ form: ItemType, _ texts: Texts, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws -> Bool {
@@ -68,7 +69,7 @@ struct SQLiteSnapshot: FeedSnapshot {
         try items { try visit(form, direction, of: position, limit: limit, $0) }
     }
 
-    /// The lane of the items of a kind, which all stand in one; nil where there are none.
+    /// Returns the stream of the items of a kind, or nil if there are no items.
     private func stream(of kind: String) throws -> Int64? {
         let statement = try SQLStatement(database, "SELECT lane FROM item INDEXED BY item_identity WHERE kind = ? LIMIT 1")
         defer { statement.reset() }
@@ -93,7 +94,9 @@ struct SQLiteSnapshot: FeedSnapshot {
         return counts
     }
 
-    /// - Parameter statement: has the columns of ``columns``, and behind them the key of a field.
+    /// Reads the rows of a statement.
+    ///
+    /// - Parameter statement: has the columns of ``columns``, followed by the key of a field.
     func visit(_ statement: SQLStatement, keyedBy field: SortField? = nil, _ body: (ItemRow) throws -> Void) throws {
         defer { statement.reset() }
         while try statement.step() {
@@ -112,7 +115,7 @@ struct SQLiteSnapshot: FeedSnapshot {
 }
 
 extension PageDirection {
-    /// A position before the first item, or behind the last.
+    /// The position before the first item or after the last one.
     fileprivate var outermost: Int64 {
         switch self {
         case .forward: .min

@@ -10,12 +10,12 @@ extension SQLiteStore: CheckedFile {
 
     package func checkSome() async -> CheckStep {
         await check.step(file, threads, connections, rows: Self.checkRows) { key in
-            // Nothing changes that a page shows.
+            // Digests change nothing that a page shows, so cached pages stay valid.
             _ = try? await write { database, _ in try Self.seal(after: key, database) }
         }
     }
 
-    /// Rows of a step.
+    /// The number of rows in one step.
     private static let rowsPerStep: Int64 = 256
 
     private static func rows(after key: [Int64], _ connection: some SQLConnection) throws -> SQLStatement {
@@ -51,14 +51,14 @@ extension SQLiteStore: CheckedFile {
             }
         }
         guard let next = checked.next else { return checked }
-        // Positions are spread over a lane.
+        // Positions are evenly distributed over a stream, so they estimate the completed share.
         statement.reset()
         let last = try SQLStatement.integer(connection, "SELECT max(position) FROM item WHERE lane = ?", .integer(next[0])) ?? 0
         checked.share = last > 0 ? Double(next[1]) / Double(last) : 1
         return checked
     }
 
-    /// Gives rows that have none their digests: of former versions, or changed by another program.
+    /// Adds missing digests of rows, which an earlier version wrote or another program changed.
     private static func seal(after key: [Int64], _ database: Database) throws {
         let statement = try rows(after: key, database)
         var digests: [(lane: Int64, position: Int64, digest: Int64)] = []

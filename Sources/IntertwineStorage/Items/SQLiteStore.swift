@@ -2,14 +2,14 @@ import GRDB
 public import IntertwineFeed
 import Synchronization
 
-/// The items in an SQLite file: the embedded store.
+/// An item store in an SQLite file: the embedded store.
 ///
-/// One writer and several readers at a time, in any number of processes (WAL). Reads have threads of their own, a bounded number, and wait for
-/// one for a bounded time. Memory does not grow with the store: each connection keeps a bounded cache, and SQLite maps nothing of the file.
+/// One writer and several readers run at a time, in any number of processes (WAL). Reads run on a limited number of separate threads, and wait
+/// for one for a limited time. Memory does not grow with the store: each connection has a limited cache, and the file is not memory-mapped.
 public final class SQLiteStore: FeedStore {
-    /// What stands at the path, opened.
+    /// The open file at the path, with its connections.
     private struct Opened: Sendable {
-        // Before the pool: the connection that writes is to be the last to close.
+        // The read connections. They are declared before the pool, because the writing connection must close last.
         let connections: ReadConnections
         let pool: DatabasePool
         let commits: WALChangeCounter
@@ -31,7 +31,7 @@ public final class SQLiteStore: FeedStore {
             }
         }
 
-        /// Reading both ends of both lanes shows a file that was cut off, or written over.
+        /// Reads both ends of both streams, which detects a file that was truncated or overwritten.
         static func validate(_ database: any SQLConnection) throws {
             let snapshot = SQLiteSnapshot(database: database)
             for lane in [StreamID.content, .advertisements] {
@@ -45,38 +45,38 @@ public final class SQLiteStore: FeedStore {
         var opened: Opened
         var watch = FileReplacementMonitor()
         var log = LogGuard()
-        /// How often another file has taken the place.
+        /// The number of times that another file has replaced this one.
         var successions: UInt64 = 0
     }
 
     private let state: Mutex<State>
     let threads: ReaderPool
     let check = FileCheck(from: [.min, .min])
-    /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
+    /// The order of each section from the last call of ``arrange(_:willWrite:)``. A section without an entry is in order of positions.
     let orders = Mutex<[StreamID: SectionSort]>([:])
     private let writes = Mutex<WriteQueue?>(nil)
     private let history = ChangeLog()
 
-    /// Opens the store, and makes it where there is none.
+    /// Opens the store, and creates it if it is missing.
     ///
-    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then as it was.
+    /// - Throws: `StoreError.unusable` with one line that names the file and the reason; the file is then unchanged.
     public init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
         state = Mutex(State(opened: try Opened(path)))
         threads = ReaderPool(limits)
     }
 
-    /// The file that is open.
+    /// The identity of the open file.
     var file: FileIdentity { state.withLock { $0.opened.file } }
 
-    /// Where everything is written.
+    /// The connection pool for all writes.
     var pool: DatabasePool { state.withLock { $0.opened.pool } }
 
-    /// Where everything is read, on whatever thread asks.
+    /// The connections for all reads, which any thread can use.
     var connections: ReadConnections { state.withLock { $0.opened.connections } }
 
-    /// One write of several that may share a transaction; on disk when it returns.
+    /// Performs a write that may share a transaction with other writes. It is durable when it returns.
     ///
-    /// - Throws: what `body` throws, and nothing of it is kept; `StoreError.unavailable`.
+    /// - Throws: the error of `body`, whose changes are rolled back; `StoreError.unavailable`.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await write { database, note in
             note.doOther()
@@ -84,7 +84,7 @@ public final class SQLiteStore: FeedStore {
         }
     }
 
-    /// The same for one that tells which items it replaces in their places, or that it does more.
+    /// Performs a write as ``write(_:)`` does, and records the items that it replaces in place, or that it makes other changes.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout ChangeLogEntry) throws -> Value) async throws -> Value {
         let commits = writes.withLock { writes in
             let commits =
@@ -108,7 +108,7 @@ public final class SQLiteStore: FeedStore {
         }
     }
 
-    /// Looks at the ends of the file as well.
+    /// Checks the file's identity and both ends of the file.
     private func checkEnds() throws {
         let opened = state.withLock { $0.opened }
         try? opened.connections.read { opened.file.integrity.look($0, opened.commits) }
@@ -120,9 +120,9 @@ public final class SQLiteStore: FeedStore {
         if let fault = file.error { throw .unavailable("\(file.path): \(fault)") }
     }
 
-    /// Looks whether the file is still the one that stands at its path. Where another has come, that is opened.
+    /// Checks whether the file at its path is unchanged, and opens a new file that replaced it.
     ///
-    /// - Returns: what has changed since the last look. To be called now and then, by one caller at a time; it blocks.
+    /// - Returns: the change since the last check. Call it periodically, by one caller at a time; it blocks.
     package func checkForReplacement() -> FileChange? {
         try? checkEnds()
         var (watch, file) = state.withLock { ($0.watch, $0.opened.file) }
@@ -140,15 +140,15 @@ public final class SQLiteStore: FeedStore {
         return news
     }
 
-    /// Has the loss of the write-ahead log show at the next start. To be called by one caller at a time; it blocks.
+    /// Makes the loss of the write-ahead log detectable at the next start. Call it by one caller at a time; it blocks.
     package func guardLog() {
         var (log, counter) = state.withLock { ($0.log, $0.opened.commits) }
         log.look(counter) { try maintain($0) }
         state.withLock { $0.log = log }
     }
 
-    /// Runs something that changes no item on the writing connection, outside a transaction; on disk when it returns. Waits for a lock
-    /// for a moment only.
+    /// Runs `body`, which changes no item, on the writing connection outside a transaction. Its commits are durable.
+    /// The wait for a lock is short.
     func maintain<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try checkFile()
         return try pool.writeWithoutTransaction { database in
@@ -164,9 +164,9 @@ public final class SQLiteStore: FeedStore {
         try await StoreError.wrapping { try await threads.run(for: .request) { try connections.readAfresh(Opened.validate) } }
     }
 
-    /// Seconds to wait while another process keeps the file locked.
+    /// The time in seconds that a write waits while another process keeps the file locked.
     private static let busyTimeout = 5.0
-    /// 4 MiB for each connection; no memory map, whose pages would count as the process's own.
+    /// The cache is 4 MiB for each connection. The file is not memory-mapped, because its pages would count as the process's memory.
     private static let pragmas = "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -4096; PRAGMA mmap_size = 0"
 
     private static var configuration: Configuration {
@@ -180,7 +180,7 @@ public final class SQLiteStore: FeedStore {
     public var version: StoreVersion {
         let (commits, successions) = state.withLock { ($0.opened.commits, $0.successions) }
         let version = commits.version
-        // Another file may have come as far as the one before it.
+        // Another file may have an equal version, so the number of replacements is part of the version.
         return StoreVersion(high: version.high ^ successions << 32, low: version.low)
     }
 
@@ -188,9 +188,9 @@ public final class SQLiteStore: FeedStore {
         history.isUntouched(extent, from: old, to: new)
     }
 
-    /// Makes the file alone hold everything; without it, part of that may stand in the `-wal` file beside it.
+    /// Copies the write-ahead log into the file, so that the file alone contains all data.
     ///
-    /// - Throws: `StoreError.unavailable` where another process is in the way.
+    /// - Throws: `StoreError.unavailable` if another process prevents it.
     public func completeFile() async throws {
         try await StoreError.wrapping {
             try checkFile()
@@ -220,7 +220,7 @@ public final class SQLiteStore: FeedStore {
             }, completion: completion)
     }
 
-    /// The same for what no snapshot tells.
+    /// Reads from the database directly, for queries that a snapshot does not offer.
     func reading<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
@@ -228,6 +228,6 @@ public final class SQLiteStore: FeedStore {
         return try await StoreError.wrapping { try await threads.run(for: purpose) { try connections.read(body) } }
     }
 
-    /// How reading goes.
+    /// Statistics of reads.
     package var readStatistics: ReadStatistics { threads.statistics }
 }

@@ -1,18 +1,19 @@
 import GRDB
 import IntertwineFeed
 
-/// The index that a section is read through where it is ordered by a field. It holds the section's own items alone.
+/// An index for a section that is ordered by a field. It contains only the items of the section.
 struct SectionIndex: Hashable {
     private static let prefix = "section_order_"
 
     let stream: StreamID
     let field: SortField
 
-    /// Says all that the index is made of, so that a change of any of it is another index.
+    /// The name of the index, which contains its complete definition, so that a changed definition is another index.
     var name: String { "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(field.name)" }
 
-    /// What items are compared by: never NULL, always of one type. An item that was stored under another declaration and lacks the field
-    /// stands where an empty value would.
+    /// Returns the SQL expression by which items are compared: never NULL, always of one type.
+    ///
+    /// An item that was stored under another declaration and lacks the field has the position of an empty value.
     static func expression(_ field: SortField) -> String {
         let value = "json_extract(body, '$.\"\(field.name)\"')"
         return switch field.comparison {
@@ -22,15 +23,15 @@ struct SectionIndex: Hashable {
         }
     }
 
-    /// Seconds since a day before the year 0000 and nanoseconds, both of a fixed number of digits.
+    /// Returns an SQL expression for a date: seconds since a day before the year 0000, and nanoseconds, both with a fixed number of digits.
     ///
-    /// SQLite's own dates end with the year 9999 in UTC, know offsets of up to 14 hours and no more than milliseconds; so they are asked for
-    /// the seconds of the local time alone. The blank keeps a text such as `now` from meaning what it means to them.
+    /// Why: SQLite's date functions end with the year 9999 in UTC, accept offsets up to 14 hours, and have millisecond precision. They therefore
+    /// convert only the seconds of the local time. The blank keeps a text such as `now` from being parsed as a keyword.
     private static func moment(_ value: String) -> String {
         let (local, clock) = ("strftime('%s', substr(\(value), 1, 19) || ' ')", "substr(\(value), 11)")
         let sign = "CASE substr(\(clock), -6, 1) WHEN '+' THEN -1 WHEN '-' THEN 1 ELSE 0 END"
         let offset = "(substr(\(value), -5, 2) * 3600 + substr(\(value), -2) * 60)"
-        // What follows the fraction ends the number.
+        // The conversion ends at the first character after the fraction.
         let fraction = "substr(printf('%.9f', CAST('0' || substr(\(value), 20) AS REAL)), 2, 10)"
         return "printf('%012d', \(local) + \(sign) * \(offset) + 62167305600) || \(fraction)"
     }
@@ -55,7 +56,7 @@ struct SectionIndex: Hashable {
 }
 
 extension SortField {
-    /// What an item without the field has.
+    /// The key of an item without the field.
     var leastKey: SortKey {
         switch comparison {
         case .text: .text([])
@@ -73,7 +74,7 @@ extension SQLStatement {
         }
     }
 
-    /// The value of ``SectionIndex/expression(_:)``.
+    /// Returns the value of ``SectionIndex/expression(_:)`` in a column.
     func key(_ column: Int32, _ field: SortField) -> SortKey {
         switch field.comparison {
         case .text, .date: .text(bytes(column))

@@ -3,7 +3,7 @@ public import IntertwineFeed
 import Synchronization
 
 extension SectionLayout {
-    /// As the file has it.
+    /// Reads the layout of a file.
     init(_ database: any SQLConnection) throws {
         let sections = try SQLStatement(database, "SELECT name, number FROM section")
         defer { sections.reset() }
@@ -12,7 +12,7 @@ extension SectionLayout {
         self.init(streams: lanes, kinds: try SectionKinds(database).streams)
     }
 
-    /// Lays a file out, with the indices that go with it.
+    /// Applies the sections to a file, and creates or drops their indices.
     static func lay(_ sections: [SectionConfiguration], in database: Database) throws -> SectionLayout {
         let old = try SectionLayout(database)
         let new = old.arranged(by: sections)
@@ -35,7 +35,7 @@ extension SectionLayout {
         return new
     }
 
-    /// Whether ``lay(_:in:)`` would change anything.
+    /// Returns true if ``lay(_:in:)`` would change nothing.
     func isLaid(_ sections: [SectionConfiguration], in database: any SQLConnection) throws -> Bool {
         try arranged(by: sections) == self && Set(indices(sections).map(\.name)) == SectionIndex.names(in: database)
     }
@@ -44,7 +44,7 @@ extension SectionLayout {
         Set(fields(of: sections).map { SectionIndex(stream: $0.lane, field: $0.field) })
     }
 
-    /// Behind what stands there, in their order: each position moves by the same step.
+    /// Moves the items of a kind after those of another stream, in their order: each position moves by an equal step.
     private static func move(_ kind: String, from old: StreamID, to new: StreamID, in database: Database) throws {
         func outermost(_ end: String, of lane: StreamID) throws -> Int64? {
             try SQLStatement.integer(database, "SELECT \(end)(position) FROM item WHERE lane = ?", .integer(lane.rawValue))
@@ -57,9 +57,9 @@ extension SectionLayout {
     }
 }
 
-/// Where the items of each kind stand, as the file has it.
+/// The streams of the kinds that a file assigns to sections.
 struct SectionKinds: Equatable {
-    /// By kind. A kind that is not here stands in the lane of its own.
+    /// The stream by kind. A kind without an entry is in its default stream.
     var streams: [String: StreamID] = [:]
 
     init(_ database: any SQLConnection) throws {
@@ -68,14 +68,14 @@ struct SectionKinds: Equatable {
         while try statement.step() { streams[statement.text(0)] = StreamID(rawValue: statement.integer(1)) }
     }
 
-    /// Advertisements stand in no section.
+    /// Returns the stream of an item. Ads are never in a section.
     func stream(of item: ValidatedItem) -> StreamID {
         streams.isEmpty || item.stream != .content ? item.stream : streams[item.kind] ?? .content
     }
 }
 
 extension SQLiteStore {
-    /// The lane that each section has, or will have once ``arrange(_:willWrite:)`` has been called. Writes nothing.
+    /// Returns the stream of each section, as it is or will be after ``arrange(_:willWrite:)``. Writes nothing.
     ///
     /// - Throws: `StoreError.unavailable`
     public func streams(_ sections: [SectionConfiguration]) throws(StoreError) -> [String: StreamID] {
@@ -86,15 +86,17 @@ extension SQLiteStore {
         }
     }
 
-    /// Lays the items out in sections, all in one transaction: those of a kind that stood in another section until now move to the end
-    /// of their new one, in their order; those of a kind that no section takes any more go to the end of the main one.
+    /// Arranges the items in sections, in one transaction.
     ///
-    /// Writes nothing where the file is laid out so already. Otherwise the cost depends on the number of items that move, and, for a field
-    /// that a section is newly ordered by, on the number of its items.
+    /// Items of a kind that was in another section move to the end of their new section, in their order. Items of a kind without a section move
+    /// to the end of the main section.
+    ///
+    /// Nothing is written if the file already has this layout. Otherwise the cost depends on the number of items that move, and, for a new order
+    /// by a field, on the number of items in the section.
     /// - Parameters:
-    ///   - sections: all there are; a kind stands in one of them at most.
+    ///   - sections: all sections; a kind is in at most one of them.
     ///   - willWrite: called before anything is written.
-    /// - Returns: the lane of each section, the main one's included.
+    /// - Returns: the stream of each section, including the main one.
     /// - Throws: `StoreError.unavailable`, for example while an import keeps the store locked for more than 5 s.
     public func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void = {}) throws(StoreError) -> [String: StreamID] {
         do {

@@ -1,15 +1,15 @@
 package import IntertwineFeed
 
-/// The lane of each section, and which kinds stand in which: what a database knows of sections, and what a plan makes of that.
+/// The layout of sections in a database: the stream of each section, and the kinds in it.
 ///
-/// The database decides where an item goes, not whoever puts it: import, admin API and sources name no section, and cannot disagree.
+/// Why: the database determines the stream of an item. Imports, the admin API and sources name no section, and so cannot disagree.
 package struct SectionLayout: Sendable, Equatable {
-    /// Lanes below it are the content's and the advertisements'.
+    /// The first number of a section's stream. Lower numbers are the streams of content and ads.
     private static let firstNumber: Int64 = 2
 
-    /// By name. A name keeps its number for good.
+    /// The stream by section name. A name keeps its number permanently.
     package private(set) var streams: [String: StreamID]
-    /// By kind. A kind that is not here stands in the lane of its own.
+    /// The stream by kind. A kind without an entry is in its default stream.
     package private(set) var kinds: [String: StreamID]
 
     package init(streams: [String: StreamID], kinds: [String: StreamID] = [:]) {
@@ -17,7 +17,7 @@ package struct SectionLayout: Sendable, Equatable {
         self.streams[SectionConfiguration.mainName] = .content
     }
 
-    /// What becomes of it. Names that are new get the next numbers.
+    /// Returns the layout after the configured sections are applied. New names get the next numbers.
     package func arranged(by sections: [SectionConfiguration]) -> SectionLayout {
         var layout = SectionLayout(streams: streams)
         for section in sections {
@@ -32,21 +32,21 @@ package struct SectionLayout: Sendable, Equatable {
         StreamID(rawValue: max(Self.firstNumber, (streams.values.map(\.rawValue).max() ?? 0) + 1))
     }
 
-    /// Names that it has and another one lacks, by their lanes.
+    /// Returns the sections that another layout lacks, ordered by stream.
     package func names(besides other: SectionLayout) -> [(name: String, lane: StreamID)] {
         streams.filter { other.streams[$0.key] == nil }.map { (name: $0.key, lane: $0.value) }.sorted {
             $0.lane.rawValue < $1.lane.rawValue
         }
     }
 
-    /// Kinds whose items stand elsewhere in another one, in their order. The new lane is nil where no section takes them any more.
+    /// Returns the kinds that another layout has in another stream, in order. The new stream is nil if no section contains the kind any more.
     package func moves(to other: SectionLayout) -> [(kind: String, old: StreamID, new: StreamID?)] {
         Set(kinds.keys).union(other.kinds.keys).sorted().filter { kinds[$0] != other.kinds[$0] }.map {
             ($0, kinds[$0] ?? .content, other.kinds[$0])
         }
     }
 
-    /// The fields that lanes are ordered by.
+    /// Returns the fields by which streams are ordered.
     package func fields(of sections: [SectionConfiguration]) -> [(lane: StreamID, field: SortField)] {
         sections.flatMap { section -> [(lane: StreamID, field: SortField)] in
             guard let lane = streams[section.name] else { return [] }
@@ -54,12 +54,12 @@ package struct SectionLayout: Sendable, Equatable {
         }
     }
 
-    /// How far the items of a kind move, so that they stand behind those of another lane, in their order.
+    /// Returns the step by which the positions of a kind's items move, so that they follow those of another stream in their order.
     ///
     /// - Parameters:
-    ///   - ends: the positions of the first and the last item of the lane that they stand in; nil where there is none.
-    ///   - last: of the last item of the other lane.
-    /// - Throws: `StoreError.unavailable` where no positions are left.
+    ///   - ends: the positions of the first and the last item of the current stream; nil if it is empty.
+    ///   - last: the position of the last item of the other stream.
+    /// - Throws: `StoreError.unavailable` if no positions are left.
     package static func step(of kind: String, _ ends: (first: Int64?, last: Int64?), after last: Int64?) throws(StoreError) -> Int64 {
         guard let last, let first = ends.first, let end = ends.last else { return 0 }
         let (distance, isTooFar) = last.subtractingReportingOverflow(first)

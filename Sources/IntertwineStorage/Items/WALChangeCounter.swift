@@ -3,15 +3,17 @@ import GRDBSQLite
 import IntertwineFeed
 import Synchronization
 
-/// Tells whether anyone has committed to a database in WAL mode, any process included, by looking at memory alone.
+/// A counter that detects commits to a database in WAL mode by any process, by reading shared memory only.
 ///
-/// SQLite keeps a header at the start of the memory that all connections to a WAL database share, the `-shm` file
-/// (<https://www.sqlite.org/walformat.html#the_wal_index_header>). It holds `iChange`, which every commit increments, and the checksum of
-/// the last committed frame, and it is what a read transaction takes its snapshot from: a version read from it before a read begins is
-/// never newer than what the read sees. A checkpoint changes neither field.
+/// SQLite has a header at the start of the memory that all connections to a WAL database share, the `-shm` file
+/// (<https://www.sqlite.org/walformat.html#the_wal_index_header>). It contains `iChange`, which every commit increments, and the checksum of
+/// the last committed frame. A read transaction takes its snapshot from this header: a version read from it before a read begins is
+/// never newer than the data of the read. A checkpoint changes neither field.
 ///
-/// The memory is SQLite's own mapping, asked for through its file methods. To open the file here instead would be a trap: closing any
-/// descriptor of it drops the locks that SQLite holds on it for the whole process.
+/// The memory is SQLite's own mapping, obtained through its file methods.
+///
+/// Why: opening the file separately would be unsafe. Closing any descriptor of it drops the locks that SQLite holds on it for the whole
+/// process.
 ///
 /// `@unchecked Sendable`: the pointer is only read from. It stays valid as long as the pool's writing connection is open, and the
 /// counter keeps the pool alive.
@@ -23,11 +25,13 @@ final class WALChangeCounter: @unchecked Sendable {
     private static let headerSize = 48
     private static let regionSize: Int32 = 32_768
 
-    /// - Throws: ``StoreError/unusable(_:)`` where the database shares no such memory.
+    /// Obtains the shared memory.
+    ///
+    /// - Throws: ``StoreError/unusable(_:)`` if the database has no shared memory.
     init(_ pool: DatabasePool) throws {
         self.pool = pool
         header = try pool.writeWithoutTransaction { database in
-            // A connection maps the memory when it first reads.
+            // A connection maps the memory at its first read.
             _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema")
             var file: UnsafeMutablePointer<sqlite3_file>?
             var region: UnsafeMutableRawPointer?
@@ -42,7 +46,7 @@ final class WALChangeCounter: @unchecked Sendable {
     }
 
     var version: StoreVersion {
-        // The header stands there twice, and a writer writes the second copy first: equal copies are whole.
+        // The header has two copies, and a writer writes the second copy first: equal copies are complete.
         for _ in 0..<64 {
             let first = copy(at: 0)
             atomicMemoryFence(ordering: .acquiring)
@@ -50,32 +54,32 @@ final class WALChangeCounter: @unchecked Sendable {
                 return StoreVersion(high: first.1 & 0xFFFF_FFFF, low: first.3)
             }
         }
-        // A writer died between the two. Whoever asks is told that everything changed, until another mends it: slow, and never stale.
+        // A writer died between the two copies. Until another process repairs the header, each call returns a new version: slow, never stale.
         return StoreVersion(high: .max, low: misses.add(1, ordering: .relaxed).newValue)
     }
 
-    /// Where the write-ahead log stands.
+    /// The position of the write-ahead log.
     struct LogPosition: Equatable {
-        /// Others each time that the log begins anew. As they stand in the log.
+        /// The salts of the log in its byte order, which change each time that the log restarts.
         var salt: [UInt8]
-        /// Of the last frame that is committed, as it stands in the log.
+        /// The checksum of the last committed frame, in the byte order of the log.
         var checksum: [UInt8]
-        /// Frames that are committed.
+        /// The number of committed frames.
         var frames: UInt32
-        /// Frames that were copied into the main file.
+        /// The number of frames that were copied into the main file.
         var copied: UInt32
 
-        /// Whether nothing at or behind a former position was copied, nor the log begun anew.
+        /// Returns true if the log has not restarted, and no frame at or after a former position was copied into the main file.
         func continues(_ former: LogPosition) -> Bool { salt == former.salt && copied < former.frames }
     }
 
-    /// Nil if a writer died while it moved.
+    /// The current position; nil if a writer died during an update.
     var log: LogPosition? {
         for _ in 0..<64 {
             let first = copy(at: 0)
             atomicMemoryFence(ordering: .acquiring)
             guard first == copy(at: Self.headerSize) else { continue }
-            // Salts are kept as the log has them, checksums as numbers of this machine.
+            // Salts are stored in the byte order of the log, and checksums in the byte order of the machine.
             let (low, high) = (UInt32(truncatingIfNeeded: first.3), UInt32(truncatingIfNeeded: first.3 >> 32))
             let checksum = [low, high].flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
             return LogPosition(
@@ -85,7 +89,7 @@ final class WALChangeCounter: @unchecked Sendable {
         return nil
     }
 
-    /// The six words of a copy: 1 holds `iChange` in its lower half (little endian), 3 is `aFrameCksum`.
+    /// Returns the six words of a copy: word 1 has `iChange` in its lower half (little endian), and word 3 is `aFrameCksum`.
     private func copy(at offset: Int) -> (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
         (
             word(offset), word(offset + 8), word(offset + 16), word(offset + 24), word(offset + 32), word(offset + 40)

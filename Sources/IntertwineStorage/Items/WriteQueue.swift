@@ -3,18 +3,19 @@ import GRDB
 import IntertwineFeed
 import Synchronization
 
-/// Writes of items, one transaction for all that wait: those that arrived while the disk was busy with the ones before. Each is done or not
-/// on its own; none is answered before the disk has it.
+/// A queue of item writes, with one transaction for all waiting writes: those that arrived while the disk was busy with the previous ones.
+///
+/// Each write succeeds or fails on its own, and completes only after it is durable.
 ///
 /// `@unchecked Sendable`: the state is behind a lock, and connections are used on the serial queue alone.
 final class WriteQueue: @unchecked Sendable {
     private struct Unit: Sendable {
-        /// Inside a savepoint of its own. What it returns is called once that is on disk.
+        /// Runs the write inside its own savepoint. The returned function is called after the commit.
         var run: @Sendable (Database, inout ChangeLogEntry) throws -> @Sendable () -> Void
         var fail: @Sendable (any Error) -> Void
     }
 
-    /// Units in one transaction, which bounds how long the first of them waits for the last.
+    /// The limit of units in one transaction, which bounds how long the first unit waits for the last.
     private static let largestGroup = 128
 
     private let queue = DispatchQueue(label: "intertwine.items.write")
@@ -24,11 +25,13 @@ final class WriteQueue: @unchecked Sendable {
     private let version: @Sendable () -> StoreVersion?
     private let history: ChangeLog
 
+    /// Creates a queue.
+    ///
     /// - Parameters:
-    ///   - pool: the connections to write through; throws where nothing can be written.
-    ///   - check: called when a group is on disk; throws where that is no use, as the file is not at its place any more.
-    ///   - version: the store's.
-    ///   - history: told of what was done.
+    ///   - pool: returns the connections to write through; throws if the store is not writable.
+    ///   - check: called after a group is committed; throws if the file is no longer at its path, so that the commit is lost.
+    ///   - version: returns the version of the store.
+    ///   - history: records the changes.
     init(
         pool: @escaping @Sendable () throws -> DatabasePool, check: @escaping @Sendable () throws -> Void,
         version: @escaping @Sendable () -> StoreVersion?, history: ChangeLog
@@ -36,7 +39,9 @@ final class WriteQueue: @unchecked Sendable {
         (self.pool, self.check, self.version, self.history) = (pool, check, version, history)
     }
 
-    /// - Throws: what `body` throws, and nothing of it is kept; or SQLite's error.
+    /// Performs a write.
+    ///
+    /// - Throws: the error of `body`, whose changes are rolled back; or SQLite's error.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout ChangeLogEntry) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let unit = Unit { database, note in
@@ -77,7 +82,7 @@ final class WriteQueue: @unchecked Sendable {
                 var note = ChangeLogEntry()
                 var before: StoreVersion?
                 try database.inTransaction(.immediate) {
-                    // Nobody else commits from here on.
+                    // The transaction holds the write lock, so no other process commits after this read.
                     before = version()
                     for unit in group { done.append(try Self.run(unit, database, &note)) }
                     return done.contains { if case .success = $0 { true } else { false } } ? .commit : .rollback
@@ -96,7 +101,9 @@ final class WriteQueue: @unchecked Sendable {
         }
     }
 
-    /// - Throws: where the transaction is over with the unit, as SQLite ends it after the graver errors.
+    /// Runs a unit in a savepoint.
+    ///
+    /// - Throws: an error if SQLite has ended the whole transaction, as it does after severe errors.
     private static func run(
         _ unit: Unit, _ database: Database, _ note: inout ChangeLogEntry
     ) throws -> Result<@Sendable () -> Void, any Error> {

@@ -71,7 +71,7 @@ extension SQLiteLedger {
         }
     }
 
-    /// Returns the marker of the last event, or nil if there is none after a marker.
+    /// Returns the marker of the last event, or nil if no event follows a marker.
     private func eventsEnd(after marker: Int64) async throws -> Int64? {
         try await read(for: .background) { database in
             try SQLStatement.integer(database, "SELECT max(id) FROM event WHERE id > ?1", .integer(marker))

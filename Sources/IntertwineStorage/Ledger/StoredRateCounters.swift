@@ -96,7 +96,7 @@ struct StoredRateCounters {
         return number
     }
 
-    /// Returns the number of a key that is used if the event counts, and inserts a row for it if there is none.
+    /// Returns the number of a key that is used if the event counts, and inserts a row for a key that is missing.
     mutating func claimed(_ key: RateCounterKey, until: Int64) throws -> Int {
         let (number, isNew) = number(of: key)
         guard isNew else { return number }

@@ -1,7 +1,7 @@
 import GRDB
 import IntertwineFeed
 
-/// The items of a file that operations change, inside a transaction that is someone else's.
+/// The items of an SQLite file that operations change, inside a transaction of the caller.
 struct OperationItems: StoredItems {
     private let database: Database
     private let kinds: SectionKinds

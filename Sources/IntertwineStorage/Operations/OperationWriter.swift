@@ -1,33 +1,35 @@
 package import IntertwineFeed
 
-/// The items that operations change, in whatever database they are, inside a transaction that is someone else's.
+/// The items of a database that operations change, inside a transaction of the caller.
 package protocol StoredItems {
     associatedtype Rows: StreamRows
 
     func rows(of lane: StreamID) -> Rows
     func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64)?
 
-    /// Where an item goes, whoever puts it.
+    /// Returns the stream of an item.
     func stream(of item: ValidatedItem) throws -> StreamID
     func stream(ofSection name: String) throws -> StreamID?
 
-    /// Puts an item that is unknown to a position that is free, and ends its takedown.
+    /// Stores an unknown item at a free position, and ends its takedown.
     func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws
     func move(_ key: ItemKey, to position: Int64) throws
 
-    /// Whether there is such an item.
+    /// Replaces an item in place, and returns true if it exists.
     func update(_ item: ValidatedItem) throws -> Bool
-    /// Whether there was such an item.
+    /// Removes an item, and returns true if it existed.
     func delete(_ key: ItemKey) throws -> Bool
-    /// - Returns: how many there were, and the first of them, at most `limit`.
+    /// Removes all items of a stream.
+    ///
+    /// - Returns: the number of removed items, and the first of them, at most `limit`.
     func deleteAll(in lane: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey])
 
-    /// To be called while the item is there.
+    /// Takes an item down. Call it before the item is removed.
     func takeDown(_ takedown: Takedown) throws
     func takeDownAll(in lane: StreamID, at moment: Int64, reason: String?) throws
 }
 
-/// Does operations, one after another.
+/// A writer that performs operations one after another.
 package struct OperationWriter<Items: StoredItems> {
     private let items: Items
     private let orders: [StreamID: SectionSort]
@@ -35,17 +37,19 @@ package struct OperationWriter<Items: StoredItems> {
     private let moment: Int64
     private var summary = StoreOperationSummary()
 
+    /// Creates a writer.
+    ///
     /// - Parameters:
-    ///   - orders: how lanes are shown; in the order of positions where nothing is said.
-    ///   - reason: why items are removed, as their takedowns will say.
+    ///   - orders: the order of each stream; a stream without an entry is in order of positions.
+    ///   - reason: the reason of removals, which their takedowns store.
     package init(_ items: Items, orders: [StreamID: SectionSort], reason: String?, at moment: Int64) {
         (self.items, self.orders, self.reason, self.moment) = (items, orders, reason, moment)
     }
 
-    /// Does all of a list.
+    /// Performs all operations of a list.
     ///
-    /// - Parameter refuse: given each operation that changes an item, and the item as it is by then; throws where it must not be changed.
-    /// - Throws: ``StoreOperationError``; what `refuse` throws; what the database does.
+    /// - Parameter refuse: receives each operation that changes an item, and the current item, and throws to prevent the change.
+    /// - Throws: ``StoreOperationError``; the error of `refuse`; an error of the database.
     package mutating func apply(
         _ operations: [StoreOperation], in snapshot: some FeedSnapshot, unless refuse: (_ index: Int, _ item: FeedItem) throws -> Void
     ) throws -> StoreOperationSummary {
@@ -79,7 +83,7 @@ package struct OperationWriter<Items: StoredItems> {
             guard try items.update(item) else { throw StoreOperationError.Reason.unknown(ItemKey(item)) }
             summary.updated += 1
         case .remove(let key):
-            // Where there is no such item, nothing of all this remains.
+            // If the item does not exist, the transaction with this takedown is rolled back.
             try items.takeDown(Takedown(item: key, at: moment, reason: reason))
             guard try items.delete(key) else { throw StoreOperationError.Reason.unknown(key) }
             summary.removed += 1
@@ -101,7 +105,7 @@ package struct OperationWriter<Items: StoredItems> {
         let positions = positions(item.lane)
         let side = side(place, in: item.lane)
         summary.moved += 1
-        // Where it stands there already, nothing changes.
+        // An item that is already at the position does not move.
         guard try positions.next(side, of: neighbour.position) != item.position else { return }
         try items.move(key, to: positions.free(side, of: neighbour.position))
     }
@@ -115,8 +119,7 @@ package struct OperationWriter<Items: StoredItems> {
         summary.removed += cleared.count
     }
 
-    /// The side of a neighbour in the order of positions: where a section is shown the other way round, what stands before an item there
-    /// lies behind it.
+    /// Returns the side of a neighbour in the order of positions. In a descending section, the side is reversed.
     private func side(_ place: StoreOperation.Position, in lane: StreamID) -> PageDirection {
         let isReversed = orders[lane]?.isDescending == true
         return switch place {

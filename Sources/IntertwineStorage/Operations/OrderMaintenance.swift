@@ -1,53 +1,52 @@
 package import IntertwineFeed
 
-/// The rows of one lane, in whatever database they are.
+/// The rows of one stream in a database.
 package protocol StreamRows {
-    /// The position of the item that stands next to a position; nil where there is none.
+    /// Returns the position of the item next to a position; nil if there is no such item.
     func nearest(_ direction: PageDirection, of position: Int64) throws -> Int64?
 
-    /// Of the items behind a position, the first ones.
+    /// Returns the first positions after a position.
     func positions(after position: Int64, limit: Int) throws -> [Int64]
 
-    /// Moves items, and what is listed behind them, towards the end of the lane.
+    /// Moves items, and the ads listed after them, towards the end of the stream.
     ///
-    /// - Parameter moves: in the order of the items. Where one moves to, the next may still stand.
+    /// - Parameter moves: in the order of the items. The target of an item may be the old position of the next one.
     func move(_ moves: [StreamMove]) throws
 }
 
 package struct StreamMove: Sendable {
     package var old: Int64
-    /// Where the item behind it stands: what is listed before that is listed behind this one.
+    /// The position of the next item. Ads that are listed before it move with this item.
     package var end: Int64
     package var target: Int64
 }
 
-/// Finds positions for items that come to stand between others, and makes room where there are none left.
+/// Finds positions for items between others, and moves items to free positions if none is left.
 ///
-/// Room is made by pushing items towards the end of the lane, never towards its start: a walk that goes on behind a position which it was
-/// given before then misses none of the items that stood behind it.
+/// Items move only towards the end of the stream. Pagination that continues after an earlier position therefore misses no item after it.
 package struct OrderMaintenance<Rows: StreamRows> {
-    /// How many items are pushed at least, as long as so many follow.
+    /// The least number of items that are moved at once, if so many follow.
     private static var smallestPush: Int { 32 }
-    /// And at most.
+    /// The limit of items that are moved at once.
     private static var largestPush: Int { 8_192 }
-    /// How far apart items stand after a push; ten more can then be put between two of them, always at the same side.
+    /// The least distance of items after a move. It allows ten more insertions between two of them on one side.
     private static var spacing: Int64 { 1 << 10 }
 
     private let rows: Rows
 
     package init(_ rows: Rows) { self.rows = rows }
 
-    /// A position behind all items.
+    /// Returns a position after all items.
     package func atEnd() throws -> Int64 {
         try between(try rows.nearest(.backward, of: .max), nil)
     }
 
-    /// The position of the item that stands next to a position; nil where there is none.
+    /// Returns the position of the item next to a position; nil if there is no such item.
     package func next(_ direction: PageDirection, of position: Int64) throws -> Int64? {
         try rows.nearest(direction, of: position)
     }
 
-    /// A position next to an item's, with no other item in between.
+    /// Returns a free position next to an item's position, with no other item in between.
     package func free(_ direction: PageDirection, of position: Int64) throws -> Int64 {
         let neighbour = try rows.nearest(direction, of: position)
         return switch direction {
@@ -56,7 +55,7 @@ package struct OrderMaintenance<Rows: StreamRows> {
         }
     }
 
-    /// A position between two neighbours, either of which may be missing.
+    /// Returns a position between two neighbours, each of which may be missing.
     private func between(_ left: Int64?, _ right: Int64?) throws -> Int64 {
         switch (left, right) {
         case (nil, nil): return ItemSchema.step
@@ -69,14 +68,14 @@ package struct OrderMaintenance<Rows: StreamRows> {
         }
     }
 
-    /// Pushes the items behind a position as far as it takes for all of them to stand well apart.
+    /// Moves the items after a position until all of them have sufficient distances.
     ///
     /// - Returns: a position before the first of them.
     private func pushing(after left: Int64) throws -> Int64 {
         var count = Self.smallestPush
         while true {
             var items = try rows.positions(after: left, limit: count + 1)
-            // The one behind them stays where it is; at the end of the lane there is room without end.
+            // The item after them does not move. At the end of the stream the space is unlimited.
             let end = items.count > count ? items.removeLast() : nil
             let room = end.map { Self.distance(left, $0) / Int64(count + 2) } ?? ItemSchema.step
             let isLast = count >= Self.largestPush

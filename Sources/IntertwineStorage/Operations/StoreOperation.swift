@@ -2,12 +2,13 @@ import GRDB
 public import IntertwineFeed
 import Synchronization
 
-/// One change of the store, as those who manage its data think of it. Several are done together: see ``SQLiteStore/apply(_:reason:at:unless:)``.
+/// An editorial change of the store. Several are applied together, see ``SQLiteStore/apply(_:reason:at:unless:)``.
 ///
-/// Other than an import, an operation says whether the item is to be there: nothing is replaced by accident, or made by a slip.
+/// Unlike an import, an operation states if the item must exist. This prevents accidental replacements and additions.
 public enum StoreOperation: Sendable, Hashable {
-    /// A place among the items of a section, as one of them sees it and as the section is shown (`SectionConfiguration.order`). Where it is shown in
-    /// the order of a field, it tells only where an inserted item stands among those that have the same value.
+    /// A position in a section relative to one of its items, in the order in which the section is shown (`SectionConfiguration.order`).
+    ///
+    /// In a section ordered by a field, the position applies only among items with an equal value.
     public enum Position: Sendable, Hashable {
         case before(ItemKey)
         case after(ItemKey)
@@ -19,23 +20,25 @@ public enum StoreOperation: Sendable, Hashable {
         }
     }
 
-    /// Puts an item that is not there at the end of its section as imports do, which is the top of one that is shown newest first.
+    /// Adds an item that must not exist at the end of its section, as imports do. In a section that shows the newest items first, this is the top.
     case append(ValidatedItem)
-    /// Puts an item that is not there next to another one of its section.
+    /// Adds an item that must not exist next to another one of its section.
     case insert(ValidatedItem, Position)
-    /// Puts an item that is there next to another one of its section, which must not be ordered by a field.
+    /// Moves an existing item next to another one of its section, which must not be ordered by a field.
     case move(ItemKey, Position)
-    /// Replaces an item that is there, in its place.
+    /// Replaces an existing item in place.
     case update(ValidatedItem)
-    /// Removes an item that is there, and takes it down (``Takedown``).
+    /// Removes an existing item, and takes it down (``Takedown``).
     case remove(ItemKey)
-    /// Removes all items of a section, which may be empty, and takes them down: ``advertisements`` for those, `SectionConfiguration.mainName` for what no section takes.
+    /// Removes all items of a section, which may be empty, and takes them down.
+    ///
+    /// The section ``advertisements`` selects the ads, and `SectionConfiguration.mainName` selects the items without a section.
     case clear(section: String)
 
-    /// What the advertisements' lane is called where a section is named. A section of that name goes before.
+    /// The section name that selects the stream of ads. A configured section of this name takes precedence.
     public static let advertisements = "advertisements"
 
-    /// The item that the operation changes; nil where it is about a section.
+    /// The key of the item that the operation changes; nil for an operation on a section.
     public var key: ItemKey? {
         switch self {
         case .append(let item), .insert(let item, _), .update(let item): ItemKey(item)
@@ -44,7 +47,7 @@ public enum StoreOperation: Sendable, Hashable {
         }
     }
 
-    /// The item that the operation brings.
+    /// The item that the operation stores.
     package var item: ValidatedItem? {
         switch self {
         case .append(let item), .insert(let item, _), .update(let item): item
@@ -52,7 +55,7 @@ public enum StoreOperation: Sendable, Hashable {
         }
     }
 
-    /// The item that the operation changes, where it is one that must be there.
+    /// The key of the item that the operation changes, if it must exist.
     package var subject: ItemKey? {
         switch self {
         case .append, .insert, .clear: nil
@@ -63,24 +66,24 @@ public enum StoreOperation: Sendable, Hashable {
 }
 
 extension SQLiteStore {
-    /// Operations in one list.
+    /// The limit of operations in one list.
     public static let operationLimit = 1_000
 
-    /// Does a list of operations in their order and in one transaction: all of it or, at the first that cannot be done, nothing.
+    /// Applies a list of operations in order and in one transaction. If one operation fails, none is applied.
     ///
-    /// A page changes only where an item of it does, or one comes to stand among them. A cursor that was given out before goes on behind the
-    /// item it was made at. Where the positions between two items are used up, up to some thousand items behind them are pushed towards
-    /// the end: a walk under way then misses none of them, and may meet one that it met before (in a section that is read newest first, it
-    /// is the other way round).
+    /// A page changes only if one of its items changes, or an item is added among them. An earlier cursor continues after the item at which it was
+    /// created. If no positions are left between two items, up to some thousand items after them move towards the end.
+    /// Pagination in progress then misses none of them, but may repeat an item. In a section that shows the newest items first, it may
+    /// miss an item, but repeats none.
     ///
-    /// What is removed stays away until it is released, and what is appended or inserted is released: see ``Takedown``.
+    /// Removed items are taken down, and appended or inserted items are released: see ``Takedown``.
     ///
     /// - Parameters:
-    ///   - reason: why items are removed, as their takedowns will say.
+    ///   - reason: the reason of removals, which their takedowns store.
     ///   - moment: milliseconds since 1970-01-01 UTC.
-    ///   - refuse: given the index of each operation that changes an item, and the item as it is by then; throws where it must not
-    ///     be changed. Called inside the transaction, so nobody can change the item in between.
-    /// - Throws: ``StoreOperationError``; what `refuse` throws; `StoreError.unavailable`.
+    ///   - refuse: receives the index of each operation that changes an item, and the current item, and throws to prevent the change. It
+    ///     runs in the transaction, so the item cannot change in between.
+    /// - Throws: ``StoreOperationError``; the error of `refuse`; `StoreError.unavailable`.
     public func apply(
         _ operations: [StoreOperation], reason: String? = nil, at moment: Int64 = SQLiteLedger.systemTime(),
         unless refuse: @escaping @Sendable (_ index: Int, _ item: FeedItem) throws -> Void = { _, _ in }
@@ -98,15 +101,15 @@ extension SQLiteStore {
     }
 }
 
-/// What a list of operations did.
+/// The result of a list of operations.
 public struct StoreOperationSummary: Sendable, Hashable {
-    /// Items appended and inserted.
+    /// The number of appended and inserted items.
     public var inserted = 0
     public var moved = 0
     public var updated = 0
-    /// Items removed, one by one and by clearing.
+    /// The number of items removed individually and by clearing.
     public var removed = 0
-    /// The first items that clearing removed, up to ``clearedLimit`` of them.
+    /// The first items that were removed by clearing, up to ``clearedLimit``.
     public var cleared: [ItemKey] = []
 
     public static let clearedLimit = 100
@@ -119,25 +122,25 @@ public struct StoreOperationSummary: Sendable, Hashable {
     }
 }
 
-/// Why a list of operations was not done: none of it was.
+/// An error of a list of operations, of which none was applied.
 public struct StoreOperationError: Error, Sendable, Hashable {
     public enum Reason: Error, Sendable, Hashable {
-        /// There is no such item.
+        /// The item does not exist.
         case unknown(ItemKey)
-        /// The item is there already.
+        /// The item exists already.
         case known(ItemKey)
-        /// An item cannot stand next to itself.
+        /// The item is its own neighbour.
         case besideItself(ItemKey)
-        /// The two items do not belong to the same section.
+        /// The two items do not belong to one section.
         case elsewhere(ItemKey, than: ItemKey)
-        /// The section of the item is ordered by a field, so nothing else can move it.
+        /// The section of the item is ordered by a field, so the item cannot be moved.
         case ordered(ItemKey, by: String)
         case unknownSection(String)
-        /// There are more operations than ``SQLiteStore/operationLimit``.
+        /// The list has more than ``SQLiteStore/operationLimit`` operations.
         case tooMany
     }
 
-    /// Which operation of the list could not be done, counted from 0.
+    /// The index of the failed operation, counted from 0.
     public var index: Int
     public var reason: Reason
 

@@ -1,7 +1,7 @@
 import GRDB
 import IntertwineFeed
 
-/// The rows of a lane in a file.
+/// The rows of a stream in an SQLite file.
 struct StoredStream: StreamRows {
     let database: Database
     let stream: StreamID
@@ -29,7 +29,7 @@ struct StoredStream: StreamRows {
         return positions
     }
 
-    /// From the last to the first, so that none comes to stand where another one still does.
+    /// Moves items from the last to the first, so that each target position is free.
     func move(_ moves: [StreamMove]) throws {
         guard let first = moves.first else { return }
         let update = try SQLStatement(database, "UPDATE item SET position = ? WHERE lane = ? AND position = ?")

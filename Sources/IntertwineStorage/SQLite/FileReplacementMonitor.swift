@@ -100,7 +100,7 @@ struct FileIdentity: Sendable {
         return isWhole ? nil : "a file that belongs to it (-wal or -shm) is gone"
     }
 
-    /// The stamp of another database at the path; nil if there is none or the file is unchanged.
+    /// The stamp of another database at the path; nil if the path is empty or the file is unchanged.
     var successor: Stamp? {
         Stamp(path).flatMap { $0.isSameFile(as: database) ? nil : $0 }
     }
