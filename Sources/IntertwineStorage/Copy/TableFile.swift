@@ -1,7 +1,7 @@
 internal import GRDB
 package import IntertwineFeed
 
-/// A value of a row, whatever it means.
+/// A value of a column in a row.
 package enum TableValue: Sendable, Hashable, Codable {
     case null
     case integer(Int64)
@@ -13,13 +13,15 @@ package enum TableValue: Sendable, Hashable, Codable {
     }
 }
 
-/// The rows of a database file of ours, for who copies all of them. No other process uses the file meanwhile. Its calls block.
+/// An Intertwine database file with access to all rows, for copies between databases.
+///
+/// No other process can use the file at the same time. Its calls block.
 package final class TableFile {
     package enum Content: Sendable, CaseIterable {
         case items, ledger
     }
 
-    /// Writes within a transaction.
+    /// A writer within a transaction.
     package struct Writer {
         fileprivate let database: Database
 
@@ -29,7 +31,7 @@ package final class TableFile {
             try statement.run()
         }
 
-        /// Has the ledger look for short allowances among the others, where rows were put.
+        /// Makes the ledger look up short rate counters in the tree, to which rows were written.
         package func expectAllowances() throws {
             try SQLStatement.run(database, RateCounterLog.expectation)
         }
@@ -37,7 +39,7 @@ package final class TableFile {
 
     private let queue: DatabaseQueue
 
-    /// Opens the file, and makes it where there is none.
+    /// Opens the file, and creates it if it is missing.
     package init(_ path: String, _ content: Content) throws(StoreError) {
         var file =
             switch content {
@@ -46,7 +48,7 @@ package final class TableFile {
             }
         file.isCopying = true
         queue = try file.openAlone()
-        // What stands in one piece is rows like all others.
+        // The log of recent rate counters is moved to the tree, where each counter is a row.
         guard content == .ledger else { return }
         do {
             try queue.write { try RateCounterLog.load($0) }
@@ -57,7 +59,9 @@ package final class TableFile {
         }
     }
 
-    /// - Parameter kinds: of the columns.
+    /// Returns the rows of a query.
+    ///
+    /// - Parameter kinds: the types of the columns.
     package func rows(_ sql: String, _ values: [TableValue] = [], _ kinds: [TableValue.Kind]) throws -> [[TableValue]] {
         try wrapping {
             try queue.read { database in
@@ -73,17 +77,17 @@ package final class TableFile {
         }
     }
 
-    /// All that `body` writes is on disk when it returns, or nothing is.
+    /// Runs `body` in one transaction, whose changes are durable when the call returns. If `body` throws, nothing is written.
     package func write(_ body: (Writer) throws -> Void) throws {
         try wrapping { try queue.write { try body(Writer(database: $0)) } }
     }
 
-    /// Has the file alone be complete.
+    /// Copies the write-ahead log into the file, so that the file alone is complete.
     package func complete() throws {
         try wrapping { try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
     }
 
-    /// Leaves the file to others.
+    /// Closes the file and releases its lock.
     package func close() { try? queue.close() }
 
     private func wrapping<Value>(_ body: () throws -> Value) throws -> Value {

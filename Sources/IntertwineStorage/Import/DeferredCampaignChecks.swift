@@ -1,6 +1,6 @@
 import IntertwineFeed
 
-/// The campaigns of an import, which are written last, when it is known whether their advertisements are there.
+/// The campaigns of an import, which are written last, when the existence of their ads is known.
 struct DeferredCampaignChecks {
     private struct Held {
         var item: ValidatedItem
@@ -17,12 +17,14 @@ struct DeferredCampaignChecks {
     }
 
     private var campaigns: [Held] = []
-    /// The line of each, by its id.
+    /// The line of each campaign by its id.
     private var lines: [String: Int] = [:]
 
     var isEmpty: Bool { campaigns.isEmpty }
 
-    /// - Returns: what is wrong with it as one of several, which it is not then.
+    /// Adds a campaign.
+    ///
+    /// - Returns: an error if its id is repeated or the limit of campaigns is reached; the campaign is not added then.
     mutating func check(_ item: ValidatedItem, line: Int, index: Int?, offset: Int, file: Int) -> InvalidItem? {
         let held = Held(item: item, line: line, index: index, offset: offset, file: file)
         if let first = lines[item.id] { return held.bad("id", "a campaign of this id stands on line \(first) already") }
@@ -32,12 +34,12 @@ struct DeferredCampaignChecks {
         return nil
     }
 
-    /// Themselves, and the advertisements that they name.
+    /// Returns the keys of the campaigns and of their creatives.
     func keys(_ kinds: ItemKinds) -> [ItemKey] {
         Array(Set(campaigns.flatMap { [ItemKey($0.item)] + kinds.creatives(of: $0.item).map(\.key) }))
     }
 
-    /// Each of them, or why it cannot be taken.
+    /// Returns each campaign, or the error that prevents its import.
     func checked(_ kinds: ItemKinds, _ found: FoundItems) -> [Result<ValidatedItem, InvalidItem>] {
         var count = found.campaigns
         return campaigns.map { held in

@@ -1,15 +1,16 @@
 import CIntertwineZlib
 import IntertwineFeed
 
-/// Decompresses gzip (RFC 1952) as it arrives: all members of it, one after another, as `zcat` does. Holds a window of 32 KiB and one piece
-/// of output, however large the file.
+/// A streaming decompressor of gzip (RFC 1952), with all members of a file in sequence, as `zcat` does.
+///
+/// Its memory is limited to a window of 32 KiB and one piece of output, for files of any size.
 final class GzipInflater {
-    /// What a gzip member begins with.
+    /// The first bytes of a gzip member.
     static let magic: [UInt8] = [0x1F, 0x8B]
     private static let pieceSize = 1 << 17
 
     private var stream = z_stream()
-    /// Whether a member has begun and not ended.
+    /// A Boolean value indicating whether a member has begun and not ended.
     private var isInside = false
 
     init() {
@@ -20,14 +21,16 @@ final class GzipInflater {
         inflateEnd(&stream)
     }
 
+    /// Decompresses the next bytes.
+    ///
     /// - Parameter body: called with each decompressed piece.
-    /// - Throws: ``ItemFileError/brokenGzip(_:)``, or what `body` throws.
+    /// - Throws: ``ItemFileError/brokenGzip(_:)``, or the error of `body`.
     func inflate(_ bytes: [UInt8], _ body: ([UInt8]) throws -> Void) throws {
         try bytes.withUnsafeBufferPointer { input in
-            // zlib does not write through next_in; its type only lacks the const.
+            // zlib does not write through `next_in`; its type only lacks `const`.
             stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
             stream.avail_in = UInt32(input.count)
-            // The input's bytes are gone when this returns.
+            // The pointer to the input is invalid after this function returns.
             defer { (stream.next_in, stream.avail_in) = (nil, 0) }
             var isFull = false
             while stream.avail_in > 0 || isFull {
@@ -39,7 +42,7 @@ final class GzipInflater {
                     inflateReset(&stream)
                     (isInside, isFull) = (false, false)
                 case Z_OK: isInside = true
-                // There was nothing to do: all of the input is taken.
+                // All input is consumed.
                 case Z_BUF_ERROR: isFull = false
                 default: throw ItemFileError.brokenGzip(stream.msg.map { String(cString: $0) } ?? "its bytes are damaged")
                 }
@@ -47,9 +50,9 @@ final class GzipInflater {
         }
     }
 
-    /// No more bytes will come.
+    /// Checks that the file is complete.
     ///
-    /// - Throws: ``ItemFileError/brokenGzip(_:)`` where it was cut off.
+    /// - Throws: ``ItemFileError/brokenGzip(_:)`` if the file is truncated.
     func finish() throws(ItemFileError) {
         guard !isInside else { throw .brokenGzip("it was cut off") }
     }

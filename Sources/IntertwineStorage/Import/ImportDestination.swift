@@ -2,27 +2,27 @@ import Foundation
 import GRDB
 package import IntertwineFeed
 
-/// Where the items of an import go. Used by one thread at a time.
+/// A destination for the items of an import. Used by one thread at a time.
 package protocol ImportDestination {
-    /// Writes items that nobody else sees yet.
+    /// Writes items that are not visible to readers yet.
     ///
-    /// - Returns: what became of them, as far as can be told now.
+    /// - Returns: the counts of changes, as far as they are known.
     mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts
 
-    /// Puts what was written to where it goes, where it is not there yet; nobody else sees it yet.
+    /// Transfers staged items to the store, if they are not there yet, without making them visible to readers.
     ///
-    /// - Returns: by how much the counts of ``write(_:)`` were wrong.
+    /// - Returns: the corrections of the counts of ``write(_:)``.
     mutating func finish() throws -> ImportCounts
 
-    /// Which of some items are there.
+    /// Finds items by their keys.
     mutating func find(_ keys: [ItemKey]) throws -> FoundItems
 
-    /// Makes everything visible, at once and durably.
+    /// Makes all items visible at once and durable.
     ///
-    /// - Returns: by how much the counts so far were wrong.
+    /// - Returns: the corrections of the counts so far.
     mutating func commit() throws -> ImportCounts
 
-    /// Takes everything back. Does nothing after ``commit()``.
+    /// Reverts all changes. Does nothing after ``commit()``.
     mutating func rollback()
 }
 
@@ -30,11 +30,11 @@ extension ImportDestination {
     package func finish() -> ImportCounts { ImportCounts() }
 }
 
-/// What an import found of items that it asked for.
+/// The result of a search for items by their keys.
 package struct FoundItems: Sendable {
-    /// Those that are not there: neither in the store, nor settled before, nor taken down.
+    /// The missing items: neither in the store, nor imported earlier, nor taken down.
     package var missing: Set<ItemKey>
-    /// How many campaigns the store has.
+    /// The number of campaigns in the store.
     package var campaigns: Int
 
     package init(missing: Set<ItemKey> = [], campaigns: Int = 0) {
@@ -42,7 +42,7 @@ package struct FoundItems: Sendable {
     }
 }
 
-/// What became of items that were written.
+/// Counts of added, replaced and withheld items.
 package struct ImportCounts {
     package var added: Int
     package var replaced: Int
@@ -67,12 +67,12 @@ package struct ImportCounts {
     }
 }
 
-/// Counts what an import would do, and writes nothing into the store, which it reads beside whoever uses it.
+/// A dry run that counts the changes of an import. It writes nothing into the store, and reads it beside other processes.
 ///
-/// The ids that the import has brought so far are kept in a temporary database of SQLite's: memory stays bounded.
+/// The imported ids are in a temporary SQLite database, so memory stays bounded.
 struct DryRunImport: ImportDestination {
     private let seen: DatabaseQueue
-    /// Nil where there is no store yet.
+    /// The store; nil if it does not exist yet.
     private let store: DatabaseQueue?
 
     init(_ path: String) throws {
@@ -112,7 +112,7 @@ struct DryRunImport: ImportDestination {
         }
         return try store.read { database in
             let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
-            // A store of a version before has none; the import would make the table.
+            // A store of an earlier version has no such table; an import would create it.
             let takedowns = try database.tableExists("takedown") ? TakedownTable(database) : nil
             for (item, isFresh) in zip(batch, fresh) {
                 if try takedowns?.withholds(kind: item.kind, id: item.id) == true {

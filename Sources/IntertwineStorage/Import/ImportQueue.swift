@@ -2,10 +2,11 @@ import Dispatch
 import IntertwineFeed
 import Synchronization
 
-/// Writes batches of items on a thread of its own, while the caller reads the next ones: on two cores an import is then as slow as
-/// SQLite alone. At most four batches wait.
+/// A queue that writes batches of items on a separate thread, while the caller reads further ones. At most four batches wait.
 ///
-/// `@unchecked Sendable`: the destination is touched on the serial queue alone.
+/// On two cores, an import therefore takes as long as SQLite alone.
+///
+/// `@unchecked Sendable`: the destination is accessed on the serial queue alone.
 final class ImportQueue: @unchecked Sendable {
     private struct State {
         var counts = ImportCounts()
@@ -21,7 +22,7 @@ final class ImportQueue: @unchecked Sendable {
         self.destination = destination
     }
 
-    /// Blocks while too many batches wait. Throws what an earlier batch failed with.
+    /// Queues a batch. Blocks while too many batches wait, and throws the error of an earlier batch.
     func put(_ batch: [ValidatedItem]) throws {
         try check()
         permits.wait()
@@ -31,12 +32,12 @@ final class ImportQueue: @unchecked Sendable {
         }
     }
 
-    /// What has been written so far.
+    /// The counts so far.
     var counts: ImportCounts {
         state.withLock { $0.counts }
     }
 
-    /// Waits until all is written and settled, and looks which items are there.
+    /// Waits until all batches are written and transferred, and finds items by their keys.
     func find(_ keys: [ItemKey]) throws -> FoundItems {
         let found = Mutex(FoundItems())
         queue.sync {
@@ -51,9 +52,9 @@ final class ImportQueue: @unchecked Sendable {
         return found.withLock { $0 }
     }
 
-    /// Waits until all is written, and makes it visible, on the caller's thread. Throws what a batch or the commit failed with.
+    /// Waits until all batches are written, and makes them visible. Blocks the calling thread. Throws the error of a batch or of the commit.
     ///
-    /// - Parameter committing: called when nothing else is left to be done.
+    /// - Parameter committing: called immediately before the commit, after all other work.
     func commit(_ committing: () -> Void) throws {
         queue.sync {
             attempt { try destination.finish() }
@@ -65,7 +66,7 @@ final class ImportQueue: @unchecked Sendable {
         try check()
     }
 
-    /// Waits for what is under way, and takes everything back.
+    /// Waits for the current batch, and reverts all changes.
     func rollback() {
         queue.sync { destination.rollback() }
     }
@@ -78,7 +79,7 @@ final class ImportQueue: @unchecked Sendable {
         attempt { try destination.write(batch) }
     }
 
-    /// Runs a step, unless an earlier one failed; it answers by how much the counts change.
+    /// Runs a step, unless an earlier one failed, and adds the counts that it returns.
     private func attempt(_ step: () throws -> ImportCounts) {
         guard state.withLock({ $0.failure == nil }) else { return }
         do {

@@ -2,26 +2,26 @@ import GRDB
 import Glibc
 public import IntertwineFeed
 
-/// Puts the items of one file or several into a store, all in one transaction: nobody sees any of them before ``commit(_:)``, and whatever
-/// ends the process before that leaves the store as it was.
+/// An import of items from one or several files into a store, in one transaction.
 ///
-/// Bytes may come from a descriptor (``add(contentsOf:progress:)``) or piece by piece (``append(_:)`` and ``endOfFile()``). Memory stays
-/// bounded by the size of the pieces, one item and SQLite's cache. Not `Sendable`: one caller at a time, and its calls block.
+/// No item is visible before ``commit(_:)``. If the process ends before it, the store is unchanged.
+/// Bytes come from a descriptor (``add(contentsOf:progress:)``) or in pieces (``append(_:)`` and ``endOfFile()``).
+/// Memory is bounded by the size of the pieces, one item and SQLite's cache. Not `Sendable`: one caller at a time, and its calls block.
 public final class ItemImport {
-    /// Bytes read from a descriptor at once.
+    /// The number of bytes that are read from a descriptor at once.
     private static let pieceSize = 1 << 18
-    /// Items written at once.
+    /// The number of items that are written at once.
     private static let batchSize = 256
 
-    /// How the bytes of a file are written.
+    /// The encoding of a file.
     private enum Coding {
-        /// Its first bytes, too few to tell.
+        /// The first bytes of a file, which are too few to detect gzip.
         case undecided([UInt8])
         case identity
         case gzip(GzipInflater)
     }
 
-    /// For messages.
+    /// The path of the store for messages.
     private let path: String
     private let kinds: ItemKinds
     private let policy: BadItemPolicy
@@ -29,25 +29,25 @@ public final class ItemImport {
     private let limit: Int
     private let isCompressed: Bool
     private var coding = Coding.undecided([])
-    /// Bytes of all files, decompressed.
+    /// The number of decompressed bytes of all files.
     private var length = 0
-    /// How many files are read to their ends.
+    /// The number of files that were read completely.
     private var files = 0
     private var reader: ItemReader
     private var queue: ImportQueue?
     private var batch: [ValidatedItem] = []
-    /// They come last: their advertisements may come behind them.
+    /// Campaigns are written last, because their ads may follow them.
     private var campaigns = DeferredCampaignChecks()
     private var progress = ImportSummary()
 
-    /// Nothing of the store is locked before ``commit(_:)``, and where there is no store yet, there is none before that either.
+    /// Begins an import. The store is not locked before ``commit(_:)``, and a missing store is not created before it.
     ///
     /// - Parameters:
-    ///   - sections: lays the store out anew, in the same transaction; it stays as it is where they are empty.
-    ///   - isCompressed: whether each file has to be gzip. One that begins as gzip is read as gzip in any case.
-    ///   - limit: bytes of all files, decompressed.
-    ///   - isRehearsal: whether everything is read, checked and counted, and nothing written.
-    ///   - report: called for each item that is left out under ``BadItemPolicy/skip``.
+    ///   - sections: a new section layout, which is applied in the transaction of the import; empty keeps the current layout.
+    ///   - isCompressed: true if each file must be gzip. A file that begins with the gzip header is decompressed in any case.
+    ///   - limit: the limit of decompressed bytes of all files.
+    ///   - isRehearsal: true for a dry run, which reads, checks and counts everything and writes nothing.
+    ///   - report: called for each item that is skipped under ``BadItemPolicy/skip``.
     public convenience init(
         into path: String, kinds: ItemKinds = .standard, sections: [SectionConfiguration] = [], policy: BadItemPolicy = .stop,
         isCompressed: Bool = false, limit: Int = .max, isRehearsal: Bool = false, report: @escaping (InvalidItem) -> Void = { _ in }
@@ -57,9 +57,9 @@ public final class ItemImport {
             isCompressed: isCompressed, limit: limit, report: report)
     }
 
-    /// The same for a store that is no file.
+    /// Begins an import into any destination.
     ///
-    /// - Parameter place: what the store is called in messages.
+    /// - Parameter place: the name of the store in messages.
     package init(
         into destination: any ImportDestination, at place: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop,
         isCompressed: Bool = false, limit: Int = .max, report: @escaping (InvalidItem) -> Void = { _ in }
@@ -98,9 +98,9 @@ public final class ItemImport {
     /// Reads one file from an open descriptor to its end.
     ///
     /// - Parameters:
-    ///   - name: what the file is called in messages.
+    ///   - name: the name of the file in messages.
     ///   - progress: called after each piece of the file.
-    /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, `StoreError`, which says so if the file cannot be read; all is taken back then.
+    /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, or `StoreError`, for example if the file cannot be read. All changes are reverted.
     public func add(
         contentsOf descriptor: Int32, named name: String = "the file", progress: (ImportSummary) -> Void = { _ in }
     ) throws {
@@ -120,7 +120,7 @@ public final class ItemImport {
         try endOfFile()
     }
 
-    /// What has been read and, as far as it is written already, what became of it.
+    /// The counts of items read so far, and of their changes as far as they are written.
     public var summary: ImportSummary {
         var summary = progress
         if let counts = queue?.counts {
@@ -129,9 +129,9 @@ public final class ItemImport {
         return summary
     }
 
-    /// Takes the next bytes of the file that is being read.
+    /// Appends the next bytes of the current file.
     ///
-    /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, `ItemFileError`, `StoreError`; all is taken back then.
+    /// - Throws: `InvalidItem` under ``BadItemPolicy/stop``, `ItemFileError`, `StoreError`; all changes are reverted.
     public func append(_ bytes: some Collection<UInt8>) throws {
         progress.bytes += bytes.count
         switch coding {
@@ -150,7 +150,7 @@ public final class ItemImport {
         }
     }
 
-    /// The file is over; another may follow.
+    /// Ends the current file; another one may follow.
     ///
     /// - Throws: as ``append(_:)`` does.
     public func endOfFile() throws {
@@ -181,11 +181,13 @@ public final class ItemImport {
         try drain()
     }
 
-    /// Makes everything visible, at once and durably. Where there is a store, other writes of items wait from here on, and it is put there on
-    /// the caller's thread; it is waited for up to 60 s until no other import does that.
+    /// Makes all items visible at once and durable.
     ///
-    /// - Parameter committing: called when everything is in its place and what is left is to make it visible: before it nothing is imported,
-    ///   whatever ends the process.
+    /// In an existing store, other writes of items wait until the call returns. The items are transferred on the caller's thread, after a wait of
+    /// up to 60 s for another import to end.
+    ///
+    /// - Parameter committing: called when all items are transferred and only the commit remains. If the process ends before this call,
+    ///   nothing is imported.
     public func commit(_ committing: () -> Void = {}) throws -> ImportSummary {
         try rollingBack { queue in
             try queue.put(batch)
@@ -205,7 +207,7 @@ public final class ItemImport {
         return progress
     }
 
-    /// Takes everything back.
+    /// Reverts all changes.
     public func rollback() {
         guard let queue else { return }
         self.queue = nil
@@ -260,30 +262,30 @@ public final class ItemImport {
     }
 }
 
-/// How far an import is, and at its end, what it did.
+/// The progress of an import, and its result at the end.
 public struct ImportSummary: Sendable, Hashable {
-    /// Bytes read, of all files.
+    /// The number of bytes read from all files.
     public var bytes = 0
     public var added = 0
     public var replaced = 0
     public var skipped = 0
-    /// Left out because they were taken down (``Takedown``).
+    /// Items that were skipped because they are taken down (``Takedown``).
     public var withheld = BlockedItems()
-    /// The first good items, up to ``firstLimit`` of them.
+    /// The first valid items, up to ``firstLimit``.
     public var first: [ItemKey] = []
 
     public static let firstLimit = 100
 
-    /// Items read, whatever became of them.
+    /// The number of items read, with any result.
     public var items: Int { added + replaced + skipped + withheld.count }
 
     public init() {}
 }
 
-/// What an import does about an item that is not valid.
+/// The handling of invalid items by an import.
 public enum BadItemPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Ends the import and takes all of it back.
+    /// Ends the import and reverts all changes.
     case stop
-    /// Leaves it out, reports it, and goes on.
+    /// Skips and reports the item, and continues.
     case skip
 }

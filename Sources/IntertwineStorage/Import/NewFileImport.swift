@@ -3,21 +3,23 @@ import GRDB
 import Glibc
 import IntertwineFeed
 
-/// Writes an import into a store that does not exist yet: into a draft beside its place, which takes the place when it is whole.
+/// An import into a new store: into a draft file beside its path, which is moved to the path when it is complete.
 ///
-/// That halves the time of a first import: there is no write-ahead log, through which every byte goes twice, and the index of ids is
-/// sorted at the end instead of grown at random places. Where somebody has made the store in the meantime, the items go into that one.
+/// If another process has created the store in the meantime, the items are merged into that store.
+///
+/// Why: a first import takes half the time. Bytes are not written twice, through a write-ahead log, and the index of ids is
+/// sorted at the end instead of updated at random positions.
 struct NewFileImport: ImportDestination {
     private let finalPath: String
     private let sections: [SectionConfiguration]
     private let kinds: SectionKinds
     private let draft: DraftFile
     private let queue: DatabaseQueue
-    /// Nil from the end on, as ``listings``: they keep the file open.
+    /// The insert statement; nil after the end, like ``listings``, because both keep the file open.
     private var insert: SQLStatement?
     private var listings: PinnedAdTable?
     private var lastPositions: [StreamID: Int64] = [:]
-    /// The lane of the content item that was written last.
+    /// The stream of the last content item.
     private var lastContent = StreamID.content
 
     init(_ place: String, sections: [SectionConfiguration]) throws {
@@ -46,8 +48,8 @@ struct NewFileImport: ImportDestination {
         // The transaction spans many calls.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
-            // Nothing has to survive but the whole draft, so it reaches the disk once, in the end. 16 MiB: appending needs little, and
-            // sorting the ids takes as much again.
+            // Only the complete draft must be durable, so it is synced once at the end. The cache is 16 MiB: appending needs little, and
+            // sorting the ids needs the same amount again.
             try database.execute(
                 sql: """
                     PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -16384; PRAGMA mmap_size = 0;
@@ -76,7 +78,7 @@ struct NewFileImport: ImportDestination {
         return ImportCounts(added: batch.count)
     }
 
-    /// There is no index yet: all advertisements are looked at.
+    /// Finds items by their keys. The file has no index yet, so all ads are read.
     func find(_ keys: [ItemKey]) throws -> FoundItems {
         var missing = Set(keys)
         return try queue.writeWithoutTransaction { database in
@@ -107,9 +109,9 @@ struct NewFileImport: ImportDestination {
         draft.remove()
     }
 
-    /// Makes the index of ids, and one item of those that share an id: the last one, at the place of the first.
+    /// Creates the index of ids, and merges items with equal ids: the last content, at the position of the first.
     ///
-    /// - Returns: how many items that was too many.
+    /// - Returns: the number of removed duplicates.
     private static func index(_ database: Database) throws -> Int {
         do {
             try database.execute(sql: ItemSchema.identityIndex)
@@ -132,16 +134,16 @@ struct NewFileImport: ImportDestination {
         }
     }
 
-    /// Puts the draft's items into the store that somebody made meanwhile.
+    /// Merges the items of the draft into the store that another process has created.
     ///
-    /// - Returns: what that changes about the counts: some were there already, some are kept away.
+    /// - Returns: the corrections of the counts: some items were in the store, or are taken down.
     private func merge() throws -> ImportCounts {
         var store = try StoreDestination(finalPath, sections: sections)
         try DatabaseQueue(path: draft.path).writeWithoutTransaction { database in
             let rows = try SQLStatement(database, "SELECT lane, kind, id, variant, body FROM item ORDER BY lane, position")
             defer { rows.reset() }
             while try rows.step() {
-                // That store has numbers of its own for its sections, and knows them by kind.
+                // The numbers of sections differ between stores; the store finds its stream by kind.
                 let lane = StreamID(rawValue: rows.integer(0)) == .advertisements ? StreamID.advertisements : .content
                 let item = ValidatedItem(kind: rows.text(1), stream: lane, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
                 _ = try store.write([item])
@@ -154,15 +156,17 @@ struct NewFileImport: ImportDestination {
     }
 }
 
-/// A file beside the place of another that does not exist yet, `NAME.draft-N`: made in peace, and moved there when it is whole.
+/// A draft file `NAME.draft-N` beside the path of a new file, which is moved to the path when it is complete.
 ///
-/// It is locked as long as its process lives, so that the next one can tell a draft that was left behind, and remove it.
+/// The file is locked while its process runs, so that another process can detect and remove an abandoned draft.
 final class DraftFile {
     let path: String
     private let finalPath: String
     private let descriptor: Int32
 
-    /// - Throws: ``StoreError/unusable(_:)`` where the folder takes no file.
+    /// Creates and locks a draft file.
+    ///
+    /// - Throws: ``StoreError/unusable(_:)`` if the folder is not writable.
     init(for place: String) throws(StoreError) {
         self.finalPath = place
         for number in 1...64 {
@@ -170,7 +174,7 @@ final class DraftFile {
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, DatabaseFile.mode)
             if descriptor < 0, errno == EEXIST { continue }
             guard descriptor >= 0 else { throw .unusable("\(place): cannot be made: \(String(cString: strerror(errno)))") }
-            // Who locked it between the two calls took it for abandoned.
+            // Another process that locked the file between the two calls treats it as abandoned.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
                 continue
@@ -187,12 +191,12 @@ final class DraftFile {
         close(descriptor)
     }
 
-    /// Moves the draft, durably, to its place unless there is a file already; false then, and where the file system has no links.
+    /// Moves the draft durably to its path. Returns false if a file exists there, or the file system has no links.
     func moveIntoPlace() throws(StoreError) -> Bool {
         guard DurableFolder.syncContent(of: path) else {
             throw .unavailable("\(finalPath): cannot be written: \(String(cString: strerror(errno)))")
         }
-        // Unlike a rename, a link never replaces what somebody made in the meantime.
+        // Unlike a rename, a link never replaces a file that another process has created.
         guard link(path, finalPath) == 0 else {
             guard [EEXIST, EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
                 throw .unavailable("\(finalPath): cannot be put in place: \(String(cString: strerror(errno)))")
@@ -206,7 +210,7 @@ final class DraftFile {
         return true
     }
 
-    /// Removes the draft and SQLite's journals of it, where they are there.
+    /// Removes the draft and SQLite's journals of it.
     func remove() {
         Self.remove(path)
     }
@@ -215,7 +219,7 @@ final class DraftFile {
         for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
     }
 
-    /// Removes the drafts whose process ended before they were whole.
+    /// Removes the drafts whose process ended before they were complete.
     static func removeAbandoned(_ place: String) {
         for number in 1...64 {
             let path = "\(place).draft-\(number)"

@@ -1,20 +1,22 @@
 import Glibc
 import IntertwineFeed
 
-/// Items in the order in which they came, in memory while they are few, and else in a file beside the store that has no name: it is gone with
-/// whoever has it open, whatever ends the process. It is read once, and never has to survive anything.
+/// A buffer of items in order of arrival: in memory for few items, and otherwise in an unnamed file beside the store.
 ///
+/// The file has no directory entry, so it is removed when the process ends for any reason. It is read once, and needs no durability.
 /// Not `Sendable`: one caller at a time, and its calls block.
 final class SpoolFile {
-    /// Bytes that are written, and read, at once.
+    /// The number of bytes that are written or read at once.
     private static let pieceSize = 1 << 18
 
     private let store: String
     private var descriptor: Int32 = -1
-    /// What is not in the file.
+    /// The items that are not in the file yet.
     private var tail: [UInt8] = []
 
-    /// - Parameter store: the path of what the items are for.
+    /// Creates an empty buffer.
+    ///
+    /// - Parameter store: the path of the store of the items.
     init(beside store: String) {
         self.store = store
     }
@@ -23,15 +25,17 @@ final class SpoolFile {
         closeFile()
     }
 
-    /// - Throws: `StoreError.unavailable` where the disk takes no more.
+    /// Appends items.
+    ///
+    /// - Throws: `StoreError.unavailable` if the disk is full.
     func append(_ batch: [ValidatedItem]) throws(StoreError) {
         for item in batch { StagedItem.append(item, to: &tail) }
         if tail.count >= Self.pieceSize { try flush() }
     }
 
-    /// Gives all of it in the order in which it came, and keeps nothing.
+    /// Passes all items in order to a function, and removes them.
     ///
-    /// - Throws: what `take` throws, `StoreError.unavailable` where the file cannot be read.
+    /// - Throws: the error of `take`, or `StoreError.unavailable` if the file cannot be read.
     func drain(inBatchesOf size: Int, _ take: ([ValidatedItem]) throws -> Void) throws {
         var batch: [ValidatedItem] = []
         func takeAll(of bytes: inout [UInt8]) throws {
@@ -66,7 +70,7 @@ final class SpoolFile {
         tail.removeAll(keepingCapacity: true)
     }
 
-    /// False at the end.
+    /// Reads the next bytes. Returns false at the end of the file.
     private func read(into bytes: inout [UInt8]) throws(StoreError) -> Bool {
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: Self.pieceSize))
@@ -97,20 +101,20 @@ final class SpoolFile {
     }
 }
 
-/// An item as it stands in a stage: its lane, the lengths of its four parts, and those.
+/// The encoding of an item in the buffer: its stream, the lengths of its four parts, and the parts.
 private enum StagedItem {
     private static let headSize = 8 + 4 * 4
 
     static func append(_ item: ValidatedItem, to bytes: inout [UInt8]) {
         func append(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
         append(item.stream.rawValue)
-        // What an import takes is far from 4 GiB an item.
+        // The limit of an item's size in an import is far below 4 GiB.
         for length in [item.kind.utf8.count, item.id.utf8.count, item.variant.utf8.count, item.body.count] { append(UInt32(length)) }
         for text in [item.kind, item.id, item.variant] { bytes.append(contentsOf: text.utf8) }
         bytes.append(contentsOf: item.body)
     }
 
-    /// Nil where no whole item stands there.
+    /// Decodes the next item; nil if the bytes contain no complete item.
     static func next(in bytes: [UInt8], at start: inout Int) -> ValidatedItem? {
         bytes.withUnsafeBytes { bytes in
             guard bytes.count - start >= headSize else { return nil }

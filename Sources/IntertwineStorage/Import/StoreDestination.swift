@@ -1,22 +1,24 @@
 import GRDB
 import IntertwineFeed
 
-/// Writes an import into a store that others may be using: gathered beside it, however long the input takes to come, and then put there in one
-/// transaction, which readers do not see before it is committed. Other writes of items wait for that transaction alone.
+/// An import into a store that is in use.
+///
+/// The items are buffered in a spool file while the input arrives, and then transferred in one transaction, which is invisible to readers
+/// until its commit. Other writes of items wait for this transaction only.
 struct StoreDestination: ImportDestination {
-    /// Items that are put there at once.
+    /// The number of items that are transferred at once.
     private static let batchSize = 256
 
     private let pool: DatabasePool
     private let sections: [SectionConfiguration]
     private let stage: SpoolFile
-    /// What the transaction is written with; nil before it begins.
+    /// The writer of the transaction; nil before it begins.
     private var writer: ItemWriter?
     private var isOver = false
 
-    /// Opens the store, and makes it where there is none.
+    /// Opens the store, and creates it if it is missing.
     ///
-    /// - Parameter sections: how the store is to be laid out; as it is where empty.
+    /// - Parameter sections: a new section layout; empty keeps the current layout.
     init(_ path: String, sections: [SectionConfiguration]) throws {
         pool = try ItemSchema.file(path).open(Self.configuration)
         try pool.syncCommits()
@@ -26,26 +28,26 @@ struct StoreDestination: ImportDestination {
 
     private static var configuration: Configuration {
         var configuration = Configuration()
-        // For as long as another import may take.
+        // The timeout is the longest wait for another import.
         configuration.busyMode = .timeout(60)
         configuration.maximumReaderCount = 1
         configuration.label = "intertwine.import"
         // The transaction spans several calls.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
-            // 64 MiB: what of the id index stays in memory decides how fast items with random ids go in.
+            // The cache is 64 MiB. The cached part of the id index determines the speed of imports with random ids.
             try database.execute(sql: "PRAGMA page_size = \(ItemSchema.pageSize); PRAGMA cache_size = -65536; PRAGMA mmap_size = 0")
         }
         return configuration
     }
 
-    /// Which of them are new is known once they are put there.
+    /// Buffers items. The counts of new and replaced items are known after ``finish()``.
     mutating func write(_ batch: [ValidatedItem]) throws -> ImportCounts {
         try stage.append(batch)
         return ImportCounts(added: batch.count)
     }
 
-    /// The transaction begins with the first call.
+    /// Transfers the items. The first call begins the transaction.
     mutating func finish() throws -> ImportCounts {
         var corrections = ImportCounts()
         try pool.writeWithoutTransaction { database in
@@ -72,7 +74,7 @@ struct StoreDestination: ImportDestination {
     mutating func rollback() {
         guard !isOver else { return }
         isOver = true
-        // If this fails there is no transaction, or none any more, or closing the connection ends it.
+        // If this fails, there is no transaction, or closing the connection ends it.
         try? pool.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     }
 

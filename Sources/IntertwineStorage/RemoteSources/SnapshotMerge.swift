@@ -1,7 +1,7 @@
 import GRDB
 import IntertwineFeed
 
-/// Brings the store in step with a snapshot, inside a transaction that is someone else's.
+/// A merge of a source snapshot into the store, inside a transaction of the caller.
 struct SnapshotMerge {
     private let database: Database
     private let source: Int64
@@ -9,12 +9,12 @@ struct SnapshotMerge {
     private var writer: ItemWriter
     private let remember: SQLStatement
     private var changes = SourceChanges()
-    /// Whether what is withheld had to be remembered.
+    /// A Boolean value indicating whether the digest of a withheld item was stored.
     private var hasNoted = false
 
     var hasWritten: Bool { hasNoted || !changes.isEmpty }
 
-    /// Items between two calls of the step.
+    /// The number of items between two calls of `step`.
     private static let stride = 1_024
 
     init(_ database: Database, source name: String, kind: any ItemKind) throws {
@@ -45,7 +45,7 @@ struct SnapshotMerge {
         return changes
     }
 
-    /// Judged first, while nothing is written yet.
+    /// Finds items that the source no longer lists, and checks their share before any write.
     private func findGone(_ share: Double) throws {
         try SQLStatement.run(
             database,
@@ -60,7 +60,7 @@ struct SnapshotMerge {
         guard Double(gone) <= Double(all) * share else { throw SnapshotRejection.tooManyGone(gone, of: all, share: share) }
     }
 
-    /// How many of those that are gone ``removeGone()`` will remove.
+    /// Returns the number of items that ``removeGone()`` will remove.
     private func countRemovable() throws -> Int {
         let rows = try SQLStatement(
             database,
@@ -100,8 +100,8 @@ struct SnapshotMerge {
             let isThere = rows.integer(5) == 1
             let id = rows.text(0)
             if isThere, !rows.isNull(4), rows.integer(4) == rows.integer(3) {
-                // What somebody else wrote over it is written over again, but for another source: of two that list an id, the one that
-                // changed it last has it, and neither fights for it.
+                // An item that was changed locally is replaced again, unless another source changed it: if two sources list one id, the last change
+                // remains.
                 let isAsBrought = try rows.integer(6) == 1 || origins.hasBrought(kind: kind.name, id: id)
                 if isAsBrought {
                     changes.unchanged += 1
@@ -114,7 +114,7 @@ struct SnapshotMerge {
             case .added: changes.added += 1
             case .replaced: changes.changed += 1
             case .withheld:
-                // Remembered like the others: once it is released, its absence tells that the source has to be asked again.
+                // The digest of a withheld item is stored too. After the release, the missing item shows that the source must be read again.
                 changes.withheld.record(ItemKey(kind: kind.name, id: id))
                 if !rows.isNull(4), rows.integer(4) == rows.integer(3) { continue }
                 hasNoted = true
@@ -146,7 +146,7 @@ struct SnapshotMerge {
             try forget.bind(2, kind)
             try forget.bind(3, id)
             try forget.run()
-            // Another source may list it still: it is that one's from now on.
+            // If another source still lists the item, the item belongs to that source.
             try handOver.bind(1, source)
             try handOver.bind(2, kind)
             try handOver.bind(3, id)
@@ -164,32 +164,34 @@ struct SnapshotMerge {
     }
 }
 
-/// What applying a snapshot did.
+/// The result of applying a snapshot.
 public struct SourceChanges: Sendable, Hashable {
     public var added = 0
-    /// Replaced in place.
+    /// The number of items replaced in place.
     public var changed = 0
     public var removed = 0
     public var unchanged = 0
-    /// Gone from the source, and left where they are: they came from elsewhere too, or were changed since.
+    /// The number of items that the source no longer lists, and that remain because of another origin or a later change.
     public var released = 0
 
-    /// Listed by the source, and left out.
+    /// Listed items that were skipped because they are taken down.
     public var withheld = BlockedItems()
 
-    /// Whether any item of the store, or the word on where it came from, was changed.
+    /// A Boolean value indicating whether no item of the store, and no record of origin, was changed.
     public var isEmpty: Bool { added == 0 && changed == 0 && removed == 0 && released == 0 }
 
     public init() {}
 }
 
-/// Tells whether an item is as a source brought it, or has been written by somebody else since.
+/// A check that an item has the content that a source stored, without later changes by others.
 struct ItemOwnership {
     private let source: Int64
     private let others: SQLStatement
     private let snapshot: SQLiteSnapshot
 
-    /// - Parameter source: the number of the one that is not asked about.
+    /// Prepares statements.
+    ///
+    /// - Parameter source: the number of the source that is excluded.
     init(_ database: Database, besides source: Int64) throws {
         self.source = source
         snapshot = SQLiteSnapshot(database: database)
@@ -201,7 +203,7 @@ struct ItemOwnership {
             """)
     }
 
-    /// Whether an item is there as one of the other sources brought it last.
+    /// Returns true if the stored item has the last content from one of the other sources.
     func hasBrought(kind: String, id: String) throws -> Bool {
         guard let item = try snapshot.item(kind: kind, id: id) else { return false }
         return try hasBrought(kind: kind, id: id, digest: ItemDigest(variant: item.variant, body: item.body).stored)
@@ -217,13 +219,13 @@ struct ItemOwnership {
     }
 }
 
-/// A number that tells one content of an item from another: FNV-1a, 64 bits. Not for secrets, nor against forgery.
+/// A digest of an item's content: FNV-1a, 64 bits. It does not protect secrets, and does not prevent forgery.
 package struct ItemDigest {
     private var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     package init(variant: String, body: [UInt8]) {
         for byte in variant.utf8 { add(byte) }
-        // What no text holds: the variant cannot go on into the body.
+        // A byte that is not part of UTF-8 separates the variant from the body.
         add(0xFF)
         for byte in body { add(byte) }
     }
@@ -232,6 +234,6 @@ package struct ItemDigest {
         value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
     }
 
-    /// As the database keeps it.
+    /// The digest as an integer column stores it.
     package var stored: Int64 { Int64(bitPattern: value) }
 }

@@ -2,23 +2,25 @@ import GRDB
 import Glibc
 package import IntertwineFeed
 
-/// One complete list of a source's items: collected in a file of its own, then applied to the store in one transaction.
+/// A complete list of a source's items, which is collected in a separate file and then applied to the store in one transaction.
 ///
-/// Memory stays bounded by SQLite's caches, however long the list. Whoever reads the store sees nothing of it before ``apply(removing:step:)``
-/// returns, and all of it from then on. Not `Sendable`: one caller at a time, and its calls block.
+/// Memory is bounded by SQLite's caches, for lists of any length. Readers of the store see no change before ``apply(removing:step:)``
+/// returns, and all changes after it. Not `Sendable`: one caller at a time, and its calls block.
 package final class SourceSnapshot {
     private let source: String
     private let kind: any ItemKind
     private let file: StagingFile
     private var pool: DatabasePool?
-    /// Items collected.
+    /// The number of collected items.
     package private(set) var count = 0
 
+    /// Opens the store and creates the staging file.
+    ///
     /// - Parameters:
-    ///   - source: the source's name, which is part of a file's name.
-    ///   - kind: of all its items.
-    ///   - path: the store, made where there is none.
-    /// - Throws: ``SnapshotRejection/busy(_:)`` while the same source is being synchronised elsewhere, in whichever process; `StoreError`.
+    ///   - source: the source's name, which is part of the name of the staging file.
+    ///   - kind: the kind of all items.
+    ///   - path: the store, which is created if it is missing.
+    /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere, in any process; `StoreError`.
     package init(of source: String, kind: any ItemKind, into path: String) throws {
         self.source = source
         self.kind = kind
@@ -30,7 +32,7 @@ package final class SourceSnapshot {
             try pool.syncCommits()
             try pool.writeWithoutTransaction { database in
                 try database.execute(sql: "ATTACH DATABASE ? AS staging", arguments: [file.path])
-                // Nobody else reads the file and nothing brings it back: it needs neither journal nor sync.
+                // The staging file has one user and is not recovered after a failure, so it needs neither a journal nor a sync.
                 try database.execute(
                     sql: """
                         PRAGMA staging.journal_mode = OFF; PRAGMA staging.synchronous = OFF; PRAGMA staging.locking_mode = EXCLUSIVE;
@@ -72,9 +74,9 @@ package final class SourceSnapshot {
         return configuration
     }
 
-    /// Collects items, in the source's order.
+    /// Collects items in the source's order.
     ///
-    /// - Returns: the indices of those whose id the snapshot holds already; they are left out.
+    /// - Returns: the indices of items whose id was collected before; they are skipped.
     package func add(_ items: [ValidatedItem]) throws -> [Int] {
         try writing { database in
             let insert = try SQLStatement(
@@ -94,13 +96,15 @@ package final class SourceSnapshot {
         }
     }
 
-    /// Makes the store hold what the snapshot holds: new items at the end in the source's order, known ones replaced in their places, and
-    /// those removed that this source alone brought and does not list any more. Where all is the same, nothing is written.
+    /// Updates the store to the content of the snapshot.
+    ///
+    /// New items are appended in the source's order, and known ones are replaced in place. An item is removed if the snapshot does not list it
+    /// and only this source has stored it. Nothing is written if nothing has changed.
     ///
     /// - Parameters:
-    ///   - share: how many of the source's items may go at once; 1 lets an empty list remove all.
-    ///   - step: called now and then with the number of items that are done; what it throws takes everything back.
-    /// - Throws: ``SnapshotRejection``, `StoreError`; the store is then as it was. The snapshot is over in any case.
+    ///   - share: the limit of the share of the source's items that may be removed at once; 1 allows an empty list to remove all.
+    ///   - step: called periodically with the number of processed items; if it throws, all changes are reverted.
+    /// - Throws: ``SnapshotRejection``, `StoreError`; the store is then unchanged. The snapshot cannot be used again in any case.
     package func apply(removing share: Double, step: (Int) throws -> Void = { _ in }) throws -> SourceChanges {
         defer { close() }
         guard count > 0 || share >= 1 else { throw SnapshotRejection.empty }
@@ -109,23 +113,23 @@ package final class SourceSnapshot {
             do {
                 var merge = try SnapshotMerge(database, source: source, kind: kind)
                 let changes = try merge.run(removing: share, step: step)
-                // What changes nothing must not look like a change to whoever keeps pages.
+                // A commit without changes would make cached pages stale.
                 try database.execute(sql: merge.hasWritten ? "COMMIT" : "ROLLBACK")
                 return changes
             } catch {
-                // If this fails there is no transaction any more, or closing the connection ends it.
+                // If this fails, there is no transaction, or closing the connection ends it.
                 try? database.execute(sql: "ROLLBACK")
                 throw error
             }
         }
     }
 
-    /// Lets everything go that was collected.
+    /// Discards all collected items.
     package func discard() {
         close()
     }
 
-    /// In a connection that sees what is committed: the snapshot's own transaction may have begun long ago.
+    /// Reads committed data on a separate connection: the transaction of the snapshot may have begun long ago.
     private func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard let pool else { throw StoreError.unavailable("the snapshot is over") }
         do {
@@ -161,15 +165,16 @@ package final class SourceSnapshot {
 }
 
 extension SourceSnapshot {
-    /// Whether the items that a source brought last are all in the store as it, or another source, brought them, but
-    /// for those that were taken down. Reads what is
-    /// committed, up to the first item that is not.
+    /// Returns true if all items of the source's last list are unchanged in the store.
+    ///
+    /// An item counts as unchanged if its content is from this source or another one. Items that are taken down are skipped.
+    /// Committed data is read, up to the first changed item.
     ///
     /// - Throws: `StoreError`
     package func isInStep() throws -> Bool {
         try reading { database in
             let number = try SQLStatement.integer(database, "SELECT number FROM source WHERE name = ?", .text(source))
-            // Nothing has ever been applied, or nothing but empty lists.
+            // No list was applied before, or only empty lists.
             guard let number else { return true }
             let rows = try SQLStatement(
                 database,
@@ -193,16 +198,16 @@ extension SourceSnapshot {
     }
 }
 
-/// Why a complete snapshot is not applied.
+/// The reason why a complete snapshot is not applied.
 public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertible {
-    /// It holds no item at all.
+    /// The snapshot has no items.
     case empty
-    /// It lacks more of the items that the source brought before than may go at once.
+    /// The snapshot lacks too many items that the source has stored before.
     case tooManyGone(Int, of: Int, share: Double)
 
-    /// There would be more campaigns in the store than it may have.
+    /// The store would exceed its limit of campaigns.
     case tooManyCampaigns(Int, limit: Int)
-    /// The source of that name is being synchronised elsewhere.
+    /// The source is being synchronized elsewhere.
     case busy(String)
 
     public var description: String {
@@ -216,13 +221,16 @@ public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// An empty file beside the items' in which one snapshot is collected, by one process at a time. It is gone with its owner, or emptied by
-/// the next one.
+/// A staging file beside the items' file, in which one process at a time collects one snapshot.
+///
+/// Its owner removes the file. A file that remains after a crash is emptied by the next owner.
 private struct StagingFile {
     let path: String
     private let descriptor: Int32
 
-    /// - Throws: ``SnapshotRejection/busy(_:)`` while the same source is being synchronised elsewhere; `StoreError.unusable`.
+    /// Creates and locks the file.
+    ///
+    /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere; `StoreError.unusable`.
     init(of source: String, beside database: String) throws {
         let path = "\(database).source-\(source)"
         self.path = path
@@ -234,7 +242,7 @@ private struct StagingFile {
                 throw SnapshotRejection.busy(source)
             }
             var facts = stat()
-            // The one before may have removed the file between the two calls.
+            // The previous owner may have removed the file between the two calls.
             if fstat(descriptor, &facts) == 0, facts.st_nlink > 0, ftruncate(descriptor, 0) == 0 {
                 self.descriptor = descriptor
                 return
@@ -243,7 +251,7 @@ private struct StagingFile {
         }
     }
 
-    /// To be called once, and after SQLite has closed the file: closing it here first would drop SQLite's locks.
+    /// Removes the file. Call it once, after SQLite has closed the file: closing it here first would drop SQLite's locks.
     func remove() {
         unlink(path)
         close(descriptor)
