@@ -24,7 +24,7 @@ final class GzipInflater {
     /// Decompresses the next bytes.
     ///
     /// - Parameter body: called with each decompressed piece.
-    /// - Throws: ``ItemFileError/brokenGzip(_:)``, or the error of `body`.
+    /// - Throws: `ItemFileError.brokenGzip`, or the error of `body`.
     func inflate(_ bytes: [UInt8], _ body: ([UInt8]) throws -> Void) throws {
         try bytes.withUnsafeBufferPointer { input in
             // zlib does not write through `next_in`; its type only lacks `const`.
@@ -52,7 +52,7 @@ final class GzipInflater {
 
     /// Checks that the file is complete.
     ///
-    /// - Throws: ``ItemFileError/brokenGzip(_:)`` if the file is truncated.
+    /// - Throws: `ItemFileError.brokenGzip` if the file is truncated.
     func finish() throws(ItemFileError) {
         guard !isInside else { throw .brokenGzip("it was cut off") }
     }

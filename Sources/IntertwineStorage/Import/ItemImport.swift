@@ -4,6 +4,12 @@ public import IntertwineFeed
 
 /// An import of items from one or several files into a store, in one transaction.
 ///
+/// ```swift
+/// let session = try ItemImport(into: "items.sqlite", policy: .skip) { print($0) }
+/// try session.add(contentsOf: file.fileDescriptor)
+/// let summary = try session.commit()
+/// ```
+///
 /// No item is visible before ``commit(_:)``. If the process ends before it, the store is unchanged.
 /// Bytes come from a descriptor (``add(contentsOf:progress:)``) or in pieces (``append(_:)`` and ``endOfFile()``).
 /// Memory is bounded by the size of the pieces, one item and SQLite's cache. Not `Sendable`: one caller at a time, and its calls block.

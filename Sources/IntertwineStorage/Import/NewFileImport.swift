@@ -166,7 +166,7 @@ final class DraftFile {
 
     /// Creates and locks a draft file.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` if the folder is not writable.
+    /// - Throws: `StoreError.unusable` if the folder is not writable.
     init(for place: String) throws(StoreError) {
         self.finalPath = place
         for number in 1...64 {

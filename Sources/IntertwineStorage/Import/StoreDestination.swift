@@ -3,8 +3,8 @@ import IntertwineFeed
 
 /// An import into a store that is in use.
 ///
-/// The items are buffered in a spool file while the input arrives, and then transferred in one transaction, which is invisible to readers
-/// until its commit. Other writes of items wait for this transaction only.
+/// The items are buffered in a spool file while the input arrives, and then transferred in one transaction. Readers see no change before
+/// its commit. Other writes of items wait for this transaction only.
 struct StoreDestination: ImportDestination {
     /// The number of items that are transferred at once.
     private static let batchSize = 256

@@ -88,7 +88,7 @@ package struct ItemFile: ItemLocation {
 
     /// Checks that the file contains items of this version or an earlier one. Writes nothing.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` if the file has other content.
+    /// - Throws: `StoreError.unusable` if the file has other content.
     package func check() throws(StoreError) { _ = try ItemSchema.file(path).isUpToDate() }
 
     package func open(reading limits: ReadLimits) throws(StoreError) -> any ItemStore {

@@ -8,8 +8,8 @@ struct SQLiteSnapshot: FeedSnapshot {
 
     /// SQL texts that are built once, because building them costs a page as much as looking up their statements.
     ///
-    /// The plus sign keeps SQLite from comparing the value with the conditions of partial indices, which would prepare the statement again each
-    /// time that a value is bound.
+    /// The plus sign keeps SQLite from comparing the value with the conditions of partial indices. With such a comparison, SQLite would prepare
+    /// the statement again each time that a value is bound.
     private static let streamCondition = texts("lane = +?")
     /// The SQL texts with the lane as a literal, which lets SQLite use the index of forms.
     private static let ofAdvertisements = texts(ofFormsIn: StreamID.advertisements.rawValue)

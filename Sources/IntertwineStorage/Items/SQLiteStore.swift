@@ -4,6 +4,13 @@ import Synchronization
 
 /// An item store in an SQLite file: the embedded store.
 ///
+/// ```swift
+/// let store = try SQLiteStore(path: "items.sqlite")
+/// let page = try await store.read(for: .request) { snapshot in
+///     try snapshot.items(in: .content, .forward, of: nil, limit: 20)
+/// }
+/// ```
+///
 /// One writer and several readers run at a time, in any number of processes (WAL). Reads run on a limited number of separate threads, and wait
 /// for one for a limited time. Memory does not grow with the store: each connection has a limited cache, and the file is not memory-mapped.
 public final class SQLiteStore: FeedStore {

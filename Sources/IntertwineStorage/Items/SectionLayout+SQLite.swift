@@ -91,8 +91,9 @@ extension SQLiteStore {
     /// Items of a kind that was in another section move to the end of their new section, in their order. Items of a kind without a section move
     /// to the end of the main section.
     ///
-    /// Nothing is written if the file already has this layout. Otherwise the cost depends on the number of items that move, and, for a new order
-    /// by a field, on the number of items in the section.
+    /// Nothing is written if the file already has this layout. Otherwise the cost depends on the number of items that move. A new order by a
+    /// field costs in proportion to the items in the section.
+    ///
     /// - Parameters:
     ///   - sections: all sections; a kind is in at most one of them.
     ///   - willWrite: called before anything is written.

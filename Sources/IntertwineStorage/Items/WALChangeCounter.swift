@@ -27,7 +27,7 @@ final class WALChangeCounter: @unchecked Sendable {
 
     /// Obtains the shared memory.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` if the database has no shared memory.
+    /// - Throws: `StoreError.unusable` if the database has no shared memory.
     init(_ pool: DatabasePool) throws {
         self.pool = pool
         header = try pool.writeWithoutTransaction { database in

@@ -2,8 +2,8 @@ package import IntertwineFeed
 
 /// A limiter of rows for events that do not count.
 ///
-/// All of these events are in the rollups, by day, cell, kind and verdict, and so in every report. A limited number of them per minute has
-/// rows, and further ones are only counted with their group. A repeated impression never has a row.
+/// All of these events are in the rollups, by day, cell, kind and verdict, and so in every report. A limited number of impressions, clicks and
+/// playback events per minute has rows, and further ones are only counted with their group. A repeated impression never has a row.
 ///
 /// Why: continuous invalid events of a client must not fill the disk.
 package struct PendingRollup {

@@ -5,6 +5,14 @@ import IntertwinePrimitives
 import Synchronization
 
 /// A ledger in a separate SQLite file beside the item store.
+///
+/// ```swift
+/// let ledger = try SQLiteLedger(path: "ledger.sqlite")
+/// let click = LedgerEvent(at: SQLiteLedger.systemTime(), kind: .click, cell: "ad:1", viewer: "jane")
+/// let receipt = try await ledger.commit(LedgerEntry(events: [click]))
+/// ```
+///
+/// A call of `commit` returns after the entry is durable. Concurrent entries share one transaction (group commit).
 public final class SQLiteLedger: Ledger {
     private struct State {
         // The read connections. They are declared before the pool, because the writing connection must close last.

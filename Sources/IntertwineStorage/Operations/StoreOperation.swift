@@ -4,6 +4,14 @@ import Synchronization
 
 /// An editorial change of the store. Several are applied together, see ``SQLiteStore/apply(_:reason:at:unless:)``.
 ///
+/// ```swift
+/// let key = ItemKey(kind: "user", id: "jane")
+/// let summary = try await store.apply([
+///     .move(key, .before(ItemKey(kind: "user", id: "john"))),
+///     .remove(ItemKey(kind: "ad", id: "1")),
+/// ])
+/// ```
+///
 /// Unlike an import, an operation states if the item must exist. This prevents accidental replacements and additions.
 public enum StoreOperation: Sendable, Hashable {
     /// A position in a section relative to one of its items, in the order in which the section is shown (`SectionConfiguration.order`).

@@ -18,7 +18,7 @@ struct DatabaseFile {
 
     /// Opens the file, creates it if it is missing, and migrates it. A file of another application is never written to.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` with one line, or ``StoreError/unavailable(_:)`` while another process keeps it locked.
+    /// - Throws: `StoreError.unusable` with one line, or `StoreError.unavailable` while another process keeps it locked.
     func open(_ configuration: Configuration) throws(StoreError) -> DatabasePool {
         try checkPermissions()
         try FileIntegrity.check(path)
@@ -61,7 +61,7 @@ struct DatabaseFile {
 
     /// Opens the file for one connection with exclusive access until it is closed.
     ///
-    /// - Throws: as ``open(_:)``, and ``StoreError/unusable(_:)`` while another process has it open.
+    /// - Throws: as ``open(_:)``, and `StoreError.unusable` while another process has it open.
     func openAlone() throws(StoreError) -> DatabaseQueue {
         let pool = try open(Configuration())
         do {
@@ -82,7 +82,7 @@ struct DatabaseFile {
     /// Runs `body` in one process at a time, under a lock of the folder.
     ///
     /// Each step of a migration is a transaction, but the remaining steps are determined before it. The wait is limited to 30 seconds;
-    /// after that SQLite reports the process that holds the lock.
+    /// after that `body` runs without the lock, and SQLite reports a locked file.
     func alone<Value>(_ body: () throws -> Value) throws -> Value {
         let folder = Glibc.open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // Some network file systems have no locks. There, the operator starts one process at a time.
@@ -110,7 +110,7 @@ struct DatabaseFile {
 
     /// Checks that the file and its folder can be written.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` if one of them cannot be written.
+    /// - Throws: `StoreError.unusable` if one of them cannot be written.
     func checkPermissions() throws(StoreError) {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folderPath, isDirectory: &isFolder), isFolder.boolValue else {
@@ -243,7 +243,7 @@ extension StoreError {
         self = .unavailable(error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")
     }
 
-    /// Runs `body`, converts SQLite errors to ``unavailable(_:)``, and rethrows all others.
+    /// Runs `body`, converts SQLite errors to `StoreError.unavailable`, and rethrows all others.
     static func wrapping<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

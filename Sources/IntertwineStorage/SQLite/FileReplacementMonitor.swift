@@ -80,7 +80,7 @@ struct FileIdentity: Sendable {
 
     /// Reads the identity. Call it after a connection has read, when the companion files exist.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)`` if the file is missing already.
+    /// - Throws: `StoreError.unavailable` if the file is missing already.
     init(_ path: String) throws(StoreError) {
         self.path = path
         guard let database = Stamp(path) else { throw .unavailable("\(path): is gone") }

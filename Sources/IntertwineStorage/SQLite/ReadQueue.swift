@@ -70,7 +70,7 @@ struct ReadQueue {
         return .waiting
     }
 
-    /// Removes and returns the next read, the oldest of both kinds. Background reads run only as long as they leave threads free.
+    /// Removes and returns the older one of the next request and the next background read. Background reads use at most half of the threads.
     mutating func next() -> PendingRead? {
         let mayLinger = runningInBackground < max(1, limits.threads / 2)
         let isBehind = background.first.map { first in requests.first.map { first.arrival < $0.arrival } ?? true } ?? false

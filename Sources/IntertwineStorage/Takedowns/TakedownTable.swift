@@ -34,7 +34,7 @@ struct TakedownTable {
         }
     }
 
-    /// A JSON array of URLs in an item's fields at any depth, followed by the creatives of a campaign with the prefix ``BlockedItem/creative``.
+    /// A JSON array of URLs in an item's fields at any depth, followed by the creatives of a campaign with the prefix `BlockedItem.creative`.
     private static let urls = """
         (SELECT json_group_array(DISTINCT value) FROM
             (SELECT value FROM (SELECT value FROM json_tree(item.body)
