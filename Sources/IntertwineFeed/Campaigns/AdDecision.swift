@@ -1,18 +1,21 @@
-/// Who gets the places of one page: highest priority first, within it by weight and by how far behind its pace a campaign is.
+/// An allocation of one page's ad slots to campaigns.
 ///
-/// Pure: the same campaigns, request, standing and seed give the same choice.
+/// The highest priority comes first. Within a priority, a weighted random choice decides; the weight grows with the distance behind the pace.
+///
+/// The decision is a pure function: equal campaigns, request, delivery snapshot and seed give an equal choice.
 struct AdDecision {
-    /// How campaigns stand at a moment, one entry for each of the book's.
+    /// The delivery of all campaigns at one moment: each array has one entry for each campaign of the index.
     struct DeliverySnapshot: Sendable {
-        /// Another one each time that it is worked out anew. In between, campaigns leave, and none joins but what was just given and taken back.
+        /// A number that changes at each full evaluation. Between two evaluations, campaigns become ineligible. A campaign becomes eligible again only if
+        /// a slot that was just allocated is returned.
         var version: UInt64 = 0
-        /// 0 for those that may be shown, or else the number of a ``IneligibilityReason``.
+        /// The raw value of the ``IneligibilityReason`` of each campaign; 0 if the campaign is eligible.
         var obstacles: ContiguousArray<UInt8> = []
-        /// Places that may be given until the standing is looked at again.
+        /// The number of slots that each campaign may take until the next evaluation.
         var room: ContiguousArray<Int32> = []
-        /// 1, and more for those that are behind.
+        /// The weight factor of each campaign's pace: 1, or more if the campaign is behind.
         var urgency: ContiguousArray<Float> = []
-        /// Places that were given, here, and that nobody has seen yet.
+        /// The slots that this process allocated to each campaign and that have no impression yet.
         var reserved: ContiguousArray<GoalReservations.Count> = []
     }
 
@@ -21,15 +24,15 @@ struct AdDecision {
         var creative: Int32
     }
 
-    /// A place, as far as distances and chance are concerned.
+    /// The position of an ad slot, for spacing rules and random choice.
     struct Spot: Sendable {
-        /// Content items of the page before it.
+        /// The number of content items of the page in front of the slot.
         var coordinate = 0
-        /// Of the place in the session.
+        /// The number of the slot in the session.
         var number: UInt64 = 0
     }
 
-    /// What the viewer's caps still leave, by campaign; all of it where one is not among them.
+    /// The slots that a viewer's frequency caps still allow, by campaign. A campaign without an entry has its full allowance.
     struct FrequencyCapAllowance: Sendable {
         var hasViewer: Bool
         var rooms: [Int32: Int] = [:]
@@ -38,12 +41,12 @@ struct AdDecision {
     private let book: CampaignIndex
     private let matchedTargeting: ContiguousArray<UInt64>
     private let caps: FrequencyCapAllowance
-    /// What whoever has no name has and has not seen, by the address; nil for who has a name.
+    /// The slots that are reserved for this address by anonymous viewers, by campaign; nil if the viewer is identified.
     private let anonymousReservations: [Int32: Int64]?
     private let seed: UInt64
-    /// The one creative that is asked for; nil for a page, which shows any.
+    /// The only creative that is allowed; nil for the page of a feed, which shows any creative.
     private let only: Int32?
-    /// Creatives that cannot be shown to whoever asks.
+    /// The creatives that cannot be shown to the viewer.
     private let banned: [Int32]
     private var distances: AdDistances
     private var served: [Int32: Int] = [:]
@@ -59,18 +62,17 @@ struct AdDecision {
         (self.only, self.banned, self.distances) = (only, banned, distances)
     }
 
-    /// Counts what other pages would have, as if it stood on this one.
+    /// Counts the slots of other pages as if they were on this page.
     mutating func assume(_ places: [String: Int]) {
         for (campaign, count) in places { if let index = book.index(of: campaign) { served[Int32(index), default: 0] += count } }
     }
 
-    /// The campaign and creative for a place, which are then taken.
+    /// Chooses the campaign and the creative of a slot, and counts both as taken.
     ///
-    /// - Parameters:
-    ///   - draw: of the shelf, for requests such as this.
+    /// - Parameter draw: The selector of the candidate list for requests of this sort.
     ///
-    /// Why: multiples of an irrational number spread evenly, so that each campaign has its share of one session's places, and not of many
-    /// sessions' places only. They depend on the place's number, so that the size of the pages changes nothing.
+    /// Why: Multiples of an irrational number are spread evenly, so each campaign gets its share within one session and not only across many
+    /// sessions. The multiples depend on the slot's number in the session, so the page size does not change the result.
     mutating func choose(_ shelf: CampaignIndex.CandidateList, _ draw: inout WeightedSelector, for spot: Spot, _ standing: DeliverySnapshot)
         -> Choice?
     {
@@ -84,7 +86,7 @@ struct AdDecision {
         return Choice(campaign: Int(entry.index), creative: creative)
     }
 
-    /// The fractional parts of the golden ratio and of the square root of 2, of 64 bits.
+    /// The fractional parts of the golden ratio and of the square root of 2, as 64-bit fixed-point numbers.
     private static let steps: (campaign: UInt64, creative: UInt64) = (0x9E37_79B9_7F4A_7C15, 0x6A09_E667_F3BC_C909)
 
     private func fits(_ creative: Int32, _ spot: Spot) -> Bool {
@@ -97,7 +99,7 @@ struct AdDecision {
         served[entry.index, default: 0] += 1
     }
 
-    /// Why a campaign that stands on the shelf cannot have the place, as far as the request and the page go.
+    /// Returns the reason why a candidate cannot have the slot, judged by the request and the page; nil if it can.
     func obstacle(
         _ entry: CampaignIndex.CandidateList.Candidate, _ shelf: CampaignIndex.CandidateList, for spot: Spot, _ standing: DeliverySnapshot
     ) -> IneligibilityReason? {
@@ -105,7 +107,7 @@ struct AdDecision {
         return obstacleOnPage(entry, shelf, for: spot, standing)
     }
 
-    /// The same as far as the request's attributes and languages have no say in it.
+    /// Returns the reason why a candidate cannot have the slot, without a check of attributes and languages; nil if it can.
     private func obstacleOnPage(
         _ entry: CampaignIndex.CandidateList.Candidate, _ shelf: CampaignIndex.CandidateList, for spot: Spot, _ standing: DeliverySnapshot
     ) -> IneligibilityReason? {
@@ -116,7 +118,7 @@ struct AdDecision {
             if (room ?? Int(entry.smallestCap)) <= (served.isEmpty ? 0 : served[entry.index] ?? 0) { return .capped }
         }
         if !served.isEmpty, standing.room[Int(entry.index)] <= served[entry.index] ?? 0 {
-            // Without a pace it is the goal that is used up by the page.
+            // Without pacing, only the goal limits the number of slots, and this page has used up the rest.
             return book.campaigns[Int(entry.index)].pacing == .asap ? .reserved : .pacing
         }
         if let anonymousReservations, !isLeft(entry.index, to: anonymousReservations, standing) { return .reserved }
@@ -127,9 +129,12 @@ struct AdDecision {
         return canBeShown ? .creativesShown : .notShown
     }
 
-    /// Whether somebody without a name may have another place. Of those that a campaign has out for now, given and not seen or still to be
-    /// given, all who have no name get half, and those of one address a quarter; one place they always do: who asks again and again, and sees
-    /// nothing, leaves the others theirs.
+    /// True if anonymous viewers may have another slot of a campaign.
+    ///
+    /// The outstanding slots of a campaign are those that are reserved and those that may still be allocated. All anonymous viewers together get half
+    /// of them, and the viewers of one address get a quarter; the minimum is one slot.
+    ///
+    /// Why: A client that repeats requests and sends no impressions must not use up the slots of other viewers.
     private func isLeft(_ campaign: Int32, to nameless: [Int32: Int64], _ standing: DeliverySnapshot) -> Bool {
         let room = standing.room[Int(campaign)]
         guard room < .max else { return true }
@@ -138,7 +143,7 @@ struct AdDecision {
         return reserved.nameless + here < max(1, out / 2) && (nameless[campaign] ?? 0) + here < max(1, out / 4)
     }
 
-    /// Why a campaign is not shown to whom such conditions hold for.
+    /// Returns the reason why a campaign's targeting excludes a request for which the conditions in `holding` hold; nil if it does not.
     static func obstacle(of rules: CampaignIndex.Rules, _ book: CampaignIndex, _ holding: ContiguousArray<UInt64>) -> IneligibilityReason? {
         func holds(_ index: Int32) -> Bool {
             let number = Int(book.rules[Int(index)])
@@ -163,14 +168,14 @@ struct AdDecision {
         return nil
     }
 
-    /// The same for the same text and number, in every process.
+    /// Returns a hash (FNV-1a, then ``mix(_:)``) that is equal for equal text and numbers in every process.
     static func seed(_ text: String?, _ numbers: UInt64...) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in (text ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         return numbers.reduce(mix(hash)) { mix($0 ^ $1) }
     }
 
-    /// Every bit of the number has a say in every bit of the result.
+    /// Mixes a number so that every input bit affects every output bit (SplitMix64).
     static func mix(_ number: UInt64) -> UInt64 {
         var mixed = number &+ 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -1,6 +1,6 @@
 internal import IntertwinePrimitives
 
-/// What the places of a page were given to, as a ledger keeps it for processes that are asked for the same page.
+/// The binary form of a page's allocation. The ledger stores it for other processes that serve the page.
 struct AdDecisionCodec {
     private static let format: UInt8 = 2
     private struct Flags {
@@ -31,7 +31,7 @@ struct AdDecisionCodec {
         return writer.bytes
     }
 
-    /// Nil where they are of another version, or a campaign is none of the book's.
+    /// Returns the allocation of each slot; nil if the format version differs, the bytes are invalid, or a campaign is not in the index.
     static func decode(in bytes: [UInt8], of book: CampaignIndex) -> [AdServer.ServedAd?]? {
         var reader = ByteReader(bytes)
         guard reader.readByte() == format, let count = reader.readUInt16() else { return nil }

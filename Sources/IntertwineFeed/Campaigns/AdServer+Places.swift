@@ -1,40 +1,40 @@
 extension AdServer {
-    /// What a place was given to. How it is shown its campaign says whenever it is.
+    /// The campaign and creative of an ad slot. The campaign decides about the presentation at the time of each request.
     package struct ServedAd: Sendable, Hashable {
         package var campaign: String
         package var creative: CreativeID
-        /// For how long the viewer's having seen it is remembered. Seconds.
+        /// The number of seconds for which the impression counts for the viewer's frequency caps.
         package var remembered: Int
-        /// Nil where it is of no goal that counts places.
+        /// The reservation of the slot; nil if no goal counts slots.
         package var reservation: ReservationID?
-        /// Until when an impression ends the reservation of the place, in milliseconds since 1970-01-01 UTC; nil without one.
+        /// The moment in milliseconds since 1970-01-01 UTC until which an impression ends the reservation; nil without a reservation.
         package var ends: Int64?
     }
 
-    /// A page whose places are to be given.
+    /// A page whose ad slots are to be allocated.
     struct Page: Sendable {
         var slots: [AdSlotContext]
-        /// Tells the page from others.
+        /// The number that identifies the page.
         var identity: UInt32
         var facts: TargetingContext
         var now: Int64
-        /// The one creative that is asked for; nil for a page of a feed, which shows any.
+        /// The only creative that is allowed; nil for the page of a feed, which shows any creative.
         var only: Int32?
-        /// Creatives that cannot be shown on it.
+        /// The creatives that cannot be shown on the page.
         var banned: [Int32] = []
-        /// The coordinates of the places; all places stand side by side where there are none.
+        /// The coordinates of the slots. If the array is empty, all slots have the coordinate 0.
         var coordinates: [Int] = []
-        /// What is shown around the page.
+        /// The ads that are shown around the page, and the spacing rules.
         var distances = AdDistances()
 
         init(slots: [AdSlotContext], identity: UInt32, facts: TargetingContext, now: Int64, only: Int32? = nil) {
             (self.slots, self.identity, self.facts, self.now, self.only) = (slots, identity, facts, now, only)
         }
 
-        /// In the order in which places are given: from the edge that the page is read from.
+        /// The order in which slots are allocated: from the edge at which reading of the page begins.
         var order: [Int] { distances.isBackward ? slots.indices.reversed() : Array(slots.indices) }
 
-        /// How the campaigns of a place are chosen, and where it stands.
+        /// Returns the coordinate of a slot and its number in the session.
         func spot(_ number: Int) -> AdDecision.Spot {
             AdDecision.Spot(
                 coordinate: coordinates.indices.contains(number) ? coordinates[number] : 0,
@@ -42,10 +42,10 @@ extension AdServer {
         }
     }
 
-    /// Has the places of a page that is asked for again be reserved from now on, if half of their time is over. Places that were seen, or whose
-    /// time is over, stay as they are.
+    /// Renews the reservations of a page that is requested again, if half of their time is over. Reservations that an impression ended, or that
+    /// expired, stay as they are.
     ///
-    /// - Returns: whether any was.
+    /// - Returns: True if any reservation was renewed.
     func renew(_ given: inout [ServedAd?], _ standing: inout DeliveryState, now: Int64) -> Bool {
         var isRenewed = false
         for number in given.indices {

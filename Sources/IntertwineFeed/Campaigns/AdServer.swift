@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Gives the places of pages to campaigns, and keeps to their goals and caps. One for each process.
+/// An ad server that allocates the slots of pages to campaigns and enforces goals and frequency caps. A process has one instance.
 package final class AdServer: Sendable {
     private struct State {
         var deliveryState: DeliveryState?
-        /// Of the standing's book.
+        /// The selectors of the campaign index of `deliveryState`.
         var draws = WeightedSelectorCache()
-        /// When pages may wait for an exchange again: the last one failed.
+        /// The moment after which pages may wait for an exchange again; nil unless the last exchange failed.
         var retry: ContinuousClock.Instant?
         var hasLeft = false
         var recentDecisions = RecentDecisions()
@@ -15,55 +15,56 @@ package final class AdServer: Sendable {
 
     private let ledger: (any CampaignLedger)?
     private let process: String
-    /// How long a place that was given counts as delivered where nobody has seen it. Milliseconds.
+    /// The time in milliseconds for which an allocated slot counts as delivered without an impression.
     package let lifetime: Int64
-    /// Whether other processes may have the same ledger.
+    /// A Boolean value indicating whether other processes may use the ledger.
     private let isShared: Bool
     private let tick: Int64
     private let state = Mutex(State())
-    /// Held by the one who exchanges.
+    /// A lock that is held during an exchange.
     private let loadLock = Mutex(())
 
-    /// How often a page is decided anew because another process gave its viewer something meanwhile.
+    /// The maximum number of decisions for a page. A decision is repeated if another process served ads to the viewer in the meantime.
     private static let attempts = 8
-    /// For how long pages do not wait for an exchange where one has failed.
+    /// The time for which pages do not wait for an exchange after a failed one.
     private static let pause = Duration.milliseconds(500)
 
     /// - Parameters:
-    ///   - ledger: nil where what is delivered is kept in memory alone.
-    ///   - process: names it among those that share the ledger.
-    ///   - lifetime: of a reservation, in milliseconds.
-    ///   - isShared: false where no other process can have the ledger, and nothing was delivered before.
-    ///   - tick: milliseconds for which what may be given is worked out at once; ``DeliveryState/tick`` where nothing is said.
+    ///   - ledger: The record of deliveries; nil to count deliveries in memory only.
+    ///   - process: The name of this process among those that share the ledger.
+    ///   - lifetime: The lifetime of a reservation, in milliseconds.
+    ///   - isShared: False if no other process can use the ledger and nothing was delivered before.
+    ///   - tick: The interval between two evaluations of the delivery state, in milliseconds. The default is ``DeliveryState/tick``.
     package init(ledger: (any CampaignLedger)?, process: String, lifetime: Int64, isShared: Bool = true, tick: Int64? = nil) {
         (self.ledger, self.process, self.lifetime) = (ledger, process, lifetime)
         self.tick = tick ?? DeliveryState.tick
         self.isShared = isShared && ledger != nil
     }
 
-    /// What each place of a page is given to; nil where no campaign has it. It may block, as reading the ledger does.
+    /// Returns the allocation of each slot of a page; nil for a slot that no campaign takes. The call may block, because it reads the ledger.
     ///
-    /// - Throws: what the ledger throws.
+    /// - Throws: The errors of the ledger.
     func allocate(_ page: Page, of book: CampaignIndex) throws -> [ServedAd?] {
         adopt(book, now: page.now)
         let holding = book.matchedTargeting(page.facts)
         let key = Self.key(of: page, holding)
         for attempt in 0..<Self.attempts {
-            // Where something was given by another process, there is one.
+            // After a failed claim, another process has served ads to this viewer, so the ledger must be read.
             let exposures = try self.exposures(book, page, asksOthers: attempt > 0)
             if let given = try adopted(page, key, of: book, exposures) { return given }
             let (given, isNew) = allocate(page, holding, key, of: book, exposures)
             guard isNew, let claim = claim(given, page, key, of: book, exposures), let ledger, try !ledger.claim(claim) else {
                 return given
             }
-            // Another process gave the viewer something in between.
+            // Another process served ads to the viewer between the read and the claim.
             release(given.compactMap(\.self), page)
             state.withLock { $0.recentDecisions.forget(key) }
         }
         return page.slots.map { _ in nil }
     }
 
-    /// The same page as another process gave the viewer: it has reserved its places, and noted them for the caps.
+    /// Returns the allocation that another process made for the page and the viewer; nil if there is none or it is no longer valid. The other process
+    /// holds the reservations and has recorded the slots for the caps.
     private func adopted(_ page: Page, _ key: UInt64, of book: CampaignIndex, _ exposures: ViewerFrequency) throws -> [ServedAd?]? {
         guard !exposures.elsewhere.isEmpty || sharesReservations(of: book), page.banned.isEmpty, let viewer = page.facts.viewer, let ledger
         else {
@@ -84,7 +85,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Whether the viewer was given the page before, by this process or another one.
+    /// True if this process or another one has allocated the page for the viewer before.
     func hasAllocated(_ page: Page, of book: CampaignIndex) throws -> Bool {
         let key = Self.key(of: page, book.matchedTargeting(page.facts))
         if state.withLock({ $0.recentDecisions[key] != nil }) { return true }
@@ -92,35 +93,35 @@ package final class AdServer: Sendable {
         return try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now) != nil
     }
 
-    /// Creatives that could not be shown on a page that was given before.
+    /// Returns the creatives that could not be shown when the page was allocated.
     func banned(on page: Page, of book: CampaignIndex) -> [Int32] {
         let key = Self.key(of: page, book.matchedTargeting(page.facts))
         return state.withLock { $0.recentDecisions.banned[key] } ?? []
     }
 
-    /// Tells a page from others: the same in every process.
+    /// Returns a hash that identifies a page, equal in every process.
     private static func seed(of page: Page) -> UInt64 {
         AdDecision.seed(
             page.facts.viewer, UInt64(page.identity), UInt64(bitPattern: page.facts.moment), UInt64(page.slots.count),
             page.slots.first?.layout == .table ? 1 : 0)
     }
 
-    /// What decides where chance does: that of the session, or the page's own.
+    /// Returns the seed of random choices: the seed of the session, or that of the page if there is no session.
     private static func chance(of page: Page) -> UInt64 {
         page.distances.chance == 0 ? seed(of: page) : AdDecision.mix(UInt64(page.distances.chance))
     }
 
-    /// Where a page is remembered: who is another one by what campaigns ask gets another page.
+    /// Returns the key under which a page's allocation is stored. A viewer for whom other targeting conditions hold gets another key.
     private static func key(of page: Page, _ holding: ContiguousArray<UInt64>) -> UInt64 {
         holding.reduce(seed(of: page)) { AdDecision.mix($0 ^ $1) }
     }
 
-    /// Whether places that count for goals may have been given by another process, which has noted the page.
+    /// True if another process may have allocated slots that count for goals, and has recorded the page.
     private func sharesReservations(of book: CampaignIndex) -> Bool {
         isShared && book.reportsPlacements && state.withLock { $0.deliveryState?.hasOthers ?? true }
     }
 
-    /// What is to be noted for the others, and for whoever comes after this process.
+    /// Returns the claim to record in the ledger for other processes and for the successor of this process; nil if there is nothing to record.
     private func claim(
         _ given: [ServedAd?], _ page: Page, _ key: UInt64, of book: CampaignIndex, _ exposures: ViewerFrequency
     ) -> FrequencyCapReservation? {
@@ -134,17 +135,19 @@ package final class AdServer: Sendable {
             now: page.now, until: page.now &+ lifetime)
     }
 
-    /// - Returns: whether anything was given, or it is a page of before.
+    /// Allocates the slots of a page in memory.
+    ///
+    /// - Returns: The allocation. `isNew` is true if this call made a decision and reserved its slots.
     private func allocate(
         _ page: Page, _ holding: ContiguousArray<UInt64>, _ key: UInt64, of book: CampaignIndex, _ exposures: ViewerFrequency
     ) -> (given: [ServedAd?], isNew: Bool) {
         state.withLock { state in
             guard var standing = state.deliveryState, standing.book === book else { return (page.slots.map { _ in nil }, false) }
-            // It is written back below: nothing else refers to it meanwhile.
+            // The state is moved out and stored back below, so this is the only reference and no copy is made.
             state.deliveryState = nil
             defer { state.deliveryState = standing }
             standing.advance(to: page.now)
-            // Where something of it has gone or ended meanwhile, all places are given anew.
+            // If any part of the earlier allocation is gone or has ended, all slots are allocated again.
             if page.banned.isEmpty, var kept = state.recentDecisions[key], kept.count == page.slots.count,
                 zip(kept, page.slots).allSatisfy({ given, place in
                     given.map { Self.isValid($0, at: place, standing, page.now) } ?? true
@@ -156,7 +159,7 @@ package final class AdServer: Sendable {
                 return (kept, false)
             }
             let caps = exposures.room(of: book, for: page.facts.viewer, besides: state.pending, now: page.now)
-            // Who has no name has some address, known or not.
+            // An anonymous viewer always has a nonzero address; an unknown address counts as 1.
             let address = page.facts.viewer == nil ? max(1, page.facts.address) : 0
             var decision = AdDecision(
                 book, matchedTargeting: holding, caps: caps, seed: Self.chance(of: page), apart: page.distances, only: page.only,
@@ -187,7 +190,7 @@ package final class AdServer: Sendable {
                     state.pending.add(one.campaign, to: viewer, now: page.now, lifetime: lifetime)
                 }
             }
-            // Where nobody had a place, whoever comes meanwhile may have it.
+            // An allocation without any ad is not stored, so a slot that becomes available can be used by the next request.
             if given.contains(where: { $0 != nil }) {
                 state.recentDecisions.store(given, as: key, besides: page.banned, now: page.now, lifetime: lifetime)
             }
@@ -195,7 +198,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Has places that were just given be free again: what they were given to cannot be shown there.
+    /// Returns slots that were just allocated, because their creatives cannot be shown on the page.
     func release(_ given: [ServedAd], _ page: Page) {
         guard page.facts.allocates else { return }
         state.withLock { state in
@@ -208,7 +211,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Whether a campaign's goal is reached, in all or for its day, as far as this process knows.
+    /// True if a campaign has reached its total goal, or its daily goal for today, as far as this process knows.
     func isReached(_ campaign: String, at now: Int64) -> Bool {
         state.withLock { state in
             state.deliveryState?.advance(to: now)
@@ -217,7 +220,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Notes what the ledger has counted. To be told of each commit, in its completion.
+    /// Counts events that the ledger has committed. The completion of each commit must call this method.
     package func eventsDidCommit(_ events: [LedgerEvent], _ verdicts: [Verdict]) {
         guard events.contains(where: { $0.showing?.campaign != nil }) else { return }
         state.withLock { state in
@@ -231,9 +234,9 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Exchanges with the other processes of the ledger where it is time for that. To be called a few times a second; it may block.
+    /// Exchanges leases with the other processes of the ledger if an exchange is due. Callers invoke it a few times per second. The call may block.
     ///
-    /// - Throws: what the ledger throws. What this process holds stays then, until the others may take it to be gone.
+    /// - Throws: The errors of the ledger. The leases of this process then stay valid until they expire for the others.
     package func exchange(now: Int64) throws {
         guard isShared, let ledger else { return }
         let due = state.withLock { state -> DeliveryState.Exchange in
@@ -248,7 +251,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Gives back what this process holds; it gives nothing more that has a goal. It may block.
+    /// Returns the leases of this process; campaigns with a goal get no further slots. The call may block.
     package func shutdown(now: Int64) throws {
         guard isShared, let ledger else { return }
         try loadLock.withLock { _ in
@@ -267,12 +270,14 @@ package final class AdServer: Sendable {
             presence: DeliveryState.leaseDuration)
     }
 
-    /// - Parameter isNeeded: asked in turn: another one may have exchanged meanwhile.
+    /// Exchanges leases with the other processes, one exchange at a time.
+    ///
+    /// - Parameter isNeeded: Decides under the lock if the exchange is still necessary, because another thread may have exchanged in the meantime.
     private func exchangeAll(_ ledger: any CampaignLedger, now: Int64, if isNeeded: (borrowing State) -> Bool = { !$0.hasLeft }) throws {
         try loadLock.withLock { _ in
             guard state.withLock({ isNeeded($0) }), let questions = state.withLock({ $0.deliveryState?.questions(at: now) }) else { return }
             do {
-                // Another book may come meanwhile: what is known of a campaign goes on with it.
+                // The campaign index may be replaced during the exchange. The state of each campaign moves to the new index.
                 try ledger.exchange(question(of: questions, now: now)) { [self] situation in
                     state.withLock { $0.deliveryState?.proposeLeases(situation, to: questions, at: now) } ?? SharedBudgetLeases([:])
                 }
@@ -290,18 +295,18 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Learns how the campaigns of a book stand, before the first page asks. It may block.
+    /// Loads the delivery state of an index before the first page is served. The call may block.
     ///
-    /// - Throws: what the ledger throws.
+    /// - Throws: The errors of the ledger.
     package func begin(_ book: CampaignIndex, now: Int64) throws {
         replaceCampaigns(book, now: now)
         try exchangeIfBlind(now: now)
     }
 
-    /// Those that share the ledger and give places, with this one; nil where that has not been found out.
+    /// The number of processes that share the ledger and serve ads, including this one; nil before the first exchange.
     package var processes: Int? { state.withLock { $0.deliveryState?.processes.map { Int($0) } } }
 
-    /// How each campaign of a book stands, as this process knows it. It may block.
+    /// Returns the progress of each campaign of an index, as this process knows it. The call may block.
     package func progress(of book: CampaignIndex, now: Int64) -> [CampaignProgress] {
         adopt(book, now: now)
         var progress = state.withLock { state -> [CampaignProgress] in
@@ -309,7 +314,7 @@ package final class AdServer: Sendable {
             guard let standing = state.deliveryState, standing.book === book else { return [] }
             return book.campaigns.indices.map { standing.progress($0, at: now) }
         }
-        // Of campaigns without goals nothing is counted along.
+        // The delivery state has no counts for campaigns without a goal, so the ledger provides them.
         let others = progress.indices.filter { progress[$0].delivered == nil }
         guard let ledger, !others.isEmpty else { return progress }
         let delivered = (try? ledger.delivered(others.map { DeliveryQuery(progress[$0].campaign, at: now) })) ?? []
@@ -317,13 +322,13 @@ package final class AdServer: Sendable {
         return progress
     }
 
-    /// What the ledger has counted of campaigns that are in no book; nothing where it cannot be read. It may block.
+    /// Returns the counts of campaigns that are in no index; an empty array if the ledger cannot be read. The call may block.
     package func delivered(_ campaigns: [Campaign], now: Int64) -> [DeliveryCount] {
         guard let ledger, !campaigns.isEmpty else { return [] }
         return (try? ledger.delivered(campaigns.map { DeliveryQuery($0, at: now) })) ?? []
     }
 
-    /// Why the campaigns of a page's places were or were not chosen: for each place, one entry for each campaign; nil for the chosen one.
+    /// Explains the allocation of a page: for each slot and campaign, the reason why the campaign was not chosen; nil for the chosen one.
     func explain(_ page: Page, of book: CampaignIndex, served: [ServedAd?]) throws -> [[IneligibilityReason?]] {
         adopt(book, now: page.now)
         let holding = book.matchedTargeting(page.facts)
@@ -360,12 +365,12 @@ package final class AdServer: Sendable {
         }
     }
 
-    // MARK: What is known
+    // MARK: Delivery state
 
-    /// Has the campaigns of a book be those in force, with all that is known of their goals. It may block, where something is not.
+    /// Makes an index current and keeps the delivery state of its campaigns. The call may block if the state of a goal is unknown.
     private func adopt(_ book: CampaignIndex, now: Int64) {
         replaceCampaigns(book, now: now)
-        // A page does without the campaigns of which nothing is known, where the ledger cannot be asked.
+        // If the ledger cannot be read, the page is served without the campaigns whose delivery is unknown.
         try? exchangeIfBlind(now: now)
     }
 
@@ -391,18 +396,20 @@ package final class AdServer: Sendable {
         try exchangeAll(ledger, now: now, if: isBlind)
     }
 
-    /// - Parameter asksOthers: whether to look for what other processes gave also where there are none.
+    /// Returns the impressions and reservations of the page's viewer.
+    ///
+    /// - Parameter asksOthers: True to read the reservations of other processes even if no other process is known.
     private func exposures(_ book: CampaignIndex, _ page: Page, asksOthers: Bool) throws -> ViewerFrequency {
         guard book.hasCaps, let viewer = page.facts.viewer, let ledger else { return ViewerFrequency() }
-        // In this order: what is seen in between counts twice and not never.
+        // Reservations are read before impressions: an impression between the two reads then counts twice instead of never.
         let mayHaveOthers = isShared && state.withLock { $0.deliveryState?.mayHaveOthers(at: page.now) ?? true }
         let elsewhere = asksOthers || mayHaveOthers ? try ledger.served(to: viewer, besides: process, now: page.now) : []
         let seen = try ledger.exposures(of: viewer, since: page.now - Int64(book.longestCapWindow) * 1_000)
-        // What is to come was written by a clock that was ahead.
+        // Impressions in the future were recorded by a clock that was ahead.
         return ViewerFrequency(seen: seen.filter { $0.at <= page.now + CellTokens.skew }, elsewhere: elsewhere)
     }
 
-    /// Whether a place may still show what it was given to.
+    /// True if an earlier allocation of a slot is still valid.
     private static func isValid(_ given: ServedAd, at place: AdSlotContext, _ standing: DeliveryState, _ now: Int64) -> Bool {
         guard let index = standing.book.index(of: given.campaign), standing.book.number(of: given.creative) != nil else { return false }
         let obstacle = IneligibilityReason(rawValue: standing.current.obstacles[index])

@@ -1,24 +1,27 @@
-/// What one process knows of a campaign's goal: what is delivered, what others have given out, and what it may still give itself. Pure.
+/// A lease on a campaign's goal: the units that one process may serve without coordination. It also holds the delivery counts and the slots that
+/// other processes have reserved. It is a pure value without input or output.
 struct BudgetLease {
     private(set) var delivered = DeliveryCount()
-    /// Given out by the other processes, and neither seen nor over.
+    /// The slots that other processes reserved and that have neither an impression nor expired.
     private(set) var others: Int64 = 0
-    /// What this process may still give.
+    /// The number of slots that this process may still serve.
     private(set) var remaining: Int64 = 0
-    /// Milliseconds since 1970-01-01 UTC; of which day ``Delivered/today`` is.
+    /// The start of the day of ``DeliveryCount/today``, in milliseconds since 1970-01-01 UTC. The minimum means that the counts are unknown.
     private var day: Int64 = .min
-    /// What it will hold once the exchange that goes on is on disk.
+    /// The size of the lease after the current exchange is on disk; nil if no exchange is in progress.
     private var proposed: Int64?
-    /// What it could hold at the last exchange, and what of that it took.
+    /// The result of the last exchange: the number of slots that were left of the goal, and the number that this lease took.
     private var lastGrant: (of: Int64, count: Int64) = (0, 0)
 
-    /// Whether what is delivered has been told.
+    /// A Boolean value indicating whether the delivery counts are known.
     var isKnown: Bool { day != .min }
 
-    /// Whether half of what it took at the last exchange is gone, and it could have taken more.
+    /// True if half of the last grant is used and a larger grant was possible.
     var isRunningLow: Bool { lastGrant.count < lastGrant.of && remaining * 2 <= lastGrant.count }
 
-    /// Why nothing more may be given, where so many count as delivered besides.
+    /// Returns the reason why the goal allows no more slots; nil if it allows one.
+    ///
+    /// - Parameter reserved: The number of slots that count as delivered in addition to the counts.
     func obstacle(_ goal: Campaign.Goal?, reserved: Int64 = 0) -> IneligibilityReason? {
         goal?.obstacle(delivered.total + reserved, delivered.today + reserved)
     }
@@ -27,17 +30,19 @@ struct BudgetLease {
         (self.delivered, self.day, self.others) = (delivered, day, others)
     }
 
-    /// Where nothing was told.
+    /// Starts with counts of 0 if they are unknown.
     mutating func beginWithNothing(on day: Int64) { if !isKnown { self.day = day } }
 
-    /// Whether that is another day than before.
+    /// Changes the day and resets its count.
+    ///
+    /// - Returns: True if the day differs from the previous one.
     mutating func advance(to day: Int64) -> Bool {
         guard self.day != day else { return false }
         (self.day, delivered.today) = (day, 0)
         return true
     }
 
-    /// What is delivered has to be told anew.
+    /// Marks the delivery counts as unknown, so that they are read again.
     mutating func forget() { day = .min }
 
     mutating func countOne() {
@@ -45,9 +50,9 @@ struct BudgetLease {
         delivered.today += 1
     }
 
-    // MARK: What it may give
+    // MARK: Lease
 
-    /// Offers a part of what is left; until that is on disk it holds no more than before.
+    /// Proposes a lease on a part of the remaining goal. Until the proposal is on disk, the lease does not grow.
     mutating func propose(_ count: Int64, of left: Int64) {
         (proposed, remaining, lastGrant) = (count, min(remaining, count), (left, count))
     }
