@@ -63,8 +63,8 @@ package final class AdServer: Sendable {
         return page.slots.map { _ in nil }
     }
 
-    /// Returns the allocation that another process made for the page and the viewer; nil if there is none or it is no longer valid. The other process
-    /// holds the reservations and has recorded the slots for the caps.
+    /// Returns the allocation that another process made for the page and the viewer; nil without a valid one. The other process holds the
+    /// reservations and has recorded the slots for the caps.
     private func adopted(_ page: Page, _ key: UInt64, of book: CampaignIndex, _ exposures: ViewerFrequency) throws -> [ServedAd?]? {
         guard !exposures.elsewhere.isEmpty || sharesReservations(of: book), page.banned.isEmpty, let viewer = page.facts.viewer, let ledger
         else {

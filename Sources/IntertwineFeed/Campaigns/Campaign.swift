@@ -1,18 +1,18 @@
-/// Advertisements that somebody pays for: which, from when until when, how often, and for whom.
+/// A campaign: a paid set of creatives with dates, goal, frequency caps, targeting and weight.
 package struct Campaign: Sendable, Hashable {
-    /// Which campaigns are asked before which.
+    /// The priority of a campaign. Campaigns of a higher priority are considered first.
     package enum Priority: String, Sendable, Hashable, CaseIterable {
         case sponsorship, standard, house
     }
 
     package enum Pacing: String, Sendable, Hashable, CaseIterable {
-        /// Spread over the time that there is.
+        /// Delivery is spread over the campaign dates, or over the day.
         case even
-        /// As soon as there are places.
+        /// Delivery is as fast as ad slots allow.
         case asap
     }
 
-    /// How much is to be delivered; of either count one at the least.
+    /// The amount to deliver: a total, a daily amount, or both.
     package struct Goal: Sendable, Hashable {
         package enum Unit: String, Sendable, Hashable, CaseIterable {
             case impressions, clicks
@@ -20,21 +20,21 @@ package struct Campaign: Sendable, Hashable {
 
         package var unit: Unit
         package var total: Int?
-        /// In each day of the campaign's zone.
+        /// The amount for each day in the campaign's time zone.
         package var daily: Int?
 
-        /// What the ledger calls it.
+        /// The kind of ledger event that counts for the goal.
         package var kind: LedgerEvent.Kind { unit == .impressions ? .impression : .click }
     }
 
-    /// A viewer sees the campaign so often at the most in any stretch of so long.
+    /// A frequency cap: a viewer sees the campaign at most `count` times in any period of `window` seconds.
     package struct FrequencyCap: Sendable, Hashable {
         package var count: Int
-        /// Seconds.
+        /// The length of the period, in seconds.
         package var window: Int
     }
 
-    /// What is said of an advertisement being one.
+    /// The text that identifies an ad as advertising.
     package struct Disclosure: Sendable, Hashable {
         package var label: String
         package var advertiser: String
@@ -44,12 +44,12 @@ package struct Campaign: Sendable, Hashable {
 
     package var id: String
     package var advertiser: String
-    /// Ids of advertisements, or of their cells where they are of another kind.
+    /// The ids of the ads. For items of another kind, the ids of their cells.
     package var creatives: [String]
-    /// Milliseconds since 1970-01-01 UTC; nil for always.
+    /// The start in milliseconds since 1970-01-01 UTC; nil if the campaign has no start.
     package var starts: Int64?
     package var ends: Int64?
-    /// Whether it is stopped until this is taken back.
+    /// A Boolean value indicating whether the campaign is paused.
     package var isPaused = false
     package var zone = CampaignTimeZone.utc
     package var priority = Priority.standard
@@ -58,54 +58,54 @@ package struct Campaign: Sendable, Hashable {
     package var pacing = Pacing.asap
     package var caps: [FrequencyCap] = []
     package var targeting = Targeting()
-    /// No two campaigns of one label stand on a page.
+    /// The labels of the campaign. Two campaigns with a common label are never shown on one page.
     package var labels: [String] = []
     package var disclosure: Disclosure?
-    /// Whom it has called, besides what its creatives do.
+    /// The trackers that are called in addition to those of the creatives.
     package var trackers = Trackers()
 
     package init(id: String, advertiser: String, creatives: [String]) {
         (self.id, self.advertiser, self.creatives) = (id, advertiser, creatives)
     }
 
-    /// The longest window of the caps in seconds; 0 without caps.
+    /// The longest window of all caps, in seconds; 0 without caps.
     package var longestCapWindow: Int { caps.map(\.window).max() ?? 0 }
 
-    /// Whether it can be shown at a moment, as far as its dates go, and is not paused.
+    /// True if the campaign's dates include the moment and the campaign is not paused.
     package func isRunning(at now: Int64) -> Bool { !isPaused && !(starts.map { now < $0 } ?? false) && !(ends.map { now >= $0 } ?? false) }
 }
 
-/// Whom a campaign is shown to: everybody, where nothing is said.
+/// The targeting of a campaign: the slots, times and viewers that it is shown to. An empty value has no restrictions.
 package struct Targeting: Sendable, Hashable {
     package static let weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
     package var feeds: [String] = []
     package var sections: [String] = []
     package var layouts: [CellLayout] = []
-    /// Language ranges (RFC 4647), one of which has to take in a language that the client wants.
+    /// Language ranges (RFC 4647). One range must match a language that the client accepts.
     package var locales: [String] = []
-    /// Hours of the day in the campaign's zone, 0 to 23, as bits.
+    /// The hours of the day in the campaign's time zone, from 0 to 23, as a bit set.
     package var hours: UInt32 = 0xFF_FFFF
-    /// Days of the week, Monday first, as bits.
+    /// The days of the week, from Monday in bit 0, as a bit set.
     package var days: UInt8 = 0x7F
-    /// Attributes of the viewer as `name=value`: one of them at least, all, none.
+    /// Viewer attributes as `name=value`. The viewer must have at least one of `any`, all of `all`, and none of `none`.
     package var any: [String] = []
-    /// Whether `any` is an empty list: no viewer has one of none.
+    /// A Boolean value indicating whether `any` is declared as an empty list, which no viewer matches.
     package var fitsNobody = false
     package var all: [String] = []
     package var none: [String] = []
 
     package init() {}
 
-    /// Whether it depends on who asks, and not on where and when alone.
+    /// True if the targeting depends on the viewer or client, and not only on slot and time.
     var asksViewer: Bool { !locales.isEmpty || !any.isEmpty || !all.isEmpty || !none.isEmpty }
 
-    /// Whether it leaves out any time of the week.
+    /// True if the targeting excludes an hour of the week.
     var hasTimes: Bool { hours != 0xFF_FFFF || days != 0x7F }
 }
 
 extension Campaign.Disclosure {
-    /// `"disclosure": {"disclosure": {"label": …, "advertiser": …}}`
+    /// The binding of the disclosure: `"disclosure": {"disclosure": {"label": …, "advertiser": …}}`.
     var binding: Binding {
         Binding(
             "disclosure",

@@ -1,29 +1,30 @@
 package import IntertwinePrimitives
 import Synchronization
 
-/// What campaigns would deliver to so many viewers in so many days: the decisions that pages get, in a time that is made up, without a store.
+/// A forecast of delivery: it simulates campaigns, viewers and days with the real allocation logic, in simulated time and without a
+/// store.
 ///
-/// Requests come evenly over the time, each of a viewer by chance, for the page after the viewer's last one of that day; what is seen is told some
-/// seconds later, to any of the processes. The same settings give the same forecast.
+/// Requests are spread evenly over the time. Each request belongs to a random viewer and asks for the page after that viewer's last one
+/// of the day. An impression is reported 3 seconds later, to any of the processes. Equal settings give an equal forecast.
 package struct CampaignForecast: Sendable {
     package var viewers = 10_000
     package var days = 7
-    /// In all.
+    /// The total number of page requests.
     package var requests = 100_000
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The start of the simulation in milliseconds since 1970-01-01 UTC.
     package var start: Int64
-    /// Of places that are given, how many are seen, and of those how many are clicked.
+    /// The share of allocated slots that get an impression. `clicked` is the share of these impressions that get a click.
     package var seen = 1.0
     package var clicked = 0.01
     package var placement: any AdPlacement = MidpointPlacement()
     package var spacing = AdSpacing()
-    /// Content items on a page.
+    /// The number of content items on a page.
     package var limit = FeedRequest.defaultLimit
     package var processes = 1
     package var slot = AdSlotContext(feed: "main")
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
-    /// Milliseconds.
+    /// The lifetime of a reservation, in milliseconds.
     package var reservation: Int64 = 300_000
 
     package init(start: Int64) {
@@ -34,24 +35,25 @@ package struct CampaignForecast: Sendable {
         package var campaign: String
         package var impressions = 0
         package var clicks = 0
-        /// Viewers that it is shown to more than once count each time; here they count once.
+        /// The number of distinct viewers with at least one impression.
         package var viewers = 0
-        /// Of the goal's unit, by days of the simulation.
+        /// The delivery in units of the goal, for each day of the simulation.
         package var days: [Int]
-        /// What its goal asks for in the time that is simulated; nil without a goal.
+        /// The part of the goal that is due in the simulated time; nil without a goal.
         package var goal: Int?
-        /// Why none of the pages that are simulated can have it; nil where some can.
+        /// The reason why no simulated page can show the campaign; nil if some page can.
         package var obstacle: IneligibilityReason?
     }
 
     private static let delay: Int64 = 3_000
     private static let exchange: Int64 = 500
-    /// What a service works out ten times a second, and hears from the others twice, is done as often as there are so many pages here, but for
-    /// that it is done every five seconds at the least: few of its pages come at one time.
+    /// The number of pages between two evaluations of the delivery state, and between two exchanges. The time between them is at most
+    /// `longest`, 5 seconds. Why: A service evaluates 10 times per second and exchanges twice per second; simulated pages are further apart,
+    /// so this rate is not needed.
     private static let pages: Int64 = 16
     private static let longest: Int64 = 5_000
 
-    /// How far a viewer has come in a day.
+    /// The position of a viewer's pagination in one day.
     private struct Session {
         var shown: ShownAds?
         var items: Int64 = 0
@@ -62,7 +64,9 @@ package struct CampaignForecast: Sendable {
         var events: [LedgerEvent]
     }
 
-    /// By the campaigns' ids.
+    /// Runs the simulation.
+    ///
+    /// - Returns: One forecast for each campaign, in the order of `campaigns`.
     package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
         let book = CampaignIndex(campaigns) { (CreativeID(kind: "advertisement", id: $0), CellLayout.allCases) }
         let ledger = SimulatedLedger()
@@ -164,7 +168,7 @@ package struct CampaignForecast: Sendable {
         return Session(shown: distances.beside(.forward), items: session.items + Int64(limit))
     }
 
-    /// As far as place, attributes and languages go, which all pages have in common.
+    /// Returns the reason why slot, attributes or languages exclude a campaign; nil if they do not. All simulated pages have these in common.
     private func obstacle(of campaign: Campaign, in book: CampaignIndex) -> IneligibilityReason? {
         guard let index = book.index(of: campaign.id) else { return nil }
         if let obstacle = book.obstacle(of: index, at: slot) { return obstacle }
@@ -172,7 +176,7 @@ package struct CampaignForecast: Sendable {
         return book.candidates(at: slot).entries.first { $0.index == index }.flatMap { AdDecision.obstacle(of: $0.rules, book, holding) }
     }
 
-    /// What is due at the end of the time.
+    /// Returns the part of the goal that is due in the simulated time.
     private func goal(of campaign: Campaign, span: Int64) -> Int? {
         guard let goal = campaign.goal else { return nil }
         let end = start + span
@@ -182,13 +186,13 @@ package struct CampaignForecast: Sendable {
             func share(_ moment: Int64) -> Double {
                 pace.share(from: campaign.starts ?? start, to: campaign.ends ?? end, at: moment)
             }
-            // One that has no hour to be shown in is behind with all of it.
+            // An evenly paced campaign without an hour of delivery within its dates is behind with its whole goal.
             let isWithin = (campaign.starts ?? start) >= start && (campaign.ends.map { $0 > start && $0 <= end } ?? false)
             let part = share(end) - share(start)
             due.append(campaign.pacing == .even && !(isWithin && part == 0) ? Int(Double(total) * part) : total)
         }
         if goal.daily != nil {
-            // Of each day of its zone what is due by its end, or by that of the time, but for what was due before.
+            // For each day of the campaign's zone: the amount due at the end of the day or of the simulation, minus the amount due before the start.
             let (from, to) = (max(start, campaign.starts ?? start), min(end, campaign.ends ?? end))
             let pace = CampaignPace(campaign)
             var (sum, moment): (Int64, Int64) = (0, from)
@@ -210,11 +214,11 @@ package struct CampaignForecast: Sendable {
     }
 }
 
-/// What the processes of a simulation share.
+/// The ledger that the simulated processes share.
 private final class SimulatedLedger: CampaignLedger {
     private struct State {
         var totals: [String: Int64] = [:]
-        /// By quarters of an hour.
+        /// The counts by quarter of an hour.
         var spans: [String: [Int64: Int64]] = [:]
         var exposures: [String: [FrequencyCount]] = [:]
         var holdings: [String: SharedBudgetLeases] = [:]

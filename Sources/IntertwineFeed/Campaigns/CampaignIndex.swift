@@ -1,7 +1,7 @@
 package import IntertwinePrimitives
 import Synchronization
 
-/// A place for an advertisement, as far as campaigns tell places apart.
+/// The properties of an ad slot that targeting can depend on.
 package struct AdSlotContext: Sendable, Hashable {
     package var feed: String
     package var section: String?
@@ -12,7 +12,7 @@ package struct AdSlotContext: Sendable, Hashable {
     }
 }
 
-/// An advertisement that a campaign shows.
+/// The kind and id of an item that a campaign shows as an ad.
 package struct CreativeID: Sendable, Hashable {
     package var kind: String
     package var id: String
@@ -24,20 +24,21 @@ package struct CreativeID: Sendable, Hashable {
     init(_ item: FeedItem) { self.init(kind: item.kind, id: item.id) }
 }
 
-/// All campaigns that there are, made ready to be chosen from: immutable, and made anew where one of them changes.
+/// An immutable index of all campaigns, prepared for allocation. If a campaign changes, a new index is built.
 ///
-/// A place's shelf has the campaigns that it can be given to in the order of their priorities: what is the same for all who ask is sorted out when
-/// the shelf is made, what is asked of a request are a few bits, and those that have the same bits have a ``WeightedSelector`` in common.
+/// Each kind of ad slot has a candidate list: the campaigns that the slot can show, by priority. Conditions that do not depend on the
+/// request are evaluated when the list is built. Conditions of the request are a bit set, and requests with equal bits share a
+/// ``WeightedSelector``.
 package final class CampaignIndex: Sendable {
-    /// Whether it has no campaign, and withholds nothing.
+    /// True if the index has no campaigns and no withheld creatives.
     var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty }
 
-    /// A file has no more than so many, nor has a store: whoever writes another one is refused.
+    /// The maximum number of campaigns in a file, and in a store. A write beyond the limit is rejected.
     package static let limit = 10_000
-    /// What is said of one too many.
+    /// The message for a campaign beyond the limit.
     package static let surplus = "there are \(limit) campaigns already, and no more than that are taken"
 
-    /// Where among the book's rules those of a campaign begin, and where those of each sort end.
+    /// The offsets of one campaign's conditions in the `rules` of the index: the start, and the end of each group.
     struct Rules: Sendable {
         var start: Int32
         var any: Int32
@@ -46,18 +47,18 @@ package final class CampaignIndex: Sendable {
         var locales: Int32
     }
 
-    /// The campaigns that a place can be given to, by their priority.
+    /// The campaigns that a kind of ad slot can show, by priority.
     final class CandidateList: Sendable {
         struct Candidate: Sendable {
-            /// Among the book's campaigns.
+            /// The index of the campaign in `campaigns`.
             var index: Int32
             var tier: UInt8
             var hasRules: Bool
-            /// Of its caps for each viewer; the largest number where it has none.
+            /// The smallest count of the campaign's frequency caps; the largest number without caps.
             var smallestCap: Int32
             var weight: Float
             var rules: Rules
-            /// Where in the shelf its creatives stand, and in the book its labels.
+            /// The range of the campaign's creatives in the candidate list. `labels` is the range of its labels in the index.
             var creatives: Range<Int32>
             var labels: Range<Int32>
 
@@ -85,40 +86,41 @@ package final class CampaignIndex: Sendable {
         }
     }
 
-    /// By priority and id.
+    /// The campaigns, sorted by priority and id.
     package let campaigns: [Campaign]
-    /// Of each campaign those that there are, as numbers among ``creatives``, by layout.
+    /// The existing creatives of each campaign, by layout, as indices into ``creatives``.
     private let fitting: [[CellLayout: [Int32]]]
     package let creatives: [CreativeID]
     private let numbers: [CreativeID: Int32]
-    /// From this number on, creatives of campaigns that are stopped, and of no other; and of them, those of campaigns that are there no more.
+    /// The first index of creatives that only stopped campaigns name. From `firstFormer` on, the creatives belong to campaigns that no longer
+    /// name them.
     private let firstWithheld: Int32
     private let firstFormer: Int32
-    /// Advertisements that belong to campaigns, and that none names any more; with the ids of those.
+    /// Ads that belong to campaigns but are no longer named by any, with the ids of these campaigns.
     package let former: [CreativeID: [String]]
     private let indices: [String: Int]
-    /// What is asked of requests: attributes, and languages in lower case behind a colon.
+    /// The numbers of the conditions on requests: attributes, and languages in lower case after a colon.
     private let conditions: [String: Int32]
     let rules: ContiguousArray<Int32>
     private let ends: [Rules]
-    /// Of all campaigns, one after the other.
+    /// The labels of all campaigns, concatenated.
     let labels: ContiguousArray<AdKey>
-    /// Of ``creatives``.
+    /// The keys of ``creatives``, in the order of that array.
     let keys: ContiguousArray<AdKey>
     private let labelRanges: [Range<Int32>]
     private let asksLanguages: Bool
-    /// The longest window of all caps in seconds; 0 without caps.
+    /// The longest window of all caps of all campaigns, in seconds; 0 without caps.
     let longestCapWindow: Int
-    /// Whether any goal counts places.
+    /// A Boolean value indicating whether any goal counts impressions.
     let reportsPlacements: Bool
-    /// From the first start to the last end, by feed.
+    /// The range from the first start to the last end of the campaigns of each feed.
     private let spans: [String: Range<Int64>]
     private let shelves = Mutex<[AdSlotContext: CandidateList]>([:])
 
     /// - Parameters:
-    ///   - withheld: creatives of campaigns that are taken down: they are no house ads either.
-    ///   - former: advertisements that belong to campaigns, and that none names any more: they are no house ads either.
-    ///   - creative: the advertisement that a campaign names, and the layouts that show it; nil where there is none.
+    ///   - withheld: The creatives of campaigns that are taken down. They are not house ads.
+    ///   - former: Ads that belong to campaigns but are no longer named by any. They are not house ads.
+    ///   - creative: Returns the ad that a campaign names and the layouts that can show it; nil if the ad does not exist.
     package init(
         _ campaigns: [Campaign], withheld: [String] = [], former: Set<CampaignMembership> = [],
         creative: (String) -> (creative: CreativeID, layouts: [CellLayout])?
@@ -192,22 +194,23 @@ package final class CampaignIndex: Sendable {
 
     func number(of creative: CreativeID) -> Int32? { numbers[creative] }
 
-    /// The advertisements that are taken down with the campaigns that they are in.
+    /// The ads that are taken down together with all campaigns that name them.
     var takenDown: ArraySlice<CreativeID> { creatives[Int(firstWithheld)..<Int(firstFormer)] }
 
-    /// Whether an advertisement is gone with the campaigns that it is in, or was in.
+    /// True if an ad belongs only to campaigns that are taken down or no longer name it.
     func isExclusive(_ creative: CreativeID) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
 
-    /// Holds for viewers of whose attributes some are not known: any may be one that a campaign excludes. No attribute is called so.
+    /// A condition that holds if the viewer has attributes that are not known. Any unknown attribute may be one that a campaign excludes. The
+    /// empty string is not a valid attribute.
     private static let unknownAttributes = ""
 
-    /// Whether any creative of a campaign is there, with a cell in a layout that it is shown in.
+    /// True if any creative of a campaign exists and has a cell in a layout that the campaign targets.
     func hasCreatives(_ index: Int) -> Bool {
         let layouts = campaigns[index].targeting.layouts
         return fitting[index].contains { layout, creatives in !creatives.isEmpty && (layouts.isEmpty || layouts.contains(layout)) }
     }
 
-    /// Why a campaign is never shown at a place, whoever asks and whenever.
+    /// Returns the reason why a campaign is never shown in a slot, for any viewer at any time; nil if it can be.
     func obstacle(of index: Int, at place: AdSlotContext) -> IneligibilityReason? {
         let targeting = campaigns[index].targeting
         if targeting.fitsNobody { return .attributes }
@@ -234,12 +237,12 @@ package final class CampaignIndex: Sendable {
                     rules: ends[index], creatives: start..<Int32(clamping: creatives.count), labels: labelRanges[index]))
         }
         let shelf = CandidateList(entries, creatives)
-        // As many places as there are feeds, sections and layouts.
+        // The number of entries is bounded by the number of feeds, sections and layouts.
         shelves.withLock { $0[place] = shelf }
         return shelf
     }
 
-    /// Which of the conditions hold for a request, as bits.
+    /// Returns the conditions that hold for a request, as a bit set.
     func matchedTargeting(_ facts: TargetingContext) -> ContiguousArray<UInt64> {
         var bits = ContiguousArray<UInt64>(repeating: 0, count: (conditions.count + 63) / 64)
         func note(_ condition: String) {
@@ -252,29 +255,29 @@ package final class CampaignIndex: Sendable {
         return bits
     }
 
-    /// Whether an advertisement is in a campaign, be it one that does not run: no house shows it.
+    /// True if an ad belongs to a campaign, running or not. It is then not shown as a house ad.
     func hasCreative(_ row: ItemRow) -> Bool {
         guard !numbers.isEmpty else { return false }
         return hasCreative(
             CreativeID(kind: String(decoding: row.kind, as: UTF8.self), id: String(decoding: row.id, as: UTF8.self)))
     }
 
-    /// The same for an advertisement by its kind and id.
+    /// True if the ad with this kind and id belongs to a campaign, running or not.
     func hasCreative(_ creative: CreativeID) -> Bool { numbers[creative] != nil }
 
-    /// Whether any campaign may be shown in a feed, or in any of them, at a moment, as far as dates go. Asked for every page.
+    /// True if the dates of any campaign of a feed, or of any feed if `feed` is nil, include the moment. Each page request calls this method.
     func hasActiveCampaigns(feed: String?, at now: Int64) -> Bool {
         guard let feed else { return spans.values.contains { $0.contains(now) } }
         return [Self.everyFeed, feed].contains { spans[$0]?.contains(now) ?? false }
     }
 
-    /// Of them all; nil where there are none.
+    /// The range from the first start to the last end of all campaigns; nil without campaigns.
     var span: Range<Int64>? {
         guard let start = spans.values.map(\.lowerBound).min(), let end = spans.values.map(\.upperBound).max() else { return nil }
         return start..<end
     }
 
-    /// No feed's name.
+    /// The key of campaigns without a feed restriction. The empty string is not the name of a feed.
     private static let everyFeed = ""
 
     private static func spans(_ campaigns: [Campaign]) -> [String: Range<Int64>] {
@@ -290,19 +293,19 @@ package final class CampaignIndex: Sendable {
     }
 }
 
-/// What a request knows that campaigns may ask for.
+/// The facts of a request that campaigns can target.
 package struct TargetingContext: Sendable, Hashable {
-    /// Whom caps are kept for; nil where nobody is named, or wants no trace.
+    /// The viewer whose frequency caps apply; nil if the request names no viewer or the viewer opted out of tracking.
     package var viewer: String?
-    /// Stands for the address of whoever is not named; 0 where it is not known. A hash, another one in each process.
+    /// A hash of the address of an anonymous viewer; 0 if the address is unknown. The hash differs between processes.
     package var address: UInt16 = 0
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
-    /// What tells the showings of a page from those of the same page later on, in milliseconds since 1970-01-01 UTC.
+    /// The period of the request, which separates repeated displays of a page.
     package var moment: Int64
-    /// Whether places are given, and not only looked at.
+    /// A Boolean value indicating whether slots are reserved; false for a preview.
     package var allocates = true
-    /// What the pages before it would have of campaigns, by their ids, where those are looked at as well and nobody was given them.
+    /// The slots that previewed pages before this one would allocate to each campaign, by campaign id. No viewer was served these slots.
     var assumedServed: [String: Int] = [:]
 
     package init(
@@ -312,28 +315,28 @@ package struct TargetingContext: Sendable, Hashable {
         (self.viewer, self.attributes, self.languages, self.moment, self.allocates) = (viewer, attributes, languages, moment, allocates)
     }
 
-    /// What tells a page from others, and from itself for another viewer and at another moment. Never 0.
+    /// Returns a number that differs between pages, viewers and moments. The number is never 0.
     func page(_ identity: UInt32) -> UInt32 {
         max(1, UInt32(truncatingIfNeeded: AdDecision.seed(viewer, UInt64(identity), UInt64(bitPattern: moment))))
     }
 }
 
-/// Why a campaign is not shown at a place.
+/// The reason why a campaign is not shown in a slot.
 package enum IneligibilityReason: UInt8, Sendable, Hashable, CaseIterable {
     case notStarted = 1
     case ended, outsideHours, goalReached, dailyGoalReached
-    /// What is left of the goal is given out and not seen, or other processes' to give.
+    /// The rest of the goal is reserved, or leased to other processes.
     case reserved
     case pacing, unknownDelivery
     case feed, section, layout, noCreative
     case locale, attributes, capped, noViewer, label, creativesShown
-    /// The viewer has dismissed its creatives, or the client knows no cell of theirs.
+    /// The viewer has dismissed the creatives, or the client supports none of their cells.
     case notShown
-    /// Another one was chosen.
+    /// Another campaign was chosen.
     case lost
-    /// Its declaration says so.
+    /// The declaration of the campaign pauses it.
     case paused
 
-    /// Whether it comes from how far the campaign's goal is, and may go as time does.
+    /// True if the reason depends on the progress of the goal, so that it can end as time passes.
     var isOfGoal: Bool { [.goalReached, .dailyGoalReached, .reserved, .pacing].contains(self) }
 }
