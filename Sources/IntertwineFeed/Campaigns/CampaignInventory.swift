@@ -1,6 +1,6 @@
-/// The places for advertisements that campaigns can get, and what requests tell of viewers, as configuration has it.
+/// The ad slots that campaigns can use and the viewer data of requests, as configured.
 package struct CampaignInventory: Sendable {
-    /// A section of a feed; of a feed without sections, all of it.
+    /// A section of a feed, or a whole feed without sections.
     private struct Part {
         var feed: String
         var section: String?
@@ -12,10 +12,10 @@ package struct CampaignInventory: Sendable {
     private let hasViewers: Bool
 
     /// - Parameters:
-    ///   - sources: what each feed shows, by its name.
-    ///   - placement: where advertisements stand in the sections of a feed that have no placement of their own.
-    ///   - hasAttributes: whether requests tell attributes of viewers.
-    ///   - hasViewers: whether requests name viewers.
+    ///   - sources: The data source of each feed, by the feed's name.
+    ///   - placement: Returns the ad placement of a feed, for sections that have no placement of their own.
+    ///   - hasAttributes: True if requests carry viewer attributes.
+    ///   - hasViewers: True if requests identify viewers.
     package init(
         _ sources: [String: any DataSource], placement: (_ feed: String) -> any AdPlacement, hasAttributes: Bool, hasViewers: Bool
     ) {
@@ -34,7 +34,7 @@ package struct CampaignInventory: Sendable {
         (self.hasAttributes, self.hasViewers) = (hasAttributes, hasViewers)
     }
 
-    /// Why no request can get a campaign; nil where one can.
+    /// Returns the reason why no request can show a campaign; nil if some request can.
     fileprivate func blockage(of campaign: Campaign) -> String? {
         let targeting = campaign.targeting
         if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty {
@@ -55,9 +55,9 @@ package struct CampaignInventory: Sendable {
 }
 
 extension Campaign {
-    /// Why it can never be shown, whoever asks and whenever; nil where it can.
+    /// Returns the reason why the campaign can never be shown, for any viewer at any time; nil if it can be.
     ///
-    /// - Parameter inventory: nil where it is not known.
+    /// - Parameter inventory: The available slots; nil if they are unknown.
     package func blockage(in inventory: CampaignInventory?) -> String? {
         if targeting.fitsNobody { return "targeting: any is an empty list, which no viewer fits" }
         if CampaignPace(self).hasNoTime { return "targeting: none of its hours and days is between starts and ends" }
@@ -66,14 +66,14 @@ extension Campaign {
 }
 
 extension Campaigns {
-    /// Why one of a book can never be shown as things are; nil where it can.
+    /// Returns the reason why a campaign of an index cannot be shown in the current state; nil if it can be.
     package func blockage(of id: String, in book: CampaignIndex) -> String? {
         guard let index = book.index(of: id) else { return nil }
         if let reason = book.campaigns[index].blockage(in: inventory) { return reason }
         return book.hasCreatives(index) ? nil : "none of its creatives is there and fits a layout"
     }
 
-    /// The blocked ones among all that have not ended, by their ids, each with the reason.
+    /// Returns the ids of all campaigns that have not ended and cannot be shown, each with the reason.
     package func blockages(in store: any FeedStore, now: Int64) async throws -> [(campaign: String, reason: String)] {
         guard let book = try await book(of: store) else { return [] }
         return book.campaigns.filter { ($0.ends ?? .max) > now }.compactMap { campaign in

@@ -1,5 +1,6 @@
-/// Campaigns as items: `{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1","2"],…}`. They come and go, and are taken down, as
-/// all items do, and no cell shows them.
+/// The item kind of campaigns: `{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1","2"],…}`.
+///
+/// Campaigns are written, removed and taken down as other items are. No cell shows a campaign.
 package struct CampaignKind: ItemKind {
     package let name = Campaign.kind
     package let stream = StreamID.advertisements
@@ -9,10 +10,10 @@ package struct CampaignKind: ItemKind {
     private let file: String
 
     /// - Parameters:
-    ///   - places: the feeds and sections that a campaign may name; nil where they are not known.
-    ///   - creatives: which advertisements its creatives may be.
-    ///   - declared: the ids of campaigns that a file declares: none of the store's may have one.
-    ///   - file: that file, for messages.
+    ///   - places: The feeds and sections that a campaign may name; nil if they are unknown.
+    ///   - creatives: The rules for the names of creatives.
+    ///   - declared: The ids of campaigns that a file declares. A campaign of the store must not use one of them.
+    ///   - file: The name of that file, for messages.
     package init(
         places: ValidTargets? = nil, creatives: CreativeNames = CreativeNames(hasOthers: true), declared: Set<String> = [],
         file: String = ""
@@ -93,7 +94,7 @@ package struct CampaignKind: ItemKind {
 }
 
 extension Campaign {
-    /// Reads a campaign as the store keeps it; nil where it was changed behind the store's back.
+    /// Reads a campaign from its stored item; nil if the item was modified outside the service and is invalid.
     init?(item: FeedItem) {
         guard let value = try? JSONValue(json: item.body) else { return nil }
         var reader = CampaignReader(validTargets: nil)

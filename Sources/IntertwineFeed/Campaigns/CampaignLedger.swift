@@ -1,50 +1,52 @@
-/// What campaigns ask of a ledger. Implemented in Storage; without, what is delivered is known to the process alone, and forgotten with it.
+/// The part of a ledger that campaigns need. Storage implements it. Without a ledger, delivery counts exist in this process only and are
+/// lost when it exits.
 ///
-/// All of it blocks: it is to be called on threads that may be blocked.
+/// All methods block. They must be called on threads that may block.
 package protocol CampaignLedger: Sendable {
-    /// When a viewer saw campaigns that have caps, as far back as they ask.
+    /// Returns the viewer's impressions of campaigns with frequency caps.
     ///
-    /// - Parameter moment: milliseconds since 1970-01-01 UTC: nothing before it.
+    /// - Parameter moment: The earliest impression to return, in milliseconds since 1970-01-01 UTC.
     func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount]
 
-    /// What other processes have given to a viewer of campaigns that have caps, as far as its time is not over; some of it may have been seen.
+    /// Returns the unexpired slots that other processes reserved for a viewer, for campaigns with frequency caps. Some of the slots may
+    /// already have an impression.
     func served(to viewer: String, besides process: String, now: Int64) throws -> [FrequencyCount]
 
-    /// The page that a process gave a viewer and noted with a claim, as ``FrequencyCapReservation/page`` has it; nil where there is none.
+    /// Returns the page that a process recorded for a viewer with a claim, in the form of ``FrequencyCapReservation/page``; nil without one.
     func page(_ key: Int64, of viewer: String, now: Int64) throws -> [UInt8]?
 
-    /// Notes for the other processes what is given to a viewer of campaigns that have caps.
+    /// Records for other processes which slots are reserved for a viewer, for campaigns with frequency caps.
     ///
-    /// - Returns: false, and nothing is noted, where another process has given the viewer something, or something of that is over, since it was
-    ///   read.
+    /// - Returns: True if the claim was recorded. False, without any effect, if another process reserved slots for the viewer since the read,
+    ///   or if a reservation has expired since.
     func claim(_ claim: FrequencyCapReservation) throws -> Bool
 
-    /// What campaigns have delivered, in the order of the questions.
+    /// Returns the delivery counts of campaigns, in the order of the queries.
     func delivered(_ questions: [DeliveryQuery]) throws -> [DeliveryCount]
 
-    /// Advertisements that campaigns of a file named, and that were there then.
+    /// Returns the ads that campaigns of a file have named and that existed at that time.
     func knownCreatives() throws -> Set<CreativeID>
 
-    /// Remembers such advertisements, for good.
+    /// Remembers existing ads that campaigns of a file name. The record is permanent.
     func remember(_ creatives: [CreativeID]) throws
 
-    /// Whether other processes of the ledger give places to campaigns.
+    /// True if other processes of the ledger serve ads for campaigns.
     func hasOthers(besides process: String, now: Int64) throws -> Bool
 
-    /// Reads how goals stand, and writes what a process holds of them from then on, in one transaction in which no other process can.
+    /// Reads the delivery counts of goals and writes the leases of a process, in one transaction that excludes all other processes.
     ///
-    /// Commits of this process's events, whose completion is called before, are among what is delivered, and those whose completion is called
-    /// after are not: who counts along in the completions counts nothing twice.
+    /// The counts include the commits of this process whose completion was called before, and exclude those whose completion is called later.
+    /// A process that also counts in the completions therefore counts each event once.
     ///
-    /// - Parameter hold: what the process holds, in place of what it held before; called within the transaction, and again where that is done
-    ///   anew. What it says must be safe also where the transaction is not committed in the end.
+    /// - Parameter hold: Returns the leases that replace the previous ones of the process. The closure runs within the transaction, and again
+    ///   if the transaction is retried. The leases must be safe even if the transaction is not committed.
     func exchange(_ exchange: BudgetSyncRequest, _ hold: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws
 }
 
 package struct DeliveryQuery: Sendable, Hashable {
     package var campaign: String
     package var kind: LedgerEvent.Kind
-    /// Milliseconds since 1970-01-01 UTC; a quarter of an hour begins then.
+    /// The start of the day in milliseconds since 1970-01-01 UTC. It is the start of a quarter of an hour.
     package var day: Int64
 
     package init(campaign: String, kind: LedgerEvent.Kind, day: Int64) {
@@ -54,7 +56,7 @@ package struct DeliveryQuery: Sendable, Hashable {
 
 package struct DeliveryCount: Sendable, Hashable {
     package var total: Int64
-    /// Since the day began.
+    /// The count since the start of the day.
     package var today: Int64
 
     package init(total: Int64 = 0, today: Int64 = 0) {
@@ -64,7 +66,7 @@ package struct DeliveryCount: Sendable, Hashable {
 
 package struct FrequencyCount: Sendable, Hashable {
     package var campaign: String
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The moment of the impression or reservation, in milliseconds since 1970-01-01 UTC.
     package var at: Int64
     package var count: Int
 
@@ -73,17 +75,17 @@ package struct FrequencyCount: Sendable, Hashable {
     }
 }
 
-/// What a process gives to a viewer of campaigns that have caps.
+/// The slots that a process reserves for a viewer, for campaigns with frequency caps.
 package struct FrequencyCapReservation: Sendable {
     package var viewer: String
     package var process: String
-    /// By campaign that has caps; where there is none, the page alone is noted, whatever others have given.
+    /// The number of slots for each campaign with caps. If it is empty, only the page is recorded, without a check of other reservations.
     package var counts: [String: Int]
-    /// What stands for the page, and what all of its places were given to: whoever is asked for it gives the same.
+    /// The key of the page and the allocation of all its slots. Other processes that serve the page use this allocation.
     package var page: (key: Int64, given: [UInt8])
-    /// Places that the others had given by then.
+    /// The number of slots that other processes had reserved for the viewer when they were read.
     package var known: Int
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The moment of the reservation in milliseconds since 1970-01-01 UTC. `until` is its expiry.
     package var now: Int64
     package var until: Int64
 
@@ -96,18 +98,18 @@ package struct FrequencyCapReservation: Sendable {
     }
 }
 
-/// What a process asks when it exchanges with the others.
+/// The input of an exchange of leases with the other processes.
 package struct BudgetSyncRequest: Sendable {
-    /// Names the process among those of one ledger.
+    /// The name of the process, unique among the processes of the ledger.
     package var process: String
     package var questions: [DeliveryQuery]
-    /// To be told to those that gave them.
+    /// The impressions of slots that other processes reserved. The exchange reports them to those processes.
     package var seen: [RemoteImpressions]
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The current time in milliseconds since 1970-01-01 UTC.
     package var now: Int64
-    /// For how long places that were given are held for those who may still see them. Milliseconds.
+    /// The lifetime of a reservation, in milliseconds.
     package var lifetime: Int64
-    /// For how long the process is taken to be there, and may give what it holds. Milliseconds.
+    /// The time in milliseconds for which the leases of the process are valid and the process counts as present.
     package var presence: Int64
 
     package init(
@@ -118,17 +120,17 @@ package struct BudgetSyncRequest: Sendable {
     }
 }
 
-/// How goals stand at one moment.
+/// The delivery state of goals at the moment of an exchange.
 package struct BudgetSyncState: Sendable, Hashable {
-    /// The answers, in the order of the questions.
+    /// The delivery counts, in the order of the queries.
     package var delivered: [DeliveryCount]
-    /// What the other processes hold together, by campaign. What those that have gone might have given is in nobody's hand.
+    /// The sum of the leases of the other processes, by campaign. The unused leases of a process that has left are released.
     package var others: [String: SharedBudgetLease]
-    /// The other processes that give places to campaigns.
+    /// The number of other processes that serve ads for campaigns.
     package var processes: Int
-    /// How many of them have names before this one's: no two processes have the same place among all.
+    /// The number of other processes whose name sorts before this one. It gives each process a unique rank.
     package var before: Int
-    /// What this process has given and others have seen; it is told once. All of it is among what is delivered.
+    /// The slots of this process whose impressions other processes received. Each impression is reported once and is included in `delivered`.
     package var seen: [RemoteImpressions]
 
     package init(
@@ -140,11 +142,11 @@ package struct BudgetSyncState: Sendable, Hashable {
     }
 }
 
-/// Places of a campaign that are a process's.
+/// The lease of one process on one campaign's goal.
 package struct SharedBudgetLease: Sendable, Hashable {
-    /// Given out and not seen yet.
+    /// The number of reserved slots without an impression.
     package var served: Int
-    /// To be given until the next exchange.
+    /// The number of slots that the process may serve until the next exchange.
     package var allowed: Int
 
     package init(served: Int = 0, allowed: Int = 0) {
@@ -153,9 +155,9 @@ package struct SharedBudgetLease: Sendable, Hashable {
 }
 
 package struct SharedBudgetLeases: Sendable, Hashable {
-    /// By campaign.
+    /// The leases by campaign id.
     package var counts: [String: SharedBudgetLease]
-    /// False for a process that goes.
+    /// A Boolean value indicating whether the process stays present; false at shutdown.
     package var isThere: Bool
 
     package init(_ counts: [String: SharedBudgetLease], isThere: Bool = true) {

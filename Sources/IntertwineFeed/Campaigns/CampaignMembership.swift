@@ -1,8 +1,8 @@
 import Synchronization
 
-/// An advertisement that is, or was, a creative of a campaign: it belongs to the campaign until it is released.
+/// The fact that an ad is or was a creative of a campaign. The ad belongs to the campaign until it is released.
 public struct CampaignMembership: Sendable, Hashable {
-    /// Of the advertisement.
+    /// The kind of the ad. `id` is its id.
     public var kind: String
     public var id: String
     public var campaign: String
@@ -14,18 +14,19 @@ public struct CampaignMembership: Sendable, Hashable {
     package var creative: CreativeID { CreativeID(kind: kind, id: id) }
 }
 
-/// Remembers which advertisements belong to campaigns. Implemented in Storage and PostgreSQL.
+/// A permanent record of the ads that belong to campaigns. Storage and PostgreSQL implement it.
 package protocol CampaignMembershipStore: Sendable {
-    /// Adds memberships; those that are known stay as they are.
+    /// Adds memberships. Existing memberships are not changed.
     ///
     /// - Throws: ``StoreError/unavailable(_:)``
     func remember(_ memberships: [CampaignMembership]) async throws
 }
 
 extension Campaigns {
-    /// Writes the memberships of the last look that the store does not have yet. Nothing is written where there are none, or no store keeps them.
+    /// Writes the memberships that the last load found and that the store lacks. Without new memberships, or without a membership store,
+    /// nothing is written.
     ///
-    /// - Throws: ``StoreError``. They are then tried again after the next look.
+    /// - Throws: ``StoreError``. The memberships are then written after the next load.
     package func remember() async throws {
         guard let memberships else { return }
         let new = unwritten.withLock { Array($0) }
@@ -34,7 +35,7 @@ extension Campaigns {
         unwritten.withLock { $0.subtract(new) }
     }
 
-    /// All memberships: those that the store has, and those of the campaigns that it does not have yet, which are written soon.
+    /// Returns all memberships: those of the store and those of the given campaigns. Memberships that the store lacks are queued for writing.
     func all(_ stored: [CampaignMembership], and campaigns: [Campaign]) -> Set<CampaignMembership> {
         let stored = Set(stored)
         guard memberships != nil else { return stored }

@@ -1,14 +1,14 @@
-/// What a process remembers of what it gave.
+/// Caches of recent allocations and reservations.
 extension AdServer {
-    /// Pages of one viewer that are asked for again get the same, and nothing is given twice.
+    /// A cache of allocations by page. A repeated request gets the earlier allocation, and nothing is reserved twice.
     struct RecentDecisions {
-        /// When there are more, the older half is forgotten.
+        /// The size of one generation. At this size, the older of the two generations is dropped.
         private static let capacity = 32_768
 
         private var recent: [UInt64: [ServedAd?]] = [:]
         private var older: [UInt64: [ServedAd?]] = [:]
         private var turned: Int64 = .min
-        /// Of those pages that have any, creatives that could not be shown.
+        /// The creatives that could not be shown, by page. Pages without such creatives have no entry.
         private(set) var banned: [UInt64: [Int32]] = [:]
 
         subscript(key: UInt64) -> [ServedAd?]? { recent[key] ?? older[key] }
@@ -29,7 +29,7 @@ extension AdServer {
         }
     }
 
-    /// What viewers were given of campaigns with caps and have not seen yet.
+    /// The slots that are reserved for each viewer and have no impression yet, for campaigns with frequency caps.
     struct UncommittedImpressions {
         typealias Places = (campaign: String, count: Int, until: Int64)
         private static let capacity = 65_536

@@ -1,28 +1,29 @@
-/// How much of a campaign's goals is due at a moment.
+/// The pacing of a campaign: the part of its goals that is due at a moment.
 ///
-/// Evenly paced, a goal is due by the share of its time that has passed: of the flight, and of the day for a daily one. Hours and days that
-/// the campaign is not shown in are no part of that time.
+/// With even pacing, the due part equals the elapsed share of the time: of the campaign dates for the total goal, of the day for the
+/// daily goal. Hours and days that targeting excludes are not part of the time.
 struct CampaignPace: Sendable {
-    /// What there is to deliver until a moment, and how it stands.
+    /// The slots that may be served until a moment, and the weight factor.
     struct PacingTarget: Sendable, Hashable {
-        /// Places that may still be given now; less than none where more has been delivered than is due.
+        /// The number of slots that may be served now. It is negative if more was delivered than is due.
         var room: Int64
-        /// 1, and up to 10 for one that is behind.
+        /// The weight factor: 1, and up to 10 if the campaign is behind.
         var urgency: Float
     }
 
     private static let hour: Int64 = 3_600_000
 
-    // No more of the campaign than is asked of it: all are looked at ten times a second, and nothing of this has to be counted along.
+    // Only the necessary fields of the campaign are copied. Why: All campaigns are evaluated 10 times per second, and smaller values need
+    // fewer reference counts.
     let starts: Int64?
     let ends: Int64?
     private let goal: Campaign.Goal?
     private let isEven: Bool
     private let days: UInt8
     private let hours: UInt32
-    /// Nil where no time of the week is left out.
+    /// The offsets of the time zone; nil if no hour of the week is excluded.
     private let clocks: TimeZoneOffsets?
-    /// Milliseconds of the flight in which it is shown; none where it has no start or no end.
+    /// The milliseconds within the campaign dates in which the campaign is shown; 0 without a start or an end.
     private var duration: Int64 = 0
 
     init(_ campaign: Campaign) {
@@ -32,26 +33,28 @@ struct CampaignPace: Sendable {
         if let starts, let ends { duration = shown(from: starts, to: ends) }
     }
 
-    /// Whether any time of the week is left out.
+    /// True if targeting excludes an hour of the week.
     var hasTimes: Bool { clocks != nil }
 
-    /// Whether all of the flight is left out.
+    /// True if targeting excludes all of the time between start and end.
     var hasNoTime: Bool { starts != nil && ends != nil && duration == 0 }
 
-    /// Whether it is shown at this time of the week.
+    /// True if targeting includes the hour of the week at a moment.
     ///
-    /// - Parameter offset: of the zone, at that moment.
+    /// - Parameter offset: The offset of the campaign's time zone at that moment, in milliseconds.
     func isOpen(at now: Int64, offset: Int64) -> Bool {
         guard clocks != nil else { return true }
         let (day, rest) = TimeZoneOffsets.local(now + offset)
         return days >> UInt8(Self.weekday(day)) & 1 != 0 && hours >> UInt32(rest / Self.hour) & 1 != 0
     }
 
+    /// Returns the slots that may be served now, and the weight factor.
+    ///
     /// - Parameters:
-    ///   - day: that of the moment, in the campaign's zone.
-    ///   - delivered: in all, with what is reserved.
-    ///   - today: since the day began, with what is reserved.
-    ///   - lookahead: milliseconds that the answer is to last.
+    ///   - day: The day of the moment in the campaign's time zone.
+    ///   - delivered: The total count, including reservations.
+    ///   - today: The count since the start of the day, including reservations.
+    ///   - lookahead: The time in milliseconds for which the result is used.
     func due(at now: Int64, in day: Range<Int64>, delivered: Int64, today: Int64, lookahead: Int64 = 0) -> PacingTarget {
         guard let goal else { return PacingTarget(room: .max, urgency: 1) }
         var due = PacingTarget(room: .max, urgency: 1)
@@ -60,12 +63,12 @@ struct CampaignPace: Sendable {
         return due
     }
 
-    /// The moment at which a unit is due that is not at another one, or one before that.
+    /// Returns the moment at which the next unit of a goal becomes due, or an earlier moment.
     ///
-    /// - Parameter day: that of the moment, in the campaign's zone.
+    /// - Parameter day: The day of the moment in the campaign's time zone.
     func nextUnit(at moment: Int64, in day: Range<Int64>) -> Int64 {
         guard let goal, isEven else { return .max }
-        // What is due in hours that are not all alike is worked out each time.
+        // With excluded hours, the due amount is evaluated each time.
         guard clocks == nil else { return moment }
         var next = Int64.max
         if let total = goal.total, let starts, let ends { next = Self.nextUnit(of: total, from: starts, to: ends, at: moment) }
@@ -81,17 +84,17 @@ struct CampaignPace: Sendable {
         return start + Int64(due / Double(goal) * length)
     }
 
-    /// How much of the goal in all there is to be by a moment; nil without.
+    /// Returns the part of the total goal that is due at a moment; nil without a total goal.
     func due(at now: Int64) -> Int64? {
         (goal?.total).map { Int64(Double($0) * share(at: now)) }
     }
 
-    /// The same of the goal of its day.
+    /// Returns the part of the daily goal that is due at a moment; nil without a daily goal.
     func dueToday(at now: Int64, in day: Range<Int64>) -> Int64? {
         (goal?.daily).map { Int64(Double($0) * share(of: day, at: now)) }
     }
 
-    /// Of the flight, what has passed.
+    /// Returns the elapsed share of the time between start and end.
     private func share(at moment: Int64) -> Double {
         guard isEven, let starts, let ends, duration > 0 else { return 1 }
         return Double(shown(from: starts, to: min(max(moment, starts), ends))) / Double(duration)
@@ -102,13 +105,13 @@ struct CampaignPace: Sendable {
         return share(from: max(day.lowerBound, starts ?? .min), to: min(day.upperBound, ends ?? .max), at: moment)
     }
 
-    /// The part of a stretch of time that has passed, in hours in which the campaign is shown.
+    /// Returns the elapsed share of a time range, counting only hours in which the campaign is shown.
     func share(from start: Int64, to end: Int64, at now: Int64) -> Double {
         let all = shown(from: start, to: end)
         return all > 0 ? Double(shown(from: start, to: min(max(now, start), end))) / Double(all) : 1
     }
 
-    /// Milliseconds of a stretch of time in which it is shown.
+    /// Returns the milliseconds of a time range in which the campaign is shown.
     private func shown(from start: Int64, to end: Int64) -> Int64 {
         guard start < end else { return 0 }
         guard let clocks else { return end - start }
@@ -117,7 +120,7 @@ struct CampaignPace: Sendable {
         return sum
     }
 
-    /// Milliseconds of hours in which it is shown, since a Monday long ago, by clocks that nobody changes.
+    /// Returns the milliseconds in which the campaign is shown between a fixed Monday and a local time, without changes of the offset.
     private func shown(until local: Int64) -> Int64 {
         let (day, rest) = TimeZoneOffsets.local(local)
         let length = Int64((hours & 0xFF_FFFF).nonzeroBitCount) * Self.hour
@@ -132,7 +135,7 @@ struct CampaignPace: Sendable {
         return passed * length + before + (hours >> hour & 1 != 0 ? rest % Self.hour : 0)
     }
 
-    /// From Monday, 0, as the day 0 was a Thursday.
+    /// Returns the weekday, with 0 for Monday. Day 0 (1970-01-01) was a Thursday.
     private static func weekday(_ day: Int64) -> Int64 {
         let rest = (day + 3) % 7
         return rest < 0 ? rest + 7 : rest
@@ -141,10 +144,12 @@ struct CampaignPace: Sendable {
 
 extension CampaignPace.PacingTarget {
     fileprivate mutating func take(_ goal: Int64, share: Double, _ delivered: Int64) {
-        // A unit is due when its part of the time begins: due at its end, the last one would be due when the campaign is over.
+        // A unit is due at the start of its part of the time. At the end of its part, the last unit would become due only when the campaign is
+        // over.
         let target = min(goal, Int64((Double(goal) * share).rounded(.up)))
         room = min(room, target - delivered)
-        // Twice the weight where it is behind by 0.2 % of the goal: little, or campaigns that have many beside them would end behind.
+        // The weight doubles if the campaign is behind by 0.2 % of its goal. Why: With a higher threshold, campaigns that compete with many
+        // others would end behind.
         let behind = Float(target - delivered) / max(1, Float(goal) / 500)
         urgency = max(urgency, min(10, 1 + max(0, behind)))
     }

@@ -1,14 +1,14 @@
-/// How far a campaign has come.
+/// The progress of a campaign.
 package struct CampaignProgress: Sendable {
     package var campaign: Campaign
-    /// Of the goal's unit, impressions without one; nil where nobody knows.
+    /// The delivery count in units of the goal, or impressions without a goal; nil if unknown.
     package var delivered: DeliveryCount?
-    /// Given out and not seen yet.
+    /// The number of reserved slots without an impression.
     package var reserved: Int64
-    /// What its goals have for now, evenly paced ones by the time that has passed; nil without.
+    /// The part of the total goal that is due now; nil without a total goal. With even pacing, it depends on the elapsed time.
     package var due: Int64?
     package var dueToday: Int64?
-    /// Why it is not shown now; nil where that is up to the request.
+    /// The reason why the campaign is not shown now; nil if only the request decides.
     package var obstacle: IneligibilityReason?
 
     package var figures: CampaignStatistics {
@@ -18,9 +18,9 @@ package struct CampaignProgress: Sendable {
     }
 }
 
-/// What a campaign has delivered, beside what its goals have for now.
+/// The delivery of a campaign and the part of its goals that is due.
 package struct CampaignStatistics: Sendable, Hashable {
-    /// Nil without a goal; what is delivered is impressions then.
+    /// The unit of the goal; nil without a goal, in which case impressions are counted.
     package var unit: Campaign.Goal.Unit?
     package var total: Int?
     package var daily: Int?
@@ -28,10 +28,10 @@ package struct CampaignStatistics: Sendable, Hashable {
     package var deliveredToday: Int64?
     package var due: Int64?
     package var dueToday: Int64?
-    /// Why it can never be shown as things are; nil where it can.
+    /// The reason why the campaign cannot be shown in the current state; nil if it can be.
     package var blockage: String?
 
-    /// What is delivered for each place that is due: of the day where the day alone has a goal.
+    /// The delivered units divided by the due units. If only a daily goal exists, the units of the day are used.
     package var pace: Double? {
         guard let delivered, let deliveredToday else { return nil }
         let (done, due) = due.map { (delivered, $0) } ?? (deliveredToday, dueToday ?? 0)
@@ -40,13 +40,13 @@ package struct CampaignStatistics: Sendable, Hashable {
 }
 
 extension Campaigns {
-    /// How far each campaign has come, by its id, as the ledger has it.
+    /// Returns the statistics of each campaign by id, as recorded in the ledger.
     package func figures(in store: any FeedStore, _ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignStatistics] {
         let book = try await book(of: store)
         let takenDown = try await takenDown(in: store).map { $0.campaign ?? Campaign(id: $0.id, advertiser: "", creatives: []) }
         let campaigns = (book?.campaigns ?? []) + takenDown
         guard !campaigns.isEmpty else { return [:] }
-        // It reads the ledger.
+        // The read runs on a thread that may block, because it accesses the ledger.
         let delivered = try await store.read(for: .background) { _ in
             try ledger.delivered(campaigns.map { DeliveryQuery($0, at: now) })
         }
@@ -64,7 +64,7 @@ extension Campaigns {
 }
 
 extension DeliveryQuery {
-    /// What a campaign has delivered of its goal's unit, of impressions without one, in all and on the day of a moment.
+    /// A query for the total and daily delivery of a campaign, in units of its goal, or in impressions without a goal.
     init(_ campaign: Campaign, at now: Int64) {
         self.init(
             campaign: campaign.id, kind: campaign.goal?.kind ?? .impression, day: campaign.zone.clocks.day(of: now).lowerBound)
@@ -72,14 +72,14 @@ extension DeliveryQuery {
 }
 
 extension Campaign.Goal {
-    /// Whether it is reached by so many, in all or today.
+    /// Returns the goal that the counts reach, total before daily; nil if they reach none.
     func obstacle(_ delivered: Int64, _ today: Int64) -> IneligibilityReason? {
         if let total, delivered >= Int64(total) { return .goalReached }
         if let daily, today >= Int64(daily) { return .dailyGoalReached }
         return nil
     }
 
-    /// What there still is to deliver, in all and today.
+    /// Returns the units that remain to be delivered, limited by the total and the daily goal.
     func left(of delivered: DeliveryCount) -> Int64 {
         min(total.map { Int64($0) - delivered.total } ?? .max, daily.map { Int64($0) - delivered.today } ?? .max)
     }
