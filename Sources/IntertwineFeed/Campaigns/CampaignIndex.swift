@@ -301,7 +301,8 @@ package struct TargetingContext: Sendable, Hashable {
     package var address: UInt16 = 0
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
-    /// The period of the request, which separates repeated displays of a page.
+    /// A number that separates repeated displays of a page: the reservation period for an identified viewer, or a unique number for an
+    /// anonymous one.
     package var moment: Int64
     /// A Boolean value indicating whether slots are reserved; false for a preview.
     package var allocates = true

@@ -1,8 +1,8 @@
 internal import IntertwinePrimitives
 
-/// What is wrong with a campaign: where in it, and why.
+/// An error in the declaration of a campaign, with its location.
 package struct CampaignError: Error, Sendable, Hashable {
-    /// From the outermost member inwards; indices of lists from 0.
+    /// The path from the outermost member inwards. Indices of lists start at 0.
     package var path: [String]
     package var reason: String
 
@@ -21,32 +21,32 @@ package struct ValidTargets: Sendable, Hashable {
     }
 }
 
-/// Reads campaigns, from wherever they are declared, out of values that JSON and YAML have in common.
+/// A reader of campaign declarations. The input is a ``JSONValue``, which JSON and YAML files share.
 package struct CampaignReader {
     package static let members = [
         "advertiser", "creatives", "paused", "starts", "ends", "zone", "priority", "weight", "goal", "pacing", "caps", "targeting",
         "labels",
         "disclosure", Trackers.impressionField, Trackers.clickField,
     ]
-    /// Members that others read.
+    /// Members of items that other components read.
     private static let others = ["klass", "id"]
     private static let nameLimit = 64
     private static let creativeLimit = 64
     private static let listLimit = 200
 
-    /// Nil where they are not known: names are then not checked.
+    /// The valid feeds and sections; nil if unknown, in which case names are not checked.
     private let validTargets: ValidTargets?
     private let creatives: CreativeNames
     private let allowed: [String]
     package private(set) var errors: [CampaignError] = []
 
-    /// - Parameter isItem: whether members that items have may stand there too.
+    /// - Parameter isItem: True if the members of items are allowed as well.
     package init(validTargets: ValidTargets?, creatives: CreativeNames = CreativeNames(hasOthers: true), isItem: Bool = true) {
         (self.validTargets, self.creatives) = (validTargets, creatives)
         allowed = Self.members + (isItem ? Self.others : [])
     }
 
-    /// A letter or digit, followed by letters, digits, underscores, dots and hyphens: what needs no quoting anywhere.
+    /// True for a letter or digit followed by letters, digits, underscores, dots and hyphens. Such a name needs no quoting in any format.
     private static func isName(_ text: String) -> Bool {
         guard (1...nameLimit).contains(text.utf8.count), let first = text.utf8.first, isAlphanumeric(first) else { return false }
         return text.utf8.allSatisfy { isAlphanumeric($0) || "_.-".utf8.contains($0) }
@@ -56,7 +56,9 @@ package struct CampaignReader {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
     }
 
-    /// Nil where something is wrong, which is then among the faults.
+    /// Reads a campaign.
+    ///
+    /// - Returns: The campaign; nil if the declaration is invalid. `errors` then contains the reasons.
     package mutating func campaign(_ id: String, from value: JSONValue) -> Campaign? {
         let before = errors.count
         if !Self.isName(id) {
@@ -194,7 +196,7 @@ package struct CampaignReader {
         }
     }
 
-    /// `8`, `8-20` (the hours from 8:00 to 19:59:59), `22-6`.
+    /// Reads hours of the day: `8`, `8-20` (8:00 to 19:59:59) or `22-6`, which passes midnight.
     private mutating func hours(_ value: JSONValue?, _ path: [String]) -> UInt32? {
         guard value != nil else { return nil }
         var bits: UInt32 = 0
@@ -285,7 +287,7 @@ package struct CampaignReader {
         return text
     }
 
-    /// In YAML, what is no number is a text.
+    /// Reads a Boolean. In YAML input, every scalar that is not a number is a text.
     private mutating func flag(_ value: JSONValue?, _ path: [String]) -> Bool? {
         switch value {
         case .flag(let flag)?: return flag
@@ -347,10 +349,10 @@ package struct CampaignReader {
         return nil
     }
 
-    /// RFC 3339 with date, time and offset.
+    /// Reads a timestamp (RFC 3339) with date, time and offset, and returns milliseconds since 1970-01-01 UTC.
     private mutating func moment(_ value: JSONValue?, _ path: [String]) -> Int64? {
         guard let text = text(value, path) else { return nil }
-        // `t` and `z` may be small (5.6).
+        // RFC 3339, section 5.6, allows `t` and `z` in lower case.
         if let moment = Timestamp.milliseconds(of: text.uppercased()) { return moment }
         notAllowed(path, text, "a moment with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
         return nil

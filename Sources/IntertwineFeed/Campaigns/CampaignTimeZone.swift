@@ -1,20 +1,21 @@
 internal import Foundation
 
-/// The zone that a campaign's days and hours are told in: one of the IANA database, such as `Europe/Berlin`, or a fixed offset, such as `+02:00`.
+/// The time zone of a campaign's days and hours: a zone of the IANA database, such as `Europe/Berlin`, or a fixed offset, such as
+/// `+02:00`.
 ///
-/// The rules come from Foundation, which has its own copy of the database and reads none of the machine's.
+/// Foundation provides the rules. Foundation contains a copy of the database and does not read the one of the operating system.
 package struct CampaignTimeZone: Sendable, Hashable {
     package static let utc = CampaignTimeZone(name: "UTC", clocks: TimeZoneOffsets(seconds: 0))
     static let allowed = "UTC, an offset such as +02:00, or a zone of the IANA database such as Europe/Berlin"
 
-    /// Zones of the IANA database whose names have no slash.
+    /// The zones of the IANA database whose names contain no slash.
     private static let plainNames: Set<String> = [
         "CET", "CST6CDT", "Cuba", "EET", "EST", "EST5EDT", "Egypt", "Eire", "GB", "GB-Eire", "GMT", "GMT0", "Greenwich", "HST", "Hongkong",
         "Iceland", "Iran", "Israel", "Jamaica", "Japan", "Kwajalein", "Libya", "MET", "MST", "MST7MDT", "NZ", "NZ-CHAT", "Navajo", "PRC",
         "PST8PDT", "Poland", "Portugal", "ROC", "ROK", "Singapore", "Turkey", "UCT", "Universal", "W-SU", "WET", "Zulu",
     ]
 
-    /// As it was written.
+    /// The name as declared.
     package let name: String
     let clocks: TimeZoneOffsets
 
@@ -22,7 +23,7 @@ package struct CampaignTimeZone: Sendable, Hashable {
         (self.name, self.clocks) = (name, clocks)
     }
 
-    /// Nil where there is no such zone.
+    /// Creates a time zone; nil if the name is neither a known zone nor an offset.
     package init?(_ name: String) {
         if name == "UTC" || name == "Z" {
             self = .utc
@@ -39,7 +40,7 @@ package struct CampaignTimeZone: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// Seconds of `+02:00`.
+    /// Returns the seconds of an offset such as `+02:00`; nil for other text.
     private static func offset(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 6, bytes[0] == UInt8(ascii: "+") || bytes[0] == UInt8(ascii: "-"), bytes[3] == UInt8(ascii: ":"),

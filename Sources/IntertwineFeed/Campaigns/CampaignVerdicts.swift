@@ -1,15 +1,16 @@
 extension Campaigns {
-    /// Why an event that a page's token vouches for does not count, as far as campaigns decide that. The campaigns are those of the last look.
+    /// Returns the verdict that campaigns impose on an event with an authentic token; nil if the event may count. It uses the campaigns of
+    /// the last load.
     ///
-    /// An advertisement that belongs to a campaign counts for a campaign or not at all, so that reports by advertisement and by campaign agree.
+    /// An ad that belongs to a campaign counts for a campaign or not at all. Reports by ad and reports by campaign therefore agree.
     ///
     /// - Parameters:
-    ///   - kind: of the event.
-    ///   - creative: the advertisement, or another item, whose cell the token names.
-    ///   - showing: what the token says.
-    /// - Returns: `gone` if the token's campaign is stopped or removed, or the advertisement belongs to such campaigns alone. `late` if the
-    ///   token's campaign does not run now, its goal of such events is reached, or the reservation of the impression's place is over; or if the
-    ///   token names no campaign and the advertisement belongs to one. Otherwise nil.
+    ///   - kind: The kind of the event.
+    ///   - creative: The ad, or another item, whose cell the token names.
+    ///   - showing: The impression context in the token.
+    /// - Returns: `gone` if the token's campaign is stopped or removed, or if the ad belongs only to such campaigns. `late` in four cases:
+    ///   the campaign of the token does not run now; its goal for such events is reached; the reservation of the impression has expired; or
+    ///   the token names no campaign and the ad belongs to one. Otherwise nil.
     func verdict(on kind: LedgerEvent.Kind, of creative: CreativeID, _ showing: ImpressionContext?, at now: Int64) -> Verdict? {
         let book = latest
         if book.isExclusive(creative) { return .gone }

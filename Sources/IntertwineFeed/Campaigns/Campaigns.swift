@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The campaigns that there are, those of the file and those of the store, and who gets the places of pages.
+/// The campaigns of the file and of the store, with the ad server that allocates slots to them.
 package final class Campaigns: Sendable {
     private struct Known {
         var items: [FeedItem] = []
         var creatives: [String: CreativeInfo?] = [:]
-        /// Campaigns that are taken down.
+        /// The campaigns that are taken down.
         var withheld: [BlockedItem] = []
-        /// As the store has them, and with those that it does not have yet.
+        /// The memberships in the store. `memberships` also contains those that are not yet written.
         var storedMemberships: [CampaignMembership] = []
         var memberships: Set<CampaignMembership> = []
         var book: CampaignIndex
-        /// At which it was looked for; nil before anybody has.
+        /// The store version of the last load; nil before the first one.
         var version: StoreVersion?
     }
 
@@ -20,24 +20,25 @@ package final class Campaigns: Sendable {
         var layouts: [CellLayout]
     }
 
-    /// Takedowns of one kind that are looked at.
+    /// The maximum number of takedowns of one kind that are read.
     private static let takedownLimit = 100_000
 
     package let delivery: AdServer
     private let declared: [Campaign]
     private let factories: CellFactories
-    /// Nil if nothing is remembered.
+    /// The store of memberships; nil if memberships are not recorded.
     let memberships: (any CampaignMembershipStore)?
-    /// What the store does not have yet.
+    /// The memberships that the store lacks.
     let unwritten = Mutex<Set<CampaignMembership>>([])
-    /// Nil where it is not known.
+    /// The available ad slots; nil if unknown.
     let inventory: CampaignInventory?
-    /// Whoever has written a campaign meets it on the next page: requests wait for it, however long looking takes.
+    /// The cache of the campaign index. Requests wait for a load to finish, so that a campaign that was just written appears on the next
+    /// page.
     private let cache = VersionedCache<CampaignIndex>(maximumWait: .seconds(3_600))
     private let known: Mutex<Known>
-    /// Campaigns of the store that were taken down since this process has known them, by their ids.
+    /// Campaigns of the store that this process has loaded and that were taken down since, by id.
     private let departed = Mutex<[String: Campaign]>([:])
-    /// From the first start to the last end.
+    /// The range from the first start to the last end of all campaigns, for a check without a lock.
     private let span = Span()
 
     private final class Span: Sendable {
@@ -46,9 +47,9 @@ package final class Campaigns: Sendable {
     }
 
     /// - Parameters:
-    ///   - declared: the campaigns of the file.
-    ///   - memberships: remembers which advertisements belong to campaigns, for those who serve them; nil for those who write nothing.
-    ///   - inventory: what places they can get; nil where that is not known.
+    ///   - declared: The campaigns of the file.
+    ///   - memberships: The store of memberships, for processes that serve ads; nil for processes that write nothing.
+    ///   - inventory: The ad slots that campaigns can use; nil if unknown.
     package init(
         _ declared: [Campaign], factories: CellFactories, delivery: AdServer, memberships: (any CampaignMembershipStore)? = nil,
         inventory: CampaignInventory? = nil
@@ -58,44 +59,44 @@ package final class Campaigns: Sendable {
         known = Mutex(Known(book: CampaignIndex([]) { _ in nil }))
     }
 
-    /// Whether campaigns have places on pages of a feed, or of any, as far as dates go and as of when anybody last looked.
+    /// True if the dates of any campaign of a feed include the moment, as of the last load. If `feed` is nil, all feeds count.
     package func hasActive(feed: String? = nil, at now: Int64) -> Bool {
         guard now >= span.start.load(ordering: .relaxed), now < span.end.load(ordering: .relaxed) else { return false }
         return known.withLock { $0.book.hasActiveCampaigns(feed: feed, at: now) }
     }
 
-    /// Whether they may have: it is not known to be otherwise.
+    /// True unless it is known that no campaign of the feed is active.
     ///
-    /// - Parameter version: the store's. Where nobody has looked since it changed, there may be campaigns.
+    /// - Parameter version: The store version. If it differs from that of the last load, the result is true.
     package func mayHaveActive(feed: String? = nil, at now: Int64, _ version: StoreVersion) -> Bool {
         known.withLock { $0.version != version || $0.book.hasActiveCampaigns(feed: feed, at: now) }
     }
 
-    /// All of them, as they stand in a snapshot; nil where there are none.
+    /// Returns the index of the campaigns in a snapshot; nil if it is empty.
     func book(at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> CampaignIndex? {
         var book = known.withLock { $0.version == version ? $0.book : nil }
         if book == nil { book = try cache.value(at: version, in: snapshot, of: store) { [self] in try load($0, at: version) } }
         return book.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// One of them, as of when anybody last looked.
+    /// Returns a campaign by id, as of the last load.
     package func campaign(_ id: String) -> Campaign? {
         let book = latest
         return book.index(of: id).map { book.campaigns[$0] }
     }
 
-    /// All of them, as of the last look.
+    /// The index of the last load.
     var latest: CampaignIndex { known.withLock { $0.book } }
 
-    /// The same for whoever has no snapshot.
+    /// Returns the current index for callers without a snapshot; nil if it is empty.
     package func book(of store: any FeedStore) async throws -> CampaignIndex? {
         let version = store.version
-        // Nothing is read where nothing has changed.
+        // If the store version is unchanged, nothing is read.
         if let book = known.withLock({ $0.version == version ? $0.book : nil }) { return book.isEmpty ? nil : book }
         return try await store.read(for: .request) { [self] in try book(at: version, in: $0, of: store) }
     }
 
-    /// URLs in the fields of advertisements that are taken down with the campaigns that they are in.
+    /// Returns the URLs in the fields of ads that are taken down together with their campaigns.
     package func withheldURLs(in store: any FeedStore) async throws -> [String] {
         guard let withheld = try await book(of: store)?.takenDown, !withheld.isEmpty else { return [] }
         return try await store.read(for: .background) { snapshot in
@@ -105,13 +106,13 @@ package final class Campaigns: Sendable {
         }
     }
 
-    /// Those whose campaign has gone or changed are found by their bytes: where all is as it was, so is the book.
+    /// Loads the campaigns. Changes are detected by comparison of the items' bytes; if nothing changed, the previous index is returned.
     ///
-    /// - Parameter version: the store's, read before the snapshot was taken.
+    /// - Parameter version: The store version, read before the snapshot was taken.
     private func load(_ snapshot: any FeedSnapshot, at version: StoreVersion) throws -> CampaignIndex {
         let form = ItemType(kind: Campaign.kind, variant: "")
         var items: [FeedItem] = []
-        // Two who write at the same time may pass the limit: none of theirs is left out for that.
+        // Concurrent writers may exceed the limit. The campaigns beyond it are still read.
         while items.count < 2 * CampaignIndex.limit {
             let batch = 500
             let found = try snapshot.items(of: form, .forward, of: items.last?.position, limit: batch)
@@ -133,7 +134,7 @@ package final class Campaigns: Sendable {
         let memberships = isSame ? old.memberships : all(stored, and: campaigns)
         if unwritten.withLock({ !$0.isEmpty }) { Task { try? await remember() } }
         var creatives: [String: CreativeInfo?] = [:]
-        // The house has none of theirs either.
+        // Creatives of campaigns that are taken down are not used as house ads either.
         let kept = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives) + withheld.flatMap(\.creatives)
         for name in campaigns.flatMap(\.creatives) + kept where creatives[name] == nil {
             creatives[name] = .some(try creative(name, in: snapshot))
@@ -155,12 +156,12 @@ package final class Campaigns: Sendable {
         return book
     }
 
-    /// Which item a campaign names.
+    /// Returns the item that a campaign's creative name refers to.
     func item(of name: String) -> CreativeID {
         factories.item(ofCell: name).map { CreativeID(kind: $0.kind, id: $0.id) } ?? CreativeID(kind: "advertisement", id: name)
     }
 
-    /// Campaigns that are taken down: as the file declares them, or as this process knew them, or else with nothing but their ids.
+    /// Returns the campaigns that are taken down. A campaign that neither the file declares nor this process has loaded has only its id.
     package func takenDown(in store: any FeedStore) async throws -> [(id: String, campaign: Campaign?)] {
         let ids = try await store.read(for: .background) { snapshot in
             try snapshot.blockedItems(kind: Campaign.kind, limit: CampaignIndex.limit).map(\.id)
@@ -169,7 +170,7 @@ package final class Campaigns: Sendable {
         return ids.map { id in (id, declared.first { $0.id == id } ?? known[id]) }
     }
 
-    /// By its own id or, where it is of another kind, by that of its cell.
+    /// Finds a creative by the id of an ad or, for other kinds, by the id of its cell.
     private func creative(_ name: String, in snapshot: any FeedSnapshot) throws -> CreativeInfo? {
         let creative = item(of: name)
         guard let item = try snapshot.item(kind: creative.kind, id: creative.id) else { return nil }
@@ -181,17 +182,19 @@ package final class Campaigns: Sendable {
 }
 
 extension Campaigns {
-    /// What was found where the campaigns of a file were held against a store.
+    /// The result of a comparison of a file's campaigns with a store.
     package struct ValidationResult: Sendable {
-        /// What the two cannot have together, one line each: campaigns of one id, and creatives that there are not and never were.
+        /// The conflicts, one line each: ids that both contain, and creatives that do not exist and never did.
         package var errors: [(campaign: String, creative: Int?, reason: String)] = []
-        /// Creatives that were there once: whoever removed them, a source or an operator, does not keep the service from starting.
+        /// Creatives that existed once. Their removal by a source or an operator does not prevent the start of the service.
         package var gone: [(campaign: String, creative: String)] = []
     }
 
+    /// Compares the campaigns of the file with a store.
+    ///
     /// - Parameters:
-    ///   - ledger: knows which creatives there were; without, those that are not there are faults.
-    ///   - isTrial: whether the ledger is not to remember those that there are.
+    ///   - ledger: The record of creatives that have existed. Without a ledger, every missing creative is an error.
+    ///   - isTrial: True if the ledger must not record the existing creatives.
     package func findings(in store: any FeedStore, _ ledger: (any CampaignLedger)?, isTrial: Bool = false) async throws -> ValidationResult
     {
         try await store.read(for: .background) { [self] snapshot in
@@ -229,7 +232,7 @@ extension Campaigns {
 }
 
 extension JSONValue {
-    /// Those among its texts, however deep.
+    /// The texts in the value, at any depth, that are HTTP or HTTPS URLs.
     fileprivate var urls: [String] {
         switch self {
         case .text(let text): text.hasPrefix("http://") || text.hasPrefix("https://") ? [text] : []

@@ -1,25 +1,25 @@
-/// Which items the creatives of campaigns name, as far as that is declared: an advertisement's own id, or the id of a cell.
+/// The rules by which the creative names of campaigns refer to items. A name is the id of an ad or the id of a cell.
 package struct CreativeNames: Sendable, Hashable {
-    /// A creative of a campaign, and where in it it stands.
+    /// A creative of a campaign and its position in the declaration.
     package struct Named: Sendable, Hashable {
-        /// Such as `creatives.0`.
+        /// The path of the field, for example `creatives.0`.
         package var field: String
         package var name: String
         package var item: CreativeID
 
-        /// What is said where there is no such item.
+        /// The error message if the item does not exist.
         package var reason: String { "there is no advertisement '\(ItemError.shown(name))' in the store" }
     }
 
-    /// Kinds of advertisements and other kinds, by what the ids of their cells begin with.
+    /// The kinds of ads by the prefix of their cell ids. `others` contains the prefixes of other kinds.
     private var kinds = ["ad": "advertisement"]
     private var others: Set<String> = ["user"]
-    /// Whether there are kinds besides, of which nothing is known here.
+    /// A Boolean value indicating whether further kinds exist that are not declared here.
     private let hasOthers: Bool
 
     /// - Parameters:
-    ///   - declared: prefixes of cells' ids, with kind and lane.
-    ///   - hasOthers: whether there are kinds besides.
+    ///   - declared: The declared kinds: prefix of the cell ids, kind and stream.
+    ///   - hasOthers: True if further kinds exist.
     package init(_ declared: [(prefix: String, kind: String, lane: StreamID)] = [], hasOthers: Bool = false) {
         self.hasOthers = hasOthers
         for (prefix, kind, lane) in declared {
@@ -27,10 +27,10 @@ package struct CreativeNames: Sendable, Hashable {
         }
     }
 
-    /// Whether it is the id of a cell of another kind than advertisements.
+    /// True if the name is the id of a cell that is not an ad.
     func isContent(_ name: String) -> Bool { others.contains(String(name.prefix { $0 != ":" })) && name.contains(":") }
 
-    /// Nil where that is not known here.
+    /// Returns the item of a creative name; nil if its kind is not known here.
     func item(_ name: String) -> CreativeID? {
         guard let colon = name.firstIndex(of: ":") else { return CreativeID(kind: "advertisement", id: name) }
         if let kind = kinds[String(name[..<colon])] { return CreativeID(kind: kind, id: String(name[name.index(after: colon)...])) }
@@ -39,7 +39,7 @@ package struct CreativeNames: Sendable, Hashable {
 }
 
 extension ItemKinds {
-    /// The advertisements that have to be there for an item: those of a campaign.
+    /// Returns the ads that must exist for an item: the creatives of a campaign, or none for other kinds.
     package func creatives(of item: ValidatedItem) -> [CreativeNames.Named] {
         guard let kind = self[item.kind] as? CampaignKind, case .object(let members)? = try? JSONValue(json: item.body),
             let value = members.first(where: { $0.name == "creatives" })?.value

@@ -1,9 +1,9 @@
-/// What the clocks of several zones show now. It is worked out once for each quarter of an hour, with which days, hours and changes of the
-/// clocks begin. Times are milliseconds since 1970-01-01 UTC.
+/// A cache of the current local time in several time zones. It is computed once per quarter of an hour, because days, hours and offset
+/// changes begin at quarters. Times are milliseconds since 1970-01-01 UTC.
 struct LocalTimeCache {
     struct Time {
         fileprivate var quarter = Int64.min
-        /// How far the zone's clocks are ahead of UTC, in milliseconds.
+        /// The offset of the zone from UTC, in milliseconds.
         fileprivate(set) var offset: Int64 = 0
         fileprivate(set) var day: Range<Int64> = 0..<0
     }
@@ -12,7 +12,7 @@ struct LocalTimeCache {
 
     private var zones: [(clocks: TimeZoneOffsets, now: Time)] = []
 
-    /// The zone's number from now on.
+    /// Adds a zone and returns its number.
     mutating func add(_ clocks: TimeZoneOffsets) -> Int {
         zones.append((clocks, Time()))
         return zones.count - 1
@@ -29,6 +29,6 @@ struct LocalTimeCache {
 
     func day(in zone: Int, at moment: Int64) -> Range<Int64> { zones[zone].clocks.day(of: moment) }
 
-    /// Until when what holds at a moment holds in every zone.
+    /// Returns the end of the current quarter of an hour, until which the local time of every zone stays cached.
     static func end(of moment: Int64) -> Int64 { (moment / quarter + 1) * quarter }
 }

@@ -1,14 +1,14 @@
-/// Gives the places that one page has for advertisements to campaigns, and makes the cells of what they show.
+/// An allocation of one page's ad slots, including the cells of the chosen creatives.
 struct PageCampaigns {
-    /// What was asked for, and what each place was given to: for whoever explains it.
+    /// The request for slots and the resulting allocation, for explanations.
     struct Decision: Sendable {
         var page: AdServer.Page
         var served: [AdServer.ServedAd?]
-        /// Whether it was before; known where places are only looked at.
+        /// A Boolean value indicating whether the page was allocated before. It is known only for previews.
         var wasServed = false
     }
 
-    /// How often a page is decided anew because a creative cannot be shown: dismissed, gone, broken.
+    /// The maximum number of decisions for a page. A decision is repeated if a creative cannot be shown: dismissed, removed or invalid.
     private static let attempts = 8
 
     private let campaigns: Campaigns
@@ -16,19 +16,19 @@ struct PageCampaigns {
     private let facts: TargetingContext
     private let feed: String
     private let identity: UInt32
-    /// Of a session that begins with the page.
+    /// The random seed of a session that begins with this page.
     let chance: UInt64
     private let request: FeedRequest
     private let snapshot: any FeedSnapshot
     private let reader: (Campaign.Disclosure?) -> CellRenderer
     private(set) var decision: Decision?
 
-    /// Nil where campaigns are not asked.
+    /// Creates an allocation; nil if the request has no campaigns.
     ///
     /// - Parameters:
-    ///   - digest: tells the feed, or the section that is asked for alone, from others.
-    ///   - identity: tells the page from others.
-    ///   - reader: makes cells of advertisements that are shown with such a disclosure.
+    ///   - digest: A number that identifies the feed, or the section that is requested alone.
+    ///   - identity: A number that identifies the page.
+    ///   - reader: Returns the renderer of ads with the given disclosure.
     init?(
         _ campaigns: Campaigns?, _ book: CampaignIndex, feed: String, of digest: UInt64, identity: UInt32, _ request: FeedRequest,
         in snapshot: any FeedSnapshot,
@@ -42,12 +42,12 @@ struct PageCampaigns {
 
     func labels(of campaign: String) -> [AdKey] { book.index(of: campaign).map { Array(book.labels(of: $0)) } ?? [] }
 
-    /// The cells of the places that campaigns get, in the order of the page; nil where they leave one to the house.
+    /// Returns the cells of the slots, in page order; nil for a slot that no campaign takes and that a house ad may fill.
     ///
     /// - Parameters:
-    ///   - places: of each, its section and its coordinate on the page.
-    ///   - distances: what the session showed around the page.
-    /// - Throws: what the store and the ledger throw.
+    ///   - places: The section and the coordinate of each slot on the page.
+    ///   - distances: The ads that the session showed around the page, and the spacing rules.
+    /// - Throws: The errors of the store and the ledger.
     mutating func cells(in places: [(section: String?, coordinate: Int)], apart distances: AdDistances) throws -> [CellRenderer.PlacedCell?]
     {
         guard !places.isEmpty else { return [] }
@@ -60,7 +60,7 @@ struct PageCampaigns {
             let cells = try self.cells(of: given)
             let missing = zip(given, cells).compactMap { given, cell in cell == nil ? given : nil }
             guard !missing.isEmpty else {
-                // Of a page that was given before, what could not be shown is known from then.
+                // For the preview of a page that was allocated before, the creatives that could not be shown are known from that time.
                 if !facts.allocates, page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: book) }
                 let wasGiven = try !facts.allocates && campaigns.delivery.hasAllocated(page, of: book)
                 decision = Decision(page: page, served: given, wasServed: wasGiven)
@@ -73,7 +73,7 @@ struct PageCampaigns {
         return places.map { _ in nil }
     }
 
-    /// Each creative is read once, however many places show it.
+    /// Returns the cells of an allocation. Each creative is read once, even if several slots show it.
     private func cells(of given: [AdServer.ServedAd?]) throws -> [CellRenderer.PlacedCell?] {
         var known: [AdServer.ServedAd: CellRenderer.PlacedCell?] = [:]
         return try given.map { given in
