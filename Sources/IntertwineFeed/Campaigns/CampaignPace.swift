@@ -13,8 +13,8 @@ struct CampaignPace: Sendable {
 
     private static let hour: Int64 = 3_600_000
 
-    // Only the necessary fields of the campaign are copied. Why: All campaigns are evaluated 10 times per second, and smaller values need
-    // fewer reference counts.
+    // Only the necessary fields of the campaign are copied. Why: All campaigns are evaluated 10 times per second, and copies of these fields
+    // avoid reference counting.
     let starts: Int64?
     let ends: Int64?
     private let goal: Campaign.Goal?

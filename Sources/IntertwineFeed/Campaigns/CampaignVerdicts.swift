@@ -4,13 +4,18 @@ extension Campaigns {
     ///
     /// An ad that belongs to a campaign counts for a campaign or not at all. Reports by ad and reports by campaign therefore agree.
     ///
+    /// | verdict | condition |
+    /// | --- | --- |
+    /// | `gone` | The token's campaign is stopped or removed, or the ad belongs only to such campaigns. |
+    /// | `late` | The token's campaign does not run now. |
+    /// | `late` | The campaign's goal for events of this kind is reached. |
+    /// | `late` | The reservation of the impression has expired. |
+    /// | `late` | The token names no campaign, and the ad belongs to one. |
+    ///
     /// - Parameters:
     ///   - kind: The kind of the event.
     ///   - creative: The ad, or another item, whose cell the token names.
     ///   - showing: The impression context in the token.
-    /// - Returns: `gone` if the token's campaign is stopped or removed, or if the ad belongs only to such campaigns. `late` in four cases:
-    ///   the campaign of the token does not run now; its goal for such events is reached; the reservation of the impression has expired; or
-    ///   the token names no campaign and the ad belongs to one. Otherwise nil.
     func verdict(on kind: LedgerEvent.Kind, of creative: CreativeID, _ showing: ImpressionContext?, at now: Int64) -> Verdict? {
         let book = latest
         if book.isExclusive(creative) { return .gone }

@@ -1,83 +1,85 @@
-/// How the campaigns of a book stand in one process: what is delivered, what is given out and not seen yet, and what may still be given.
+/// The delivery state of all campaigns of an index in one process: the delivered units, the reserved slots, and the slots that may still
+/// be served.
 ///
-/// A place that is given counts as delivered until it is seen, when the ledger counts it, or until its reservation is over. Processes that share a
-/// ledger hold parts of what is left of a goal: what is delivered, what all of them have given out, and what all of them may still give are never
-/// more than the goal. A process gives what it holds, and nothing of it once the others may take it to be gone.
+/// An allocated slot counts as delivered until the ledger counts its impression or until its reservation expires. Processes that share a
+/// ledger hold leases on the rest of a goal. Delivered units, the reservations of all processes and the leases of all processes together
+/// never exceed the goal. A process serves slots from its lease, and stops before the other processes may treat the lease as expired.
 struct DeliveryState {
     private struct Row {
-        /// It stays when the campaigns change.
+        /// The lease on the goal. It is kept when the campaigns change.
         var account = BudgetLease()
-        /// What the pace has for this process.
+        /// The number of slots that pacing allows this process.
         var part: Int64 = 0
         let pace: CampaignPace
-        /// Its number among the book's.
+        /// The number of the campaign's time zone in `zones`.
         let zone: Int
         let goal: Campaign.Goal?
     }
 
-    /// What an exchange has to do.
+    /// The work that an exchange has to do.
     enum Exchange {
         case nothing
-        /// Nobody else was there the last time: it is enough to see that this is still so.
+        /// No other process was present at the last exchange. A read that confirms this is sufficient.
         case readOnly
         case complete
     }
 
-    /// For how long the others take a process to be there that tells nothing. Milliseconds.
+    /// The time in milliseconds after which other processes treat a silent process as gone.
     static let leaseDuration: Int64 = 10_000
-    /// So much before that, it gives nothing any more. Milliseconds.
+    /// The time in milliseconds before the end of its lease at which a process stops serving slots.
     private static let leaseSafetyMargin: Int64 = 1_000
-    /// A process that is alone holds all that is left, and half of it where that is more: another one that starts finds something.
+    /// The limit up to which a process without others leases the whole rest of a goal. Above it, the process leases half, so that a new
+    /// process finds slots.
     private static let scale: Int64 = 1_000
-    /// Milliseconds for which what may be given is worked out at once.
+    /// The interval between two evaluations, in milliseconds.
     static let tick: Int64 = 100
-    /// Campaigns and places that are noted until the others are told of them.
+    /// The maximum number of campaign and slot pairs that wait to be reported to other processes.
     private static let elsewhereCapacity = 65_536
-    /// Milliseconds after which another process gives what cannot be divided.
+    /// The time in milliseconds after which an indivisible remainder moves to another process.
     private static let indivisibleTurn: Int64 = 2_000
 
     let book: CampaignIndex
     private(set) var current = AdDecision.DeliverySnapshot()
     private var rows: [Row]
-    /// Of each campaign, until when what was worked out holds while nothing happens to it; the least number where something did. Of a thousand
-    /// campaigns few have to be looked at each time.
+    /// The moment for each campaign until which its evaluation is valid if no event occurs; the smallest number if one occurred. Why: Of a
+    /// thousand campaigns, only a few need an evaluation at each tick.
     private var leases: ContiguousArray<Int64>
-    /// Given out by this process, and neither seen nor over.
+    /// The slots that this process reserved and that have neither an impression nor expired.
     private var reservations: GoalReservations
     private let lifetime: Int64
-    /// Seen through this process, given by others that have not been told yet.
+    /// Impressions that this process received for slots of other processes, not yet reported.
     private var seenElsewhere: [RemoteImpressions: Int] = [:]
-    /// Given by this process, seen through others, as the exchange that goes on says.
+    /// Impressions that other processes received for slots of this process, as reported by the current exchange.
     private var seenByOthers: [RemoteImpressions] = []
     private let process: UInt16
     private let isShared: Bool
     private let tick: Int64
     private var last: Int64 = .min
     private var zones = LocalTimeCache()
-    /// Those that share the ledger, with this one; nil until they have been heard.
+    /// The number of processes that share the ledger, including this one; nil before the first exchange.
     private(set) var processes: Int64?
-    /// Since when there has been no other one. Milliseconds since 1970-01-01 UTC.
+    /// The moment since which no other process is present, in milliseconds since 1970-01-01 UTC; nil if others are present or may be.
     private var aloneSince: Int64?
-    /// How many of them are before this one.
+    /// The number of other processes that precede this one in the order of names.
     private var rank: Int64 = 0
     private var hasNews = true
-    /// When what is held was last written, and until when it may be given.
+    /// The moment at which the leases were last written. `ends` is the moment until which they may be used.
     private var exchanged: Int64 = 0
     private var ends: Int64 = .min
-    /// Alone, it could hold more than it does.
+    /// True if a complete exchange is useful for a process without others, because it could get larger leases.
     private var wantsMore = false
-    /// What is held is of goals that are others now.
+    /// True if a lease belongs to a goal that has changed since.
     private var hasOtherGoals = false
-    /// Whether there are goals or caps: what processes have to tell each other.
+    /// True if any campaign has a goal or a cap, so that processes must exchange data.
     let hasLimits: Bool
-    /// Whether the ledger has not told yet how a goal stands.
+    /// True if the delivery counts of a goal are not known yet.
     private var hasUnknown: Bool
 
     /// - Parameters:
-    ///   - lifetime: of a reservation, in milliseconds.
-    ///   - isShared: whether there may be other processes.
-    ///   - process: stands for this one.
-    ///   - tick: milliseconds for which what may be given is worked out at once.
+    ///   - lifetime: The lifetime of a reservation, in milliseconds.
+    ///   - isShared: True if other processes may exist.
+    ///   - process: The number that represents this process.
+    ///   - tick: The interval between two evaluations, in milliseconds.
     init(_ book: CampaignIndex, lifetime: Int64, isShared: Bool, process: UInt16, tick: Int64 = tick) {
         (self.book, self.isShared, self.process, processes) = (book, isShared, process, isShared ? nil : 1)
         (self.tick, self.lifetime) = (tick, lifetime)
@@ -94,7 +96,7 @@ struct DeliveryState {
         current.reserved = ContiguousArray(repeating: GoalReservations.Count(), count: rows.count)
     }
 
-    /// What is asked of the ledger at a moment.
+    /// Returns the queries for the delivery counts of all goals at a moment.
     mutating func questions(at now: Int64) -> [DeliveryQuery] {
         rows.indices.compactMap { index in
             guard let goal = rows[index].goal else { return nil }
@@ -103,7 +105,7 @@ struct DeliveryState {
         }
     }
 
-    /// Has those that were not known before begin with nothing, where no ledger says more.
+    /// Starts goals with unknown counts at 0. It is used if no ledger has counts.
     mutating func begin(at now: Int64) {
         for question in questions(at: now) {
             if let index = book.index(of: question.campaign) { rows[index].account.beginWithNothing(on: question.day) }
@@ -111,7 +113,7 @@ struct DeliveryState {
         (hasNews, last, hasUnknown) = (true, .min, false)
     }
 
-    /// What a book before this one had given out.
+    /// Takes over leases and reservations from the state of the previous index.
     mutating func migrate(from old: DeliveryState) {
         let book = book
         func new(_ index: Int32) -> Int32? { book.index(of: old.book.campaigns[Int(index)].id).map { Int32($0) } }
@@ -122,7 +124,7 @@ struct DeliveryState {
         for (index, row) in old.rows.enumerated() {
             guard let index = new(Int32(index)), let goal = rows[Int(index)].goal else { continue }
             rows[Int(index)].account = row.account
-            // What is delivered was of another unit, or what is held of another goal.
+            // A changed unit invalidates the counts. A changed goal invalidates the lease.
             if row.goal?.unit != goal.unit { rows[Int(index)].account.forget() }
             if row.goal != goal { hasOtherGoals = true }
         }
@@ -131,9 +133,9 @@ struct DeliveryState {
 
     private mutating func findUnknown() { hasUnknown = rows.contains { $0.goal != nil && !$0.account.isKnown } }
 
-    // MARK: Among several processes
+    // MARK: Several processes
 
-    /// Whether a goal is new or another one, or what is held must not be given any more: pages wait for an exchange then.
+    /// True if a goal is new or changed, or if the leases have expired. Pages then wait for an exchange.
     func needsDeliveryCounts(at now: Int64) -> Bool {
         isShared && hasLimits && (hasUnknown || hasOtherGoals || now >= ends || now < exchanged - Self.leaseDuration)
     }
@@ -144,21 +146,23 @@ struct DeliveryState {
         return isAlone ? .readOnly : .complete
     }
 
-    /// While it has nothing to tell, it hears nothing either.
+    /// Forgets other processes while no exchange takes place, because nothing is known about them.
     mutating func resetPeers() { if isShared { (processes, ends, aloneSince) = (nil, .min, nil) } }
 
-    /// Whether anything that others have given may still be waiting to be seen: they are there, or were not long ago.
+    /// True if reservations of other processes may exist: other processes are present, or were present within the lifetime of a reservation.
     func mayHaveOthers(at now: Int64) -> Bool { aloneSince.map { now < $0 + lifetime } ?? isShared }
 
-    /// Whether others are there, as far as is known.
+    /// True if other processes are present or may be present.
     var hasOthers: Bool { isShared && processes != 1 }
 
-    /// Takes what the ledger says, and says what this process holds from now on. Until that is on disk it gives no more than it held before.
+    /// Takes over the state that the ledger reports and returns the leases that this process claims. Until the leases are on disk, this
+    /// process serves no more than its previous leases allow.
     mutating func proposeLeases(_ situation: BudgetSyncState, to questions: [DeliveryQuery], at now: Int64) -> SharedBudgetLeases {
         expire(now)
         (processes, rank) = (Int64(situation.processes) + 1, Int64(situation.before))
         aloneSince = situation.processes == 0 ? min(aloneSince ?? now, now) : nil
-        // What others saw counts as given out here until this exchange is on disk: they may tell it once more otherwise.
+        // Until this exchange is on disk, impressions reported by other processes still count as reserved. Otherwise, a repeated report would
+        // release reservations twice.
         seenByOthers = situation.seen
         var reservations = reservations
         if !seenByOthers.isEmpty { release(seenByOthers, from: &reservations) }
@@ -167,7 +171,8 @@ struct DeliveryState {
             guard let index = book.index(of: question.campaign), let goal = rows[index].goal, goal.kind == question.kind else { continue }
             let others = situation.others[question.campaign] ?? SharedBudgetLease()
             rows[index].account.update(delivered, on: question.day, servedByOthers: Int64(others.served))
-            // Of clicks nothing is reserved: what is held are the places that may be given until the next exchange, each of which may be clicked.
+            // Clicks have no reservations. The lease of a click goal consists of slots that may be served until the next exchange, each of which may
+            // be clicked.
             let reserved = goal.unit == .impressions ? reservations[index].all : 0
             let left = goal.left(of: delivered) - reserved - rows[index].account.others
             let offered = min(share(of: left, at: now), max(0, left - Int64(others.allowed)))
@@ -180,7 +185,7 @@ struct DeliveryState {
         return SharedBudgetLeases(holdings)
     }
 
-    /// Holds what was offered: it is on disk.
+    /// Activates the proposed leases after they are on disk.
     mutating func commitLeases(since now: Int64) {
         for index in rows.indices { rows[index].account.commit() }
         release(seenByOthers, from: &reservations)
@@ -189,7 +194,7 @@ struct DeliveryState {
         (hasNews, last) = (true, .min)
     }
 
-    /// Holds what it held before, as far as it was still offered.
+    /// Keeps the previous leases, reduced to the size of the failed proposal if that was smaller.
     mutating func dropLeases() {
         for index in rows.indices { rows[index].account.drop() }
         (wantsMore, seenByOthers) = (true, [])
@@ -201,13 +206,14 @@ struct DeliveryState {
         }
     }
 
-    /// What the others are to be told that was seen here. It is told once: where that fails, their reservations go on until they are over.
+    /// Returns the impressions to report to other processes and removes them from the queue. They are reported once; if the report fails, the
+    /// reservations last until they expire.
     mutating func drainSeenElsewhere() -> [RemoteImpressions] {
         defer { seenElsewhere = [:] }
         return seenElsewhere.map { RemoteImpressions(campaign: $0.campaign, reservation: $0.reservation, count: $1) }
     }
 
-    /// What it has given out and nobody has seen; it gives nothing more.
+    /// Gives up all leases and returns the reservations without an impression. The process then serves no slots of goals.
     mutating func returnLeases() -> SharedBudgetLeases {
         var holdings: [String: SharedBudgetLease] = [:]
         for index in rows.indices {
@@ -219,7 +225,7 @@ struct DeliveryState {
         return SharedBudgetLeases(holdings, isThere: false)
     }
 
-    /// A process's part of what neither is delivered nor given out.
+    /// Returns this process's share of the units that are neither delivered nor reserved.
     private func share(of left: Int64, at now: Int64) -> Int64 {
         guard left > 0, let processes else { return 0 }
         guard processes > 1 else { return left <= Self.scale ? left : left / 2 }
@@ -238,7 +244,7 @@ struct DeliveryState {
 
     // MARK: Time
 
-    /// Works out anew what may be given, where the time for that has come, or at once.
+    /// Evaluates the campaigns again if the tick has passed. With `isAtOnce`, the evaluation is immediate.
     mutating func advance(to now: Int64, isAtOnce: Bool = false) {
         guard isAtOnce || now < last || now >= last + tick || last == .min else { return }
         let areAll = hasNews || now < last
@@ -269,10 +275,10 @@ struct DeliveryState {
             } else if rows[index].account.advance(to: day) {
                 wantsMore = true
             }
-            // What is not shown now is not paced either, but for the part that it has until there is news.
+            // A campaign that is not shown is paced only after news, which gives it the share that it keeps until the next news.
             if obstacle == nil || hasNews {
                 let due = due(index, now, time.day)
-                // Among several, a part is given out once: what the others have given meanwhile is not known.
+                // With several processes, a share is used only once, because the deliveries of the others since the exchange are unknown.
                 if hasNews || processes == 1 { rows[index].part = part(of: due.room, index) }
                 current.urgency[index] = due.urgency
             }
@@ -284,13 +290,13 @@ struct DeliveryState {
         leases[index] = end(of: index, now, time.day, isShown: obstacle.map { $0.isOfGoal } ?? true)
     }
 
-    /// Until when what was worked out now holds, while nothing happens to the campaign.
+    /// Returns the moment until which the evaluation of a campaign is valid if no event occurs.
     private func end(of index: Int, _ now: Int64, _ day: Range<Int64>, isShown: Bool) -> Int64 {
         let pace = rows[index].pace
         var end = Int64.max
         if let starts = pace.starts, now < starts { end = starts }
         if let ends = pace.ends, now < ends { end = min(end, ends) }
-        // Days and hours begin with quarters of an hour.
+        // Days and hours begin at quarters of an hour.
         if pace.hasTimes || rows[index].goal != nil { end = min(end, LocalTimeCache.end(of: now)) }
         guard rows[index].goal != nil else { return end }
         if isShared, now < ends { end = min(end, ends) }
@@ -311,16 +317,16 @@ struct DeliveryState {
         return room / processes + (turn < room % processes ? 1 : 0)
     }
 
-    /// What may be given now: what the pace has for this process, of what it holds.
+    /// Returns the number of slots that may be served now: the share from pacing, limited by the lease.
     private func room(_ index: Int, _ now: Int64) -> Int32 {
         guard isShared else { return Int32(clamping: rows[index].part) }
         guard now < ends else { return 0 }
-        // One that is alone hears of each click before it gives the next place.
+        // A process without others receives each click before it serves the next slot, so a click goal needs no lease.
         let isHeld = rows[index].goal?.unit == .impressions || processes != 1
         return Int32(clamping: isHeld ? min(rows[index].part, rows[index].account.remaining) : rows[index].part)
     }
 
-    /// Why nothing of it may be given.
+    /// Returns the reason why no slot of a campaign may be served.
     private func exhaustion(_ index: Int) -> IneligibilityReason {
         let (account, goal) = (rows[index].account, rows[index].goal)
         if let reached = account.obstacle(goal) { return reached }
@@ -330,21 +336,21 @@ struct DeliveryState {
     }
 
     private mutating func expire(_ now: Int64) {
-        // What nobody has seen may be given once more.
+        // Expired reservations without an impression free their slots.
         for campaign in reservations.expire(now) {
             leases[Int(campaign)] = .min
             wantsMore = true
         }
     }
 
-    // MARK: Giving
+    // MARK: Reservations
 
-    /// What somebody without a name has of each campaign, by the address.
+    /// Returns the reservations of anonymous viewers with an address, by campaign.
     func reserved(by address: UInt16) -> [Int32: Int64] { reservations.reserved(by: address) }
 
-    /// Notes that a place was given; nil where it is of no goal that counts places.
+    /// Reserves a slot of a campaign; nil if no goal counts slots.
     ///
-    /// - Parameter address: of whoever has no name; 0 for who has one.
+    /// - Parameter address: The hashed address of an anonymous viewer; 0 for an identified viewer.
     mutating func reserve(_ index: Int, for address: UInt16, at now: Int64) -> ReservationID? {
         guard let goal = rows[index].goal else { return nil }
         if goal.unit == .clicks, !hasOthers { return nil }
@@ -356,13 +362,13 @@ struct DeliveryState {
         return ReservationID(process: process, slot: slot, address: address)
     }
 
-    /// Reserves a place anew that was given and that nobody has seen; nil if it is not reserved here.
+    /// Renews the reservation of a slot without an impression; nil if this process does not hold it.
     mutating func renew(_ index: Int, _ place: ReservationID, at now: Int64) -> ReservationID? {
         guard place.process == process, reservations.release(index, place) > 0 else { return nil }
         return ReservationID(process: process, slot: reservations.add(index, address: place.address, at: now), address: place.address)
     }
 
-    /// Whether so much is delivered as the goal asks for, in all or for its day.
+    /// True if the counts reach the campaign's total goal, or its daily goal for today.
     func isReached(_ index: Int) -> Bool { rows[index].account.obstacle(rows[index].goal) != nil }
 
     private mutating func recordUse(of index: Int) {
@@ -370,7 +376,7 @@ struct DeliveryState {
         if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
     }
 
-    /// Has a place that was just given be free again.
+    /// Returns a slot that was just allocated.
     mutating func undoReservation(_ index: Int, _ place: ReservationID?) {
         guard let place, release(index, place) else { return }
         consume(-1, of: index)
@@ -384,7 +390,9 @@ struct DeliveryState {
         if current.room[index] < .max { current.room[index] -= Int32(count) }
     }
 
-    /// Ends the reservation of a place. Whether there still was one.
+    /// Ends the reservation of a slot.
+    ///
+    /// - Returns: True if the reservation existed.
     private mutating func release(_ index: Int, _ place: ReservationID) -> Bool {
         guard reservations.release(index, place) > 0 else { return false }
         leases[index] = .min
@@ -392,16 +400,16 @@ struct DeliveryState {
         return true
     }
 
-    /// Has the process that gave a place told that it was seen, where that is another one.
+    /// Queues an impression for the process that reserved the slot, if other processes may exist.
     private mutating func queueRemote(_ index: Int, _ place: ReservationID) {
         guard isShared, processes != 1 else { return }
         let seen = RemoteImpressions(campaign: book.campaigns[index].id, reservation: place, count: 0)
         if seenElsewhere.count < Self.elsewhereCapacity || seenElsewhere[seen] != nil { seenElsewhere[seen, default: 0] += 1 }
     }
 
-    /// Notes what the ledger has counted.
+    /// Counts an event that the ledger has committed.
     ///
-    /// - Parameter place: as the event's token names it.
+    /// - Parameter place: The reservation in the token of the event.
     mutating func didCommit(_ index: Int, _ kind: LedgerEvent.Kind, _ place: ReservationID?) {
         guard let goal = rows[index].goal else { return }
         if kind == .impression, let place {
@@ -410,7 +418,7 @@ struct DeliveryState {
         guard kind == goal.kind else { return }
         leases[index] = .min
         rows[index].account.countOne()
-        // An exhausted campaign leaves at once.
+        // A campaign that has reached its goal is no longer served, without waiting for the next evaluation.
         if let reached = rows[index].account.obstacle(goal) {
             current.room[index] = 0
             current.obstacles[index] = reached.rawValue

@@ -1,21 +1,21 @@
-/// A place that was given of a campaign's goal, as the token of its page names it: by this its reservation is found when it is seen.
+/// The identification of a reserved slot in a page's token. The impression uses it to end the reservation.
 package struct ReservationID: Sendable, Hashable {
-    /// Stands for the process that gave it.
+    /// A number for the process that made the reservation.
     package var process: UInt16
-    /// Stands for the stretch of time in which it was given.
+    /// A number for the time slot in which the reservation was made.
     package var slot: UInt16
-    /// Stands for the address of whoever got it and has no name; 0 for who has one.
+    /// The hashed address of an anonymous viewer; 0 for an identified viewer.
     package var address: UInt16
 
     package init(process: UInt16, slot: UInt16, address: UInt16) {
         (self.process, self.slot, self.address) = (process, slot, address)
     }
 
-    /// What stands for a process.
+    /// Returns the number for a process name.
     package static func number(of process: String) -> UInt16 { UInt16(truncatingIfNeeded: AdDecision.seed(process)) }
 }
 
-/// Places that were seen through another process than gave them.
+/// Impressions that one process received for slots that another process reserved.
 package struct RemoteImpressions: Sendable, Hashable {
     package var campaign: String
     package var reservation: ReservationID
@@ -26,11 +26,11 @@ package struct RemoteImpressions: Sendable, Hashable {
     }
 }
 
-/// Places that a process has given of goals and that nobody has seen yet. Each counts until it is seen, or until its time is over.
+/// The slots that a process reserved for goals and that have no impression yet. A reservation counts until its impression or its expiry.
 struct GoalReservations {
     struct Count {
         var all: Int64 = 0
-        /// Of them, those of pages for whoever has no name.
+        /// The part of `all` that belongs to anonymous viewers.
         var nameless: Int64 = 0
     }
 
@@ -39,26 +39,26 @@ struct GoalReservations {
         var address: UInt16
     }
 
-    /// Places that were given in one stretch of time.
+    /// The reservations of one time slot.
     private struct ExpiryBucket {
         var number: Int64
         var counts: [Key: Int64] = [:]
     }
 
-    /// Stretches that a reservation's time has.
+    /// The number of time slots in the lifetime of a reservation.
     private static let slotCount: Int64 = 60
 
     private let lifetime: Int64
-    /// For how long places are held beyond their time: an impression that came in time is on disk by then, also through a process whose clock
-    /// is behind. Milliseconds.
+    /// The time in milliseconds for which reservations are kept after their lifetime. An impression at the end of the lifetime is on disk
+    /// within this time, even if another process with a slow clock received it.
     private let grace: Int64
     private var slots: [ExpiryBucket] = []
     private var counts: ContiguousArray<Count>
     private var addresses: [UInt16: [Int32: Int64]] = [:]
 
     /// - Parameters:
-    ///   - campaigns: how many there are.
-    ///   - lifetime: of a reservation, in milliseconds, from 1.
+    ///   - campaigns: The number of campaigns.
+    ///   - lifetime: The lifetime of a reservation, in milliseconds, at least 1.
     init(campaigns: Int, lifetime: Int64) {
         (self.lifetime, grace) = (lifetime, min(lifetime / Self.slotCount, 5_000))
         counts = ContiguousArray(repeating: Count(), count: campaigns)
@@ -70,10 +70,12 @@ struct GoalReservations {
 
     subscript(campaign: Int) -> Count { counts[campaign] }
 
-    /// What somebody without a name has, by the address.
+    /// Returns the reservations of anonymous viewers with an address, by campaign.
     func reserved(by address: UInt16) -> [Int32: Int64] { addresses[address] ?? [:] }
 
-    /// Those of another one, whose campaigns have other numbers or are gone here.
+    /// Takes over the reservations of another index.
+    ///
+    /// - Parameter number: Returns the new number of a campaign; nil if it no longer exists.
     mutating func migrate(from old: GoalReservations, number: (Int32) -> Int32?) {
         for slot in old.slots {
             slots.append(ExpiryBucket(number: slot.number))
@@ -84,7 +86,9 @@ struct GoalReservations {
         }
     }
 
-    /// - Returns: what stands for the stretch of time.
+    /// Adds a reservation.
+    ///
+    /// - Returns: The number of the time slot.
     mutating func add(_ campaign: Int, address: UInt16, at now: Int64) -> UInt16 {
         let number = now / length
         if slots.last?.number != number { slots.append(ExpiryBucket(number: number)) }
@@ -92,7 +96,9 @@ struct GoalReservations {
         return UInt16(truncatingIfNeeded: number)
     }
 
-    /// - Returns: how many of them there were: what is over is nobody's any more.
+    /// Ends reservations.
+    ///
+    /// - Returns: The number of reservations that existed; expired ones do not count.
     @discardableResult
     mutating func release(_ campaign: Int, _ place: ReservationID, count: Int64 = 1) -> Int64 {
         let key = Key(campaign: Int32(campaign), address: place.address)
@@ -102,7 +108,9 @@ struct GoalReservations {
         return released
     }
 
-    /// - Returns: the campaigns of those that went unseen.
+    /// Removes expired reservations.
+    ///
+    /// - Returns: The campaigns with reservations that expired without an impression.
     mutating func expire(_ now: Int64) -> Set<Int32> {
         var unseen: Set<Int32> = []
         while let slot = slots.first, end(of: slot) <= now || end(of: slot) > now + 2 * lifetime + length + grace {

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// How far the clocks of a zone are ahead of UTC, and since when: what days and hours of any length are made of. In milliseconds.
+/// The offsets of a time zone from UTC over time, from which days and hours are computed. All values are in milliseconds.
 ///
-/// Changes of the clocks are known from 2000 to 2100; before and after, clocks stay as they are there.
+/// Offset changes are known from 2000 to 2100. Before and after that period, the offset is constant.
 final class TimeZoneOffsets: Sendable {
-    /// From the start on, until the next one's.
+    /// An interval of constant offset, from `start` to the start of the next interval.
     private struct Interval: Sendable {
         var start: Int64
         var offset: Int64
@@ -13,13 +13,13 @@ final class TimeZoneOffsets: Sendable {
 
     private static let day: Int64 = 86_400_000
     private static let (from, until): (Int64, Int64) = (946_684_800_000, 4_102_444_800_000)
-    /// No zone changes its clocks twice in so short a time.
+    /// The sampling interval. No zone changes its offset twice within this time.
     private static let step: Int64 = 14 * day
     private static let minute: Int64 = 60_000
-    /// What was found out takes some milliseconds: there are a few hundred zones, and many campaigns of one.
+    /// A cache by zone name. Why: The computation takes some milliseconds, a few hundred zones exist, and many campaigns share a zone.
     private static let known = Mutex<[String: TimeZoneOffsets]>([:])
 
-    /// In the order of time; the first one starts before all time.
+    /// The intervals in order of time. The first one has no lower bound.
     private let intervals: [Interval]
 
     init(seconds: Int64) {
@@ -47,7 +47,7 @@ final class TimeZoneOffsets: Sendable {
         self.intervals = stretches
     }
 
-    /// Nil where the database has no such zone.
+    /// Returns the offsets of a zone; nil if the database has no zone of this name.
     static func named(_ name: String) -> TimeZoneOffsets? {
         if let clocks = known.withLock({ $0[name] }) { return clocks }
         guard let zone = TimeZone(identifier: name) else { return nil }
@@ -58,14 +58,14 @@ final class TimeZoneOffsets: Sendable {
 
     func offset(at moment: Int64) -> Int64 { intervals[index(at: moment)].offset }
 
-    /// The day of a moment, from midnight to midnight: of 23 or of 25 hours where clocks are changed.
+    /// Returns the day of a moment, from midnight to midnight. It can have 23 or 25 hours if the offset changes.
     func day(of moment: Int64) -> Range<Int64> {
         let number = Self.local(moment + offset(at: moment)).day
         let start = min(start(ofDay: number), moment)
         return start..<max(self.start(ofDay: number + 1), moment + 1)
     }
 
-    /// Calls with each part of a time in which clocks were not changed.
+    /// Calls a closure for each part of a time range that has a constant offset.
     func forEachInterval(from start: Int64, to end: Int64, _ body: (_ start: Int64, _ end: Int64, _ offset: Int64) -> Void) {
         guard start < end else { return }
         var (index, start) = (index(at: start), start)
@@ -76,13 +76,13 @@ final class TimeZoneOffsets: Sendable {
         }
     }
 
-    /// The day of clocks that show so many milliseconds since 1970-01-01, and how far into it they are.
+    /// Returns the day of a local time in milliseconds since 1970-01-01, and the milliseconds since its start.
     static func local(_ moment: Int64) -> (day: Int64, rest: Int64) {
         let number = moment >= 0 ? moment / day : (moment + 1) / day - 1
         return (number, moment - number * day)
     }
 
-    /// When the clocks first show the day; where they leap over its midnight, when they leap.
+    /// Returns the moment at which local clocks first show the day. If the clocks skip midnight, it is the moment of the offset change.
     private func start(ofDay number: Int64) -> Int64 {
         let midnight = number * Self.day
         var index = index(at: midnight - 2 * Self.day)

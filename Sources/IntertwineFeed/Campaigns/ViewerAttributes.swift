@@ -1,17 +1,18 @@
-/// What whoever authenticates in front of the service says of a viewer: `plan=free, country=DE`, a dictionary (RFC 9651) of texts.
+/// The attributes of a viewer, sent by the proxy that authenticates requests: `plan=free, country=DE`, a dictionary of strings (RFC
+/// 9651).
 ///
-/// What is no attribute is left out, and what is beyond the bounds: a field that somebody sends must cost no more than that.
+/// Invalid members and members beyond the limits are ignored. Why: The cost of a hostile header must be bounded.
 package struct ViewerAttributes: Sendable, Hashable {
     private static let limit = 32
-    /// Bytes of a field that are looked at.
+    /// The maximum number of bytes of a header that are read.
     private static let longest = 2_048
 
-    /// As `name=value`.
+    /// The attributes as `name=value`.
     let pairs: [String]
-    /// Whether there are more than the bounds take.
+    /// A Boolean value indicating whether the header exceeds the limits.
     let isCut: Bool
 
-    /// - Parameter field: the field's value; of a field that stands there more than once, all values with commas in between.
+    /// - Parameter field: The value of the header. If the header is repeated, all values joined with commas.
     package init(_ field: String) {
         var pairs: [String] = []
         for member in String(decoding: field.utf8.prefix(Self.longest), as: UTF8.self).split(separator: ",") {
@@ -22,7 +23,7 @@ package struct ViewerAttributes: Sendable, Hashable {
         self.pairs = Array(pairs.prefix(Self.limit))
     }
 
-    /// `name=value`, without blanks around and without quotes; a name alone is true.
+    /// Returns `name=value` without surrounding blanks and quotes; nil for invalid text. A name without a value means `name=true`.
     static func pair(_ text: Substring) -> String? {
         let text = trimmed(text)
         let name = text.prefix { $0 != "=" }

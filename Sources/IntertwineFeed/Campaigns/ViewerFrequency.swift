@@ -1,10 +1,10 @@
-/// What a viewer has had of campaigns with caps, as a ledger knows it.
+/// The impressions and reservations of a viewer, for campaigns with frequency caps, as recorded in the ledger.
 struct ViewerFrequency {
     var seen: [FrequencyCount] = []
-    /// Given by other processes, such as are gone.
+    /// The reservations of other processes, including those that no longer run.
     var elsewhere: [FrequencyCount] = []
 
-    /// Of what others gave, what has not been seen since.
+    /// Returns the number of reservations by other processes that have no impression yet.
     private func waiting(_ campaign: String) -> Int {
         let given = elsewhere.filter { $0.campaign == campaign }
         guard let first = given.map(\.at).min() else { return 0 }
@@ -12,16 +12,17 @@ struct ViewerFrequency {
         return max(0, given.reduce(0) { $0 + $1.count } - seen)
     }
 
-    /// What the viewer's caps leave of those campaigns that the viewer has seen or been given.
+    /// Returns the slots that the viewer's caps still allow, for campaigns with an impression or a reservation of the viewer.
     ///
-    /// - Parameter pending: what this process has given.
+    /// - Parameter pending: The reservations of this process.
     func room(
         of book: CampaignIndex, for viewer: String?, besides pending: AdServer.UncommittedImpressions, now: Int64
     ) -> AdDecision.FrequencyCapAllowance {
         guard let viewer else { return AdDecision.FrequencyCapAllowance(hasViewer: false) }
         var room = AdDecision.FrequencyCapAllowance(hasViewer: true)
         guard book.hasCaps else { return room }
-        // A viewer may have seen many: each sighting is looked at once. Most campaigns have one cap; of several, what each leaves.
+        // Each impression is read once, because a viewer may have many. Most campaigns have one cap; for several caps, each remainder is
+        // tracked.
         room.rooms.reserveCapacity(seen.count)
         var left: [Int32: [Int]] = [:]
         func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {

@@ -1,10 +1,11 @@
-/// What campaigns of a shelf have in the choice that requests of one sort get: a place is drawn for instead of asking all campaigns.
+/// A weighted random selection of a campaign from a candidate list, for requests with equal targeting. It avoids an evaluation of all
+/// campaigns for each slot.
 ///
-/// It is worked out once for each standing, by weights and paces. A campaign that is drawn and cannot have the place, because the viewer has seen
-/// enough of it or the page has its like, is put back, and another one drawn; where that goes on, all are asked. So each campaign that can have
-/// the place has it by its part of the weights of all that can.
+/// The cumulative weights are computed once per delivery snapshot, from campaign weights and pacing. If the drawn campaign cannot have
+/// the slot, for example because of a frequency cap or spacing, another one is drawn. After 16 failed draws, all candidates are
+/// evaluated. Each eligible campaign therefore wins in proportion to its share of the weights of all eligible campaigns.
 struct WeightedSelector: Sendable {
-    /// What requests have in common for which the same campaigns come into question.
+    /// The properties of requests that have the same candidates.
     struct SelectionKey: Hashable, Sendable {
         var slot: AdSlotContext
         var matchedTargeting: ContiguousArray<UInt64>
@@ -12,21 +13,21 @@ struct WeightedSelector: Sendable {
     }
 
     private struct CumulativeWeight: Sendable {
-        /// Among the shelf's entries.
+        /// The index of the candidate in the candidate list.
         var entry: Int32
-        /// Of the weights of its priority, with those before it.
+        /// The sum of the weights up to and including this candidate, within its priority.
         var sum: Float
     }
 
-    /// How often is drawn before all are asked.
+    /// The number of draws before all candidates are evaluated.
     private static let attempts = 16
 
-    /// Those of the shelf that can be shown to such requests at all.
+    /// The candidates that requests of this sort can show.
     private let entries: ContiguousArray<Int32>
     private var tickets: ContiguousArray<CumulativeWeight> = []
-    /// One for each priority that has any.
+    /// The range of tickets of each priority that has any.
     private var tiers: [Range<Int>] = []
-    /// Of the standing; nil for one to be worked out anew.
+    /// The version of the delivery snapshot that the tickets belong to; nil if they must be rebuilt.
     private var version: UInt64?
 
     init(_ shelf: CampaignIndex.CandidateList, _ sort: SelectionKey, of book: CampaignIndex) {
@@ -38,7 +39,7 @@ struct WeightedSelector: Sendable {
             }.map { Int32(clamping: $0) })
     }
 
-    /// One of the shelf's entries; nil where none can have the place.
+    /// Returns the index of a candidate; nil if none can have the slot.
     mutating func choose(
         _ shelf: CampaignIndex.CandidateList, _ standing: AdDecision.DeliverySnapshot, seed: UInt64,
         where fits: (CampaignIndex.CandidateList.Candidate) -> Bool
@@ -101,16 +102,16 @@ struct WeightedSelector: Sendable {
             sum += entry.weight * standing.urgency[Int(entry.index)]
             candidates.append(CumulativeWeight(entry: ticket.entry, sum: sum))
         }
-        // Most have left since it was worked out.
+        // If more than half of the tickets are ineligible, they are rebuilt.
         if gone * 2 > tier.count { version = nil }
         let point = Float(hash >> 40) / Float(1 << 24) * sum
         return (candidates.first { $0.sum > point } ?? candidates.last).map { Int($0.entry) }
     }
 }
 
-/// The draws for the sorts of requests that there were since campaigns changed.
+/// The selectors by sort of request, for one campaign index.
 struct WeightedSelectorCache: Sendable {
-    /// When there are more, all are worked out anew.
+    /// The maximum number of selectors. Beyond it, all are discarded.
     private static let limit = 64
 
     private var draws: [WeightedSelector.SelectionKey: WeightedSelector] = [:]
