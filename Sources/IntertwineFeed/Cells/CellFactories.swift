@@ -1,10 +1,10 @@
-/// Which factory makes the cell for which form of item, and how cell ids are spelled.
+/// The registered cell view model factories by item type and layout, and the format of cell ids.
 ///
-/// A cell id is a prefix for the kind, a colon, and the item's id, which may hold any character: `user:Tongue Twister`, `ad:1`.
-/// That of a companion is the first cell's, a `#` and the companion's name: `user:tt#photos`.
-/// Each layout has factories of its own; ids, prefixes and lanes are the same in all of them.
+/// A cell id consists of the prefix of the kind, a colon and the item's id, which may contain any character: `user:Tongue Twister`,
+/// `ad:1`. The id of a companion is the id of the first cell, a `#` and the companion's name: `user:tt#photos`. Each layout has its own
+/// factories; ids, prefixes and streams are common to all layouts.
 public struct CellFactories: Sendable {
-    /// What shows a form, and the prefix of its cells' ids.
+    /// The factory of an item type, with the prefix of its cell ids.
     private final class Registration: Sendable {
         let factory: any CellViewModelFactory
         let prefix: String
@@ -19,13 +19,13 @@ public struct CellFactories: Sendable {
         var kinds: [String: String] = [:]
         var streams: [String: StreamID] = [:]
         var advertisements: [CellLayout: [ItemType]] = [:]
-        /// All that are known, whether or not a layout shows them.
+        /// All known item types of content, including those that no layout shows.
         var content: Set<ItemType> = []
         /// The names of companions, by kind.
         var companions: [String: Set<String>] = [:]
     }
 
-    /// Complete before the first cell is made. One reference, as each reader of cells has all of it.
+    /// The tables, which are complete before the first cell is made. Why: A single reference makes copies of `CellFactories` cheap.
     private final class Storage: Sendable {
         let tables: Tables
 
@@ -43,10 +43,14 @@ public struct CellFactories: Sendable {
         storage = Storage(tables)
     }
 
+    /// Registers a factory for an item type.
+    ///
     /// - Parameters:
-    ///   - prefix: of the cell ids of the form's kind, such as `user`. All forms of a kind share it, and no other kind has it.
-    ///   - lane: where items of the kind stand; the same for all forms of a kind.
-    /// - Throws: ``CellFactoryError`` where the registration contradicts an earlier one, or the prefix is empty or holds a colon.
+    ///   - form: The item type.
+    ///   - prefix: The prefix of the kind's cell ids, such as `user`. All item types of a kind share it, and no other kind uses it.
+    ///   - stream: The stream of the kind's items, common to all item types of the kind.
+    ///   - layout: The layout that the factory makes cells for.
+    /// - Throws: ``CellFactoryError`` if the registration contradicts an earlier one, or if the prefix is empty or contains a colon.
     public mutating func register(
         _ factory: any CellViewModelFactory, for form: ItemType, prefix: String, stream: StreamID = .content,
         layout: CellLayout = .collection
@@ -72,12 +76,12 @@ public struct CellFactories: Sendable {
         }
     }
 
-    /// Makes a form of content known that may not be shown in any layout.
+    /// Makes an item type of content known, even if no layout shows it.
     mutating func index(_ form: ItemType) {
         change { $0.content.insert(form) }
     }
 
-    /// The forms of content that are known and that a layout does not show.
+    /// Returns the known item types of content that a layout does not show.
     func unshownForms(in layout: CellLayout) -> Set<ItemType> {
         tables.content.filter { self[$0, layout] == nil }
     }
@@ -93,18 +97,18 @@ public struct CellFactories: Sendable {
         }
     }
 
-    /// The layouts that something has cells for, besides the headers of sections.
+    /// The layouts for which a factory other than that of section headers is registered.
     package var layouts: [CellLayout] {
         [(CellLayout.collection, tables.collection), (.table, tables.table)].filter { $1.keys.contains { $0.kind != SectionHeader.kind } }
             .map(\.0)
     }
 
-    /// All cells that may be made.
+    /// All cells that the factories may make.
     package var cells: Set<CellIdentifier> {
         Set((Array(tables.collection.values) + Array(tables.table.values)).flatMap { $0.factory.cells })
     }
 
-    /// The first cells of a form, of which the client knows none; nil where it knows one, or there is none to know.
+    /// Returns the first cells of an item type if the client supports none of them; nil if it supports one or the item type has no factory.
     func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
         guard context.lacking != nil, let cells = self[form, context.layout]?.chain, !cells.contains(where: context.knows) else {
             return nil
@@ -114,17 +118,17 @@ public struct CellFactories: Sendable {
 
     package func kinds(in lane: StreamID) -> [String] { tables.streams.filter { $0.value == lane }.map(\.key) }
 
-    /// The forms of advertisements that a layout can show.
+    /// Returns the item types of ads that a layout can show.
     public func advertisementForms(in layout: CellLayout) -> [ItemType] {
         tables.advertisements[layout] ?? []
     }
 
-    /// The id of an item's cell, or nil where its kind has no factory.
+    /// Returns the id of an item's cell; nil if the kind has no factory.
     public func cellID(kind: String, id: String) -> String? {
         storage.tables.prefixes[kind].map { $0 + ":" + id }
     }
 
-    /// Which item a cell id names, or nil where its prefix is unknown. Whether the item exists is not known here.
+    /// Returns the item that a cell id names; nil if the prefix is unknown. The item may not exist.
     public func item(ofCell id: String) -> (kind: String, id: String)? {
         guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), let kind = storage.tables.kinds[String(id[..<colon])] else {
             return nil
@@ -133,16 +137,16 @@ public struct CellFactories: Sendable {
         return item.isEmpty ? nil : (kind, String(item))
     }
 
-    /// An id without the name of a companion.
+    /// Removes the name of a companion from an id.
     private static func first(of id: Substring, _ companions: Set<String>?) -> Substring {
         guard let companions, let mark = id.utf8.lastIndex(of: UInt8(ascii: "#")) else { return id }
         return companions.contains(String(id[id.utf8.index(after: mark)...])) ? id[..<mark] : id
     }
 
-    /// The first cell of an item.
+    /// Makes the first cell of an item.
     ///
-    /// - Throws: ``CellFactoryError/noFactory(_:)``, ``CellFactoryError/ambiguousID(_:)``, or what the factory throws for an item that it
-    ///   cannot read.
+    /// - Throws: ``CellFactoryError/noFactory(_:)``, ``CellFactoryError/ambiguousID(_:)``, ``CellFactoryError/unknownToClient(_:)``,
+    ///   ``CellFactoryError/unknownTypes(_:in:)``, or the error of the factory for an item that it cannot read.
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         let (registration, cell) = try registration(for: item, in: context.layout)
         var viewModel = try registration.factory.makeViewModel(for: item, cell: cell, in: context)
@@ -155,9 +159,9 @@ public struct CellFactories: Sendable {
         return viewModel
     }
 
-    /// The companions of an item's first cell, in order; most items have none.
+    /// Makes the companions of an item's first cell, in order. Most items have none.
     ///
-    /// - Throws: as ``makeViewModel(for:in:)`` does.
+    /// - Throws: The errors of ``makeViewModel(for:in:)``.
     public func makeCompanions(for item: FeedItem, in context: CellContext) throws -> [CellViewModel] {
         guard !storage.tables.companions.isEmpty, storage.tables.companions[item.kind] != nil else { return [] }
         let (registration, cell) = try registration(for: item, in: context.layout)
@@ -190,32 +194,32 @@ extension CellContext {
         lacking == nil || knows(CellIdentifier(viewModel.identifier, version: viewModel.version))
     }
 
-    /// The types of its bindings and actions that the client does not know.
+    /// Returns the types of bindings and actions in a cell that the client does not support.
     fileprivate func missingTypes(of viewModel: CellViewModel) -> [String] { lacking?.types.missing(in: viewModel) ?? [] }
 }
 
 extension CellFactories {
-    /// The view models of cells by their ids, in the context's layout; those that are unknown, gone or broken are missing.
+    /// Returns the view models of cells by id, in the layout of the context. Cells that are unknown, removed or invalid are missing.
     ///
-    /// - Throws: what the snapshot throws.
+    /// - Throws: The errors of the snapshot.
     func viewModels(
         of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, context: CellContext
     ) throws -> [ByteString: CellViewModel] {
         try viewModels(of: cells, in: snapshot) { try makeViewModel(of: $1, for: $0, in: context) }
     }
 
-    /// The same for performing what people do with the cells, whichever layout they see.
+    /// Returns view models by cell id for the execution of commands, independent of the layout that the client shows.
     ///
-    /// - Throws: what the snapshot throws.
+    /// - Throws: The errors of the snapshot.
     func actingViewModels(
         of cells: some Sequence<ByteString>, in snapshot: any FeedSnapshot, context: CellContext
     ) throws -> [ByteString: CellViewModel] {
         try viewModels(of: cells, in: snapshot) { try makeActingViewModel(of: $1, for: $0, in: context) }
     }
 
-    /// The view model by which a cell's actions are performed: that of the collection, or where there is none, that of the table.
+    /// Makes the view model whose commands are executed: the one of the collection layout, or of the table layout if the former has none.
     ///
-    /// - Throws: as ``makeViewModel(for:in:)`` does.
+    /// - Throws: The errors of ``makeViewModel(for:in:)``.
     func makeActingViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         var context = context
         context.rendersContent = false
@@ -233,7 +237,7 @@ extension CellFactories {
         return viewModel
     }
 
-    /// One of an item's cells.
+    /// Makes one of an item's cells, the first cell or a companion.
     private func makeViewModel(of cell: String, for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         let first = try makeViewModel(for: item, in: context)
         if first.id.utf8.elementsEqual(cell.utf8) { return first }
@@ -255,24 +259,24 @@ extension CellFactories {
     }
 }
 
-/// Why a factory cannot be registered, or no cell can be made.
+/// An error in a registration, or the reason why a cell cannot be made.
 public enum CellFactoryError: Error, Sendable, Hashable {
-    /// Nothing is registered for this form of item: it is stored, and stays out of the feed.
+    /// No factory is registered for the item type. The item is stored and not shown in the feed.
     case noFactory(ItemType)
-    /// The client knows none of the cells that can show the item: the name of the first of them.
+    /// The client supports none of the cells that can show the item. The value is the identifier of the first of them.
     case unknownToClient(String)
-    /// The client does not know these types of bindings and actions, which the cell has.
+    /// The cell contains bindings or actions of types that the client does not support.
     case unknownTypes([String], in: String)
     case registeredTwice(ItemType)
-    /// Another kind has this prefix, or the kind has another one.
+    /// Another kind uses the prefix, or the kind already has a different prefix.
     case prefixTaken(String)
-    /// The prefix is empty or holds a colon.
+    /// The prefix is empty or contains a colon.
     case unusablePrefix(String)
-    /// Forms of one kind were registered for both lanes.
+    /// Item types of one kind were registered for different streams.
     case streamConflict(String)
-    /// The name of a companion is no name.
+    /// The name of a companion is invalid.
     case unusableCompanions([String])
-    /// The item's id ends like the id of a companion: its cell could not be told from another item's.
+    /// The item's id ends with the name of a companion. Its cell id would be ambiguous.
     case ambiguousID(String)
 }
 

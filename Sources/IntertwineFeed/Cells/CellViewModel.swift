@@ -1,16 +1,16 @@
-/// What the feed serves for an item: which registered cell shows it, how large, and what can be done with it.
+/// The server's representation of a cell: its identifier, its size and its commands.
 ///
-/// One lookup serves every interaction, whatever the kind of cell: `viewModel.commands[slot]?.perform(in: &context)`.
+/// All interactions use one lookup, independent of the kind of cell: `viewModel.commands[slot]?.perform(in: &context)`.
 public struct CellViewModel: Sendable {
-    /// Unique within a response and stable across requests, such as `user:tt`, or `user:tt#photos` for a companion.
+    /// The id, unique within a response and stable across requests, such as `user:tt`, or `user:tt#photos` for a companion.
     public var id: String
     /// The reuse identifier under which clients register a cell class.
     public var identifier: String
-    /// Of what it binds, among the cells of its identifier.
+    /// The version of the bindings, for cells with one identifier.
     public var version = 1
     public var size: CellSize
     public var commands: CellCommands
-    /// What the commands act on.
+    /// The item, cell and context that the commands act on.
     public var subject: CommandSubject
 
     public init(identifier: String, size: CellSize, commands: CellCommands, subject: CommandSubject) {
@@ -21,21 +21,21 @@ public struct CellViewModel: Sendable {
         self.subject = subject
     }
 
-    /// What people are told that a slot does, in the language of who asks.
+    /// Returns the label of a command key in the language of the request; nil without a label.
     func label(of slot: CommandKey) -> String? {
         commands.labels.isEmpty ? nil : commands.labels[slot]?[subject.context.language]
     }
 
-    /// The same for one of the slots besides the configuration.
+    /// Returns the label of the command key at an index in `commands`, which excludes the configuration.
     func label(at index: Int) -> String? { commands.labels.isEmpty ? nil : label(of: commands.slot(at: index).key) }
 
-    /// What a client is told about a slot, or nil where it has nothing to do there.
+    /// Returns the action that a client performs for a command key; nil if the client has nothing to do.
     ///
-    /// A command that acts for a viewer is not offered where there is none; but a link stays that leads to a destination beside it: whoever
-    /// follows it gets there, and only what acts for a viewer is not done.
+    /// If the request has no viewer, commands that need one are not offered. A link with a destination is still offered. It leads to the
+    /// destination, and the part of the command that needs a viewer is skipped.
     public func action(in slot: CommandKey) -> Action? { commands[slot].flatMap { action(of: $0) } }
 
-    /// What a client is told about a slot that a command stands in.
+    /// Returns the action that a client performs for a command; nil if the client has nothing to do.
     func action(of command: any Command) -> Action? {
         guard let action = command.action(for: subject) else { return nil }
         if subject.context.hasViewer || !command.needs.contains(.viewer) { return action }
@@ -44,7 +44,7 @@ public struct CellViewModel: Sendable {
     }
 }
 
-/// A cell's size in points.
+/// The size of a cell in points.
 public struct CellSize: Sendable, Hashable {
     public var width: Double
     public var height: Double
@@ -55,20 +55,20 @@ public struct CellSize: Sendable, Hashable {
     }
 }
 
-/// How large a cell is: one size for everyone, or a share of the client's width for those who tell it.
+/// A rule for the size of a cell: a constant size, or a share of the client's width if the client sends its width.
 public struct SizeRule: Sendable, Hashable {
-    /// The width, in points, for which cells are laid out that grow with the client where it does not tell its own.
+    /// The default width of a client, in points. It is used for cells that depend on the client's width.
     public static let usualWidth = 320.0
-    /// What a client may call its width, in points.
+    /// The valid widths of a client, in points.
     public static let widths = 1...10_000
 
-    /// The size where the client does not tell its width.
+    /// The size for clients that do not send their width.
     public var size: CellSize
-    /// The share of the client's width; nil where the size is the same for all.
+    /// The share of the client's width; nil if the size is constant.
     public var fraction: Double?
-    /// Width by height. Nil where the height stays as it is.
+    /// The width divided by the height; nil if the height is constant.
     public var aspectRatio: Double?
-    /// Points. Neither bound makes a cell wider than its client.
+    /// The minimum width in points. A cell is never wider than its client, whatever `minimum` and `maximum` are.
     public var minimum: Double?
     public var maximum: Double?
 
@@ -80,14 +80,14 @@ public struct SizeRule: Sendable, Hashable {
         self.maximum = maximum
     }
 
-    /// A row of a table: as wide as the table, and of one height.
+    /// Returns the rule for a row of a table: the width of the table and a constant height.
     public static func row(height: Double) -> SizeRule {
         SizeRule(CellSize(width: usualWidth, height: height), fraction: 1)
     }
 
-    /// The size in whole points for a client of a width.
+    /// Returns the size in whole points for a client width.
     ///
-    /// - Parameter width: of the client, in points; nil where it is not known.
+    /// - Parameter width: The client's width in points; nil if unknown.
     public func size(width: Int?) -> CellSize {
         guard let width, let fraction else { return size }
         let client = Double(width)

@@ -1,35 +1,52 @@
-/// Turns one kind of item into cell view models. The assembler knows factories, never concrete cells.
+/// A factory of cell view models for one kind of item. The assembler uses factories and never concrete cells.
 ///
-/// Adding a kind of cell is one factory, and one line that registers it with ``CellFactories``.
+/// A new kind of cell needs one factory and one registration with ``CellFactories``:
 ///
-/// An item may be shown in several cells: the first, and companions that stand behind it. They are one item for `limit`, and stand together
-/// on one page. Who dismisses the first dismisses all of them, who dismisses a companion that one alone.
+/// ```swift
+/// struct NoteCellFactory: CellViewModelFactory {
+///     let identifier = "NoteCollectionViewCell"
+///     let commands: CellCommands
 ///
-/// What a factory makes, and what the commands in it tell clients, follows from the item and the context alone, and within an hour stays the
-/// same: it is kept, and shown to whoever asks under the same circumstances.
+///     func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel {
+///         let text = String(decoding: try ItemFields(item.body).text("text", limit: 1_000), as: UTF8.self)
+///         return CellViewModel(
+///             identifier: identifier, size: CellSize(width: 300, height: 80),
+///             commands: commands.filled(by: BindCommand([Binding("text", .text(text))])),
+///             subject: CommandSubject(cell: cell, item: item, context: context))
+///     }
+/// }
+///
+/// try factories.register(NoteCellFactory(commands: commands), for: ItemType(kind: "note", variant: "plain"), prefix: "note")
+/// ```
+///
+/// An item can have several cells: the first cell and companions after it. They count as one item for `limit` and are always on the same
+/// page. A dismissal of the first cell hides all of them; a dismissal of a companion hides only that companion.
+///
+/// The view models and their actions must depend only on the item and the context, and must be constant within an hour. Why: Rendered
+/// cells are cached and shown to all clients with an equal context.
 public protocol CellViewModelFactory: Sendable {
-    /// The reuse identifier of the first cells it makes.
+    /// The reuse identifier of the first cells.
     var identifier: String { get }
 
-    /// All cells that it may make, companions included: those that a client may know or not.
+    /// All cells that the factory may make, including companions. Clients may support only some of them.
     var cells: [CellIdentifier] { get }
 
-    /// The first cells that it may make. An item whose client knows none of them is left out.
+    /// The first cells that the factory may make. An item is omitted if the client supports none of them.
     var chain: [CellIdentifier] { get }
 
-    /// The names of the companions that it may make, such as `photos`, in order.
+    /// The names of the companions that the factory may make, in order, such as `photos`.
     var companions: [String] { get }
 
-    /// The first cell of an item.
+    /// Makes the first cell of an item.
     ///
-    /// - Parameter cell: the cell's id.
-    /// - Throws: where the item's body does not hold what the cell needs. The item is then left out of the page, logged and counted.
+    /// - Parameter cell: The id of the cell.
+    /// - Throws: An error if the item's body lacks data that the cell needs. The item is then omitted from the page, logged and counted.
     func makeViewModel(for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel
 
-    /// A companion of an item's first cell; nil where this item has none of that name.
+    /// Makes a companion of an item's first cell; nil if the item has no companion of this name.
     ///
-    /// - Parameter cell: the companion's id, such as `user:tt#photos`.
-    /// - Throws: as of the first cell; the whole item is then left out.
+    /// - Parameter cell: The id of the companion, such as `user:tt#photos`.
+    /// - Throws: An error if the item's body lacks data that the cell needs. The whole item is then omitted from the page.
     func makeCompanion(_ name: String, for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel?
 }
 
@@ -43,7 +60,7 @@ extension CellViewModelFactory {
     public func makeCompanion(_ name: String, for item: FeedItem, cell: String, in context: CellContext) throws -> CellViewModel? { nil }
 }
 
-/// The circumstances under which a cell view model is made: the same for every cell of a page, but for the slot.
+/// The conditions under which a cell view model is made. Apart from the slot, they are equal for all cells of a page.
 public struct CellContext: Sendable {
     private struct References: Sendable {
         var links: Links
@@ -54,8 +71,8 @@ public struct CellContext: Sendable {
         var lacking: UnsupportedCells?
     }
 
-    /// All that is counted who holds it, as one reference, and that of a page alone: links, tokens and texts are shared by all threads,
-    /// which would fight over their counts for each copy, a handful for each cell.
+    /// The reference-counted members of a context, in one object per page. Why: All threads share links, tokens and texts. Copies of a
+    /// context, several per cell, would otherwise cause contention on their reference counts.
     private final class Shared: Sendable {
         let references: References
 
@@ -63,20 +80,20 @@ public struct CellContext: Sendable {
     }
 
     private var shared: Shared
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The current time in milliseconds since 1970-01-01 UTC.
     public var now: Int64
-    /// Whether the request has a viewer, so that viewer-bound commands can be offered.
+    /// A Boolean value indicating whether the request has a viewer, so that commands that need one can be offered.
     public var hasViewer: Bool
-    /// Whether the cell is shown to somebody. What fills it is of no use where it is only acted on.
+    /// A Boolean value indicating whether the cell is shown. If only its commands are executed, bindings are not needed.
     public var rendersContent = true
-    /// The index within the page's advertisements; 0 for content.
+    /// The index among the ads of the page; 0 for content.
     public var slot: Int
-    /// Tells the page from others, in what is minted for its cells; 0 where there is none.
+    /// The number of the page in the tokens of its cells; 0 if there is no page.
     public var page: UInt32
     public var layout: CellLayout
-    /// The client's width in points; nil where it is not known, and sizes are the contract's.
+    /// The client's width in points; nil if unknown, in which case default sizes are used.
     public var width: Int?
-    /// Pixels per point that the client shows pictures with.
+    /// The number of pixels per point at which the client shows images.
     public var scale: Int
 
     public init(
@@ -108,22 +125,22 @@ public struct CellContext: Sendable {
         get { shared.references.tokens }
         set { change { $0.tokens = newValue } }
     }
-    /// Where on the page the cell stands; nil where there is no page, and while cells are made that are good for any place.
+    /// The position of the cell on its page; nil without a page, and for cells that are rendered for any position.
     public var impression: ImpressionContext? {
         get { shared.references.showing }
         set { change { $0.showing = newValue } }
     }
-    /// What is said of an advertisement that somebody pays for; nil for all else. It is bound into the cell as `disclosure`.
+    /// The disclosure of a campaign's ad; nil for other cells. The cell contains it as the binding `disclosure`.
     package var disclosure: Campaign.Disclosure? {
         get { shared.references.disclosure }
         set { change { $0.disclosure = newValue } }
     }
-    /// The language that texts are wanted in; nil where none is declared.
+    /// The requested language of texts; nil if no languages are declared.
     public var language: FeedLanguage? {
         get { shared.references.language }
         set { change { $0.language = newValue } }
     }
-    /// The cells that the client does not know; nil where it knows all, or says nothing of it.
+    /// The cells that the client does not support; nil if it supports all or sends no capabilities.
     package var lacking: UnsupportedCells? {
         get { shared.references.lacking }
         set { change { $0.lacking = newValue } }
@@ -131,10 +148,10 @@ public struct CellContext: Sendable {
 }
 
 extension CellContext {
-    /// Whether the client can show a cell.
+    /// True if the client supports a cell.
     public func knows(_ cell: CellIdentifier) -> Bool { lacking.map { !$0.contains(cell) } ?? true }
 
-    /// Whether the client knows these types of bindings.
+    /// True if the client supports these types of bindings.
     func knows(bindings types: Set<String>) -> Bool { lacking.map { types.allSatisfy($0.types.knows(binding:)) } ?? true }
 
     func clickToken(of cell: String) -> String {
@@ -146,7 +163,7 @@ extension CellContext {
     }
 }
 
-/// Which form of cells a client shows: those of a collection view, or the rows of a table view.
+/// The layout of a client: cells of a collection view, or rows of a table view.
 public enum CellLayout: String, Sendable, Hashable, CaseIterable {
     case collection, table
 }

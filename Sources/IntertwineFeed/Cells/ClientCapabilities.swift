@@ -1,7 +1,7 @@
 internal import Crypto
 internal import IntertwinePrimitives
 
-/// A cell by the reuse identifier under which clients register it, and the version of what it binds.
+/// The reuse identifier under which clients register a cell, and the version of its bindings.
 public struct CellIdentifier: Sendable, Hashable {
     public var name: String
     public var version: Int
@@ -12,19 +12,23 @@ public struct CellIdentifier: Sendable, Hashable {
     }
 }
 
-/// Which cells a client can show, as `Accept-Cells` says it: a list of identifiers (RFC 9651), each with the newest version that it knows
-/// (`;v=2`) or refused (`;q=0`), and `*` for all others.
+/// The cells that a client supports, as declared in the `Accept-Cells` header.
+///
+/// The header is a list (RFC 9651) of cell identifiers, each with the newest supported version (`;v=2`) or rejected (`;q=0`). `*` stands
+/// for all other identifiers.
 package struct ClientCapabilities: Sendable, Hashable {
-    /// Identifiers that a client can name.
+    /// The maximum number of identifiers in the header.
     package static let limit = 500
 
-    /// The newest version of each that is known; 0 for those that are refused.
+    /// The newest supported version of each named identifier; 0 for rejected ones.
     private let versions: [String: Int]
-    /// Whether cells that are not named are known.
+    /// A Boolean value indicating whether identifiers that are not named are supported.
     private let knowsOthers: Bool
     package let types: SupportedCellTypes
 
-    /// - Throws: ``FeedError/capabilities(_:)`` where the text is no such list.
+    /// Parses the value of an `Accept-Cells` header.
+    ///
+    /// - Throws: ``FeedError/capabilities(_:)`` if the text is not a valid list.
     package init(_ text: String) throws(FeedError) {
         var versions: [String: Int] = [:]
         var knowsOthers = false
@@ -50,7 +54,7 @@ package struct ClientCapabilities: Sendable, Hashable {
         return newest >= cell.version
     }
 
-    /// The same in one spelling for all that mean the same.
+    /// The canonical form of the header, equal for all headers with an equal meaning.
     package var text: String {
         let named = versions.sorted { $0.key < $1.key }.map { name, version in
             let isPlain = Self.isToken(name) && name != "*"
@@ -61,19 +65,19 @@ package struct ClientCapabilities: Sendable, Hashable {
         return (named + [knowsOthers ? "*" : "*;q=0"] + types.lists).joined(separator: ", ")
     }
 
-    /// What stands for it in URLs: base64url of 12 bytes of a SHA-256 of ``text``.
+    /// The digest that represents the capabilities in URLs: the first 12 bytes of the SHA-256 of ``text``, in base64url.
     package var digest: String { Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12))) }
 }
 
-/// Reading structured fields (RFC 9651), as far as this list goes.
+/// A parser for the subset of structured fields (RFC 9651) that `Accept-Cells` uses.
 extension ClientCapabilities {
     private struct Member {
         var name: String
-        /// Whether it is written in quotes.
+        /// A Boolean value indicating whether the name is a quoted string.
         var isText: Bool
         var version = 1
         var isRefused = false
-        /// Of a list of types in brackets, with the name of the parameter behind it.
+        /// The members of an inner list, in parentheses. `listName` is the name of the list's first parameter.
         var list: Set<String>?
         var listName: String?
     }
@@ -131,7 +135,7 @@ extension ClientCapabilities {
         return member
     }
 
-    /// The names between brackets.
+    /// Parses an inner list and returns its names.
     private static func innerList(_ rest: inout Substring) throws(FeedError) -> Set<String> {
         rest.removeFirst()
         var names: Set<String> = []
@@ -151,7 +155,7 @@ extension ClientCapabilities {
         }
     }
 
-    /// A text, a token, a number or a truth value, as its characters.
+    /// Parses a string, token, number or Boolean and returns its characters.
     private static func bareItem(_ rest: inout Substring) throws(FeedError) -> String {
         guard rest.first == "\"" else {
             let isToken = { (character: Character) in
@@ -187,15 +191,14 @@ extension ClientCapabilities {
     }
 }
 
-/// The cells of the service that a client does not know: what of its capabilities matters here. Two clients that lack the same share pages
-/// and finished cells.
+/// The cells of the service that a client does not support. Clients with equal unsupported cells share cached pages and rendered cells.
 package struct UnsupportedCells: Sendable, Hashable {
     private let cells: Set<CellIdentifier>
     let types: SupportedCellTypes
-    /// Tells it from others; never 0.
+    /// A digest of the unsupported cells and types; never 0.
     package let digest: UInt64
 
-    /// Nil where the client knows all of them, and whatever they have.
+    /// Creates the set of unsupported cells; nil if the client supports all cells and all their types.
     package init?(_ capabilities: ClientCapabilities, among all: Set<CellIdentifier>) {
         cells = all.filter { !capabilities.knows($0) }
         types = capabilities.types

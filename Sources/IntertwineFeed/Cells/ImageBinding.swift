@@ -1,15 +1,15 @@
-/// A picture that fills a part of a cell: where it is loaded from, and what is known of it before it is.
+/// An image in a cell: its href and the metadata that is known before it is loaded.
 public struct ImageBinding: Sendable, Hashable {
     public var href: String
-    /// In points: the box that the part shows it in. Nil where the part says none, and the href is the original's.
+    /// The box in points that shows the image; nil if the cell declares none, in which case the href leads to the original.
     public var box: Box?
-    /// The scales at which the href can be had: other ones than the first by `@2x` or `@3x` at its end.
+    /// The available scales of the image. Scales above the first have `@2x` or `@3x` at the end of the href.
     public var scales: [Int]
-    /// What its origin's is like; nil until it was fetched once.
+    /// The metadata of the original image; nil until the image was fetched once.
     public var placeholder: ImagePlaceholder?
-    /// What is said in its place to those who do not see it.
+    /// The alternative text for people who do not see the image.
     public var alternative: String?
-    /// Its source, where something is known of pictures, or may be later: a cell is made anew when that is no longer what it tells.
+    /// The source URL; nil if the service has no image metadata. If the metadata of the source changes, the cell is rendered again.
     package var source: String?
 
     public struct Box: Sendable, Hashable {
@@ -30,14 +30,14 @@ public struct ImageBinding: Sendable, Hashable {
     }
 }
 
-/// What is known of a picture once it was fetched.
+/// The metadata of an image that was fetched.
 public struct ImagePlaceholder: Sendable, Hashable {
-    /// Of the original, in pixels.
+    /// The width of the original, in pixels.
     public var width: Int
     public var height: Int
-    /// The colour that most of it has, as `#rrggbb`.
+    /// The dominant colour as `#rrggbb`.
     public var color: String
-    /// A blurred likeness: a ThumbHash in base64.
+    /// A blurred preview: a ThumbHash in base64.
     public var placeholder: String
 
     public init(width: Int, height: Int, color: String, placeholder: String) {
@@ -48,39 +48,39 @@ public struct ImagePlaceholder: Sendable, Hashable {
     }
 }
 
-/// Knows what pictures look like, once they were fetched.
+/// A store of image metadata. It contains images that were fetched at least once.
 public protocol ImageMetadataStore: Sendable {
-    /// Nil for a picture of which nothing is known yet.
+    /// Returns the metadata of an image; nil if the image is unknown.
     func placeholder(of source: String) -> ImagePlaceholder?
-    /// Another number whenever something new is known.
+    /// A number that changes if the metadata of a further image becomes known.
     var version: UInt64 { get }
-    /// Another number whenever what was known of a picture is known differently, or not any more.
+    /// A number that changes if known metadata of an image changes or is removed.
     var revision: UInt64 { get }
 }
 
-/// The box that a part of a cell shows a picture in, in points, and how the picture gets into it.
+/// The box in points that shows an image, and the way the image is fitted into it.
 public struct ImageGeometry: Sendable, Hashable {
     public enum Fit: Sendable, Hashable {
-        /// All of the box is covered, and what hangs over is cut off.
+        /// The image covers the box, and the overflow is cropped.
         case fill(Focus)
-        /// All of the picture is shown.
+        /// The whole image is shown.
         case fit
     }
 
-    /// What stays of a picture of which something is cut off.
+    /// The part of a cropped image that stays visible.
     public enum Focus: Sendable, Hashable {
         case centre
-        /// Where there is most to be seen, such as a face.
+        /// The most salient part, such as a face.
         case attention
-        /// As much as possible on all sides of a point; 0 is left and top, 1 right and bottom.
+        /// The surroundings of a point, as much as possible on all sides. 0 is left and top, 1 is right and bottom.
         case point(x: Double, y: Double)
     }
 
     public var box: ImageBinding.Box
     public var fit: Fit
-    /// The part's name: what is shown in the picture's place, where it cannot be had, is configured by it.
+    /// The name of the binding. The configuration uses it to select a fallback for unavailable images.
     public var part: String?
-    /// Whom or what the picture shows: its initials may stand there.
+    /// The name of the depicted person or thing. A fallback may show its initials.
     public var name: String?
 
     public init(_ box: ImageBinding.Box, _ fit: Fit = .fill(.centre), part: String? = nil, name: String? = nil) {
@@ -90,17 +90,18 @@ public struct ImageGeometry: Sendable, Hashable {
         self.name = name
     }
 
-    /// Of the first and the last word of the name, as far as they begin with a digit or a Latin letter, which goes without its accents.
+    /// The initials of the first and the last word of the name, without accents. A word is skipped unless it begins with a digit or a Latin
+    /// letter.
     public var initials: String {
         let words = (name ?? "").split(whereSeparator: \.isWhitespace)
         let ends = words.count > 1 ? [words.first, words.last] : [words.first]
         return String(ends.compactMap { $0?.first }.compactMap(Self.plain)).uppercased()
     }
 
-    /// The letter or digit of ASCII that a character is, but for what is above, below or across it; nil where it is none.
+    /// Returns the ASCII letter or digit of a character without diacritics; nil if the character has no such base.
     private static func plain(_ character: Character) -> Character? {
         if character.isASCII { return character.isLetter || character.isNumber ? character : nil }
-        // Such as LATIN CAPITAL LETTER E WITH ACUTE, and LATIN SMALL LETTER AE.
+        // Examples of names: LATIN CAPITAL LETTER E WITH ACUTE, LATIN SMALL LETTER AE.
         guard let name = character.unicodeScalars.first?.properties.name?.split(separator: " "), name.first == "LATIN",
             let letter = name.drop(while: { $0 != "LETTER" }).dropFirst().first, letter.count <= 2
         else { return nil }
@@ -108,11 +109,11 @@ public struct ImageGeometry: Sendable, Hashable {
     }
 }
 
-/// How large a part of a cell shows its picture, whatever size the cell has.
+/// The size of an image relative to the size of its cell, or absolute in points.
 package struct ImageSizing: Sendable, Hashable {
     package enum Length: Sendable, Hashable {
         case points(Double)
-        /// Shares of the cell's own width or height.
+        /// A share of the cell's width; `ofHeight` is a share of its height.
         case ofWidth(Double)
         case ofHeight(Double)
 
@@ -135,10 +136,10 @@ package struct ImageSizing: Sendable, Hashable {
         self.height = height
     }
 
-    /// As large as the cell.
+    /// The size of the cell.
     package static let cell = ImageSizing(width: .ofWidth(1), height: .ofHeight(1))
 
-    /// A square, as high as this share of the cell.
+    /// Returns a square whose side is a share of the cell's height.
     static func square(_ share: Double) -> ImageSizing { ImageSizing(width: .ofHeight(share), height: .ofHeight(share)) }
 
     func shape(in cell: CellSize, _ fit: ImageGeometry.Fit) -> ImageGeometry {

@@ -1,16 +1,16 @@
 internal import IntertwinePrimitives
 
-/// Makes the hrefs that cells and pages carry: relative references, or absolute ones below a public base URL.
+/// A factory of the hrefs in cells and pages: relative references, or absolute URLs below a public base URL.
 ///
-/// A class, because every cell of a page refers to it.
+/// Why a class: Every cell of a page refers to it.
 public final class Links: Sendable {
-    /// Turns a picture's source URL into the href that clients load it from.
+    /// A function that maps the source URL of an image to the href from which clients load it.
     ///
-    /// - Parameters: the source URL, the box that it is shown in, nil for the original, and the time in milliseconds since 1970-01-01 UTC;
-    ///   the href must stay the same within an hour of it.
+    /// The arguments are the source URL, the geometry (nil for the original), and the time in milliseconds since 1970-01-01 UTC. The href
+    /// must be constant within an hour.
     public typealias ImageHref = @Sendable (_ source: String, _ shape: ImageGeometry?, _ now: Int64) -> ImageLink
 
-    /// An href, and the scales at which it can be had: none where it is the original's whatever is asked for.
+    /// An href of an image and its available scales. The scales are empty if the href always leads to the original.
     public struct ImageLink: Sendable, Hashable {
         public var href: String
         public var scales: [Int]
@@ -24,14 +24,14 @@ public final class Links: Sendable {
     let base: String
     private let imageHref: ImageHref
     private let mediaHref: @Sendable (_ source: String) -> String
-    /// What is known of pictures; nil where nothing ever is.
+    /// The store of image metadata; nil if the service has none.
     let known: (any ImageMetadataStore)?
 
     /// - Parameters:
-    ///   - base: the public base URL, such as `https://feed.example.com`; nil for relative references. A slash at its end is dropped.
-    ///   - image: without, pictures are loaded from their source.
-    ///   - media: what is played from elsewhere than its source says; without, everything is played from its source.
-    ///   - known: what is known of pictures; nil where nothing ever is.
+    ///   - base: The public base URL, such as `https://feed.example.com`; nil for relative references. A trailing slash is removed.
+    ///   - image: Maps image sources to hrefs. By default, clients load images from their source.
+    ///   - media: Maps media sources to hrefs. By default, clients play media from their source.
+    ///   - known: The store of image metadata; nil if the service has none.
     public init(
         base: String? = nil, image: @escaping ImageHref = { source, _, _ in ImageLink(source) },
         media: @escaping @Sendable (_ source: String) -> String = { $0 },
@@ -45,18 +45,18 @@ public final class Links: Sendable {
         imageHref = image
     }
 
-    /// The href of a picture as it is. What the minting gives is taken as it is where it is absolute, and put below the base where it begins
-    /// with a slash.
+    /// Returns the href of an original image. An absolute href is used unchanged. A path that begins with a slash is appended to the base
+    /// URL.
     public func image(_ source: String, now: Int64) -> String { below(imageHref(source, nil, now).href) }
 
-    /// The href of what is played.
+    /// Returns the href of a video or audio file.
     public func media(_ source: String) -> String { below(mediaHref(source)) }
 
-    /// A picture for a part of a cell.
+    /// Returns the binding of an image.
     ///
     /// - Parameters:
-    ///   - shape: how it is shown; nil for the original.
-    ///   - scale: pixels per point that the client wishes for; where there are none so many, it gets the most there are.
+    ///   - shape: The geometry of the image; nil for the original.
+    ///   - scale: The requested number of pixels per point. If it is not available, the largest available scale below it is used.
     public func image(_ source: String, _ shape: ImageGeometry? = nil, scale: Int = 1, now: Int64) -> ImageBinding {
         let link = imageHref(source, shape, now)
         var href = below(link.href)
@@ -71,10 +71,10 @@ public final class Links: Sendable {
         base.isEmpty || href.utf8.first != UInt8(ascii: "/") ? href : base + href
     }
 
-    /// The template of the href that cancels a picture's request; `{request}` stands for the request's id.
+    /// The template of the href that cancels an image request. `{request}` is replaced by the id of the request.
     public var imageRequest: String { base + "/images/requests/{request}" }
 
-    /// A path of this service, below the base.
+    /// Returns the href of a path of this service.
     public func href(_ path: String) -> String { base + path }
 
     public var events: String { base + "/events" }
@@ -83,7 +83,7 @@ public final class Links: Sendable {
         base + "/click/" + token
     }
 
-    /// Where a slot of a cell is performed: `/cells/{id}/selection`.
+    /// Returns the href that executes a command of a cell, such as `/cells/{id}/selection`.
     public func cell(_ id: String, _ resource: String) -> String {
         let id = PercentCoding.encode(id, keeping: .segment)
         var href = ""
@@ -100,8 +100,11 @@ public final class Links: Sendable {
         base + "/selections/" + PercentCoding.encode(id, keeping: .segment)
     }
 
-    /// A page of a feed. The cursor is of base64url characters alone; layout, width and scale stand there where they are not the usual ones, and
-    /// the digest of what the client can show where it gave one.
+    /// Returns the href of a feed page. Layout, width and scale are included if they differ from the default.
+    ///
+    /// - Parameters:
+    ///   - cursor: The cursor, which contains only base64url characters.
+    ///   - client: The digest of the client's capabilities; nil if it sent none.
     public func page(
         path: String, cursor: String, limit: Int, layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1,
         followsChanges: Bool = false, client: String? = nil

@@ -1,11 +1,11 @@
-/// What is told of a cell that plays something: under which identifiers clients register its classes, and how large it is.
+/// The properties of a cell that plays media: the identifiers under which clients register its classes, and its size.
 public struct MediaCell: Sendable, Hashable {
     public var identifier: String
     public var tableIdentifier: String
-    /// Points, where the client does not tell its width; a wider client gets a larger cell of the same shape.
+    /// The width in points for clients that do not send their width. Other clients get a scaled cell of equal aspect ratio.
     public var width: Int
     public var height: Int
-    /// Of a table's row, in points.
+    /// The height of the table row, in points.
     public var tableHeight: Int
 
     public init(identifier: String, tableIdentifier: String, width: Int, height: Int, tableHeight: Int) {
@@ -24,9 +24,10 @@ public struct MediaCell: Sendable, Hashable {
         tableHeight: 100)
 }
 
-/// From when on an advertisement counts as seen: so much of it, for so long without a break; what is played, while it plays.
+/// The conditions under which an ad counts as viewed: the visible share of its area, and the uninterrupted time. Media must play during
+/// that time.
 public struct Viewability: Sendable, Hashable {
-    /// Of its points, above 0, at most 1.
+    /// The visible share of the area, above 0 and at most 1.
     public var share: Double
     public var seconds: Double
 
@@ -35,7 +36,7 @@ public struct Viewability: Sendable, Hashable {
         self.seconds = seconds
     }
 
-    /// `50% 1s`; nil for any other words, no share at all, or more than an hour.
+    /// Parses a text such as `50% 1s`; nil for other text, a share of 0 or more than an hour.
     public init?(_ text: String) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[0].hasSuffix("%"), words[1].hasSuffix("s"), let percent = Double(words[0].dropLast()),
@@ -48,13 +49,13 @@ public struct Viewability: Sendable, Hashable {
 
     public static let allowed = "a share and a time, such as '50% 1s'"
 
-    /// As clients are told.
+    /// The JSON value for clients.
     var value: JSONValue { .object([.init("share", .number(share)), .init("seconds", .number(seconds))]) }
 
     private static func printed(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? number.description }
 }
 
-/// Shows an advertisement that is played: a poster through the image proxy, and where what is played lies, its type and its duration.
+/// A factory of cells that play an ad: a poster through the image proxy, the media href, the media type and the duration.
 struct MediaAdvertisementCellFactory: CellViewModelFactory {
     let identifier: String
     private let size: SizeRule
@@ -62,8 +63,8 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
     private let alternative: LocalizedText
 
     /// - Parameters:
-    ///   - plan: what the cell's slots do, besides configuration.
-    ///   - alternative: stands for the poster where the item has no text of its own.
+    ///   - plan: The commands of the cell, except the configuration.
+    ///   - alternative: The alternative text of the poster if the item has none.
     init(_ cell: MediaCell, plan: CellCommands, layout: CellLayout, alternative: LocalizedText) {
         (self.plan, self.alternative) = (plan, alternative)
         let (width, height) = (Double(max(1, cell.width)), Double(max(1, cell.height)))

@@ -1,11 +1,11 @@
-/// The header of a section. It is an item like any other to the factories, and in no store: the assembler makes it where a section begins.
+/// The header of a section. Factories treat it as an item, but no store contains it; the assembler creates it at the start of a section.
 package struct SectionHeader: Sendable, Hashable {
-    /// The kind of its item, and what its cell's id begins with.
+    /// The kind of the header's item, and the prefix of its cell id.
     package static let kind = "section"
-    /// Bytes.
+    /// The maximum length of a title, in bytes.
     package static let titleLimit = 4_096
 
-    /// The section's.
+    /// The name of the section.
     package var name: String
     package var title: String
 
@@ -14,7 +14,9 @@ package struct SectionHeader: Sendable, Hashable {
         self.title = title
     }
 
-    /// - Throws: ``ItemError`` where the item is no section's header.
+    /// Reads a header from its item.
+    ///
+    /// - Throws: ``ItemError`` if the item is not a section header.
     package init(item: FeedItem) throws(ItemError) {
         self.init(name: item.id, title: String(decoding: try ItemFields(item.body).text("title", limit: Self.titleLimit), as: UTF8.self))
     }
@@ -26,7 +28,7 @@ package struct SectionHeader: Sendable, Hashable {
     }
 }
 
-/// Shows the title of a section above its first item. Nothing can be done with it.
+/// A factory of cells that show the title of a section above its first item. The cell has no actions other than the configuration.
 package struct SectionHeaderCellFactory: CellViewModelFactory {
     package let identifier: String
     private let size: SizeRule

@@ -1,41 +1,41 @@
-/// Which cells users get, and what the cells of users and advertisements do.
+/// The configuration of the built-in cells: the cells of users, and the commands of users and ads.
 package struct CellConfiguration: Sendable {
-    /// A type that is missing gets no cell, and stays out of the feed.
+    /// The cells of users by user type. A user whose type is missing has no cell and is not shown in the feed.
     package var userCells: [User.Variant: UserCell] = [.regular: .snapshot, .featured: .circular]
 
-    /// The commands of each slot of a user's cell, by name.
+    /// The names of the commands of a user's cell, by command key.
     package var userCommands: [CommandKey: SlotCommands] = [
         .cancellation: ["cancel-images"],
         .selection: ["analytics", "present"],
         .deselection: ["analytics"],
     ]
 
-    /// The commands of each slot of an advertisement's cell, by name.
+    /// The names of the commands of an ad's cell, by command key.
     package var advertisementCommands: [CommandKey: SlotCommands] = [
         .cancellation: ["cancel-images"],
         .selection: ["analytics", "clickthrough"],
         .impression: ["analytics"],
     ]
 
-    /// The commands of each slot that tells how far something was played: ``CommandKey/playback``.
+    /// The names of the commands for playback progress, for each key of ``CommandKey/playback``.
     package var playbackCommands: SlotCommands = ["analytics"]
 
-    /// The cells that play advertisements; a type that is missing gets none, and stays out of the feed.
+    /// The cells that play ads, by ad type. An ad whose type is missing has no cell and is not shown in the feed.
     package var mediaCells: [Advertisement.Variant: MediaCell] = [.video: .video, .audio: .audio]
 
-    /// From when on an advertisement counts as seen, by its type.
+    /// The conditions under which an ad counts as viewed, by ad type.
     package var viewability: [Advertisement.Variant: Viewability] = [:]
 
-    /// What people are told that slots do, of users and of advertisements alike.
+    /// The labels of command keys, for users and ads.
     package var labels: [CommandKey: LocalizedText] = [:]
 
-    /// What stands for an advertisement's picture where the item has no text of its own.
+    /// The alternative text of an ad's image if the item has none.
     package var advertisementAlternative = LocalizedText("Advertisement")
 
-    /// Whether requests can have a viewer at all. Without, commands that act for one are refused at the start.
+    /// A Boolean value indicating whether requests can have a viewer. If not, commands that need a viewer are rejected at startup.
     package var hasViewers: Bool
 
-    /// The defaults: as listed above, and where there are viewers, a dismissal that they can take back.
+    /// Creates the defaults. With viewers, cells also have a dismissal that can be undone.
     package init(hasViewers: Bool = true) {
         self.hasViewers = hasViewers
         if hasViewers {
@@ -54,9 +54,9 @@ extension CellConfiguration {
 }
 
 extension CellFactories {
-    /// The factories of the two kinds that the product comes with, and of section headers.
+    /// Returns the factories of the two built-in kinds and of section headers.
     ///
-    /// - Throws: ``CellCommandsError`` where a slot names a command that is unknown or cannot stand there.
+    /// - Throws: ``CellCommandsError`` if a command key names a command that is unknown or not allowed there.
     package static func standard(
         _ configuration: CellConfiguration = CellConfiguration(), commands registry: CommandRegistry = .standard
     ) throws -> CellFactories {
@@ -102,7 +102,7 @@ extension CellFactories {
     }
 }
 
-/// The cells that can show a user, by their identifiers; which type of user gets which is configuration.
+/// The cells that can show a user, by identifier. The configuration assigns them to user types.
 public enum UserCell: String, Sendable, Hashable, CaseIterable {
     case snapshot = "UserSnapshotCollectionViewCell"
     case circular = "CircularUserCollectionViewCell"
@@ -115,14 +115,14 @@ public enum UserCell: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Shows a user with background, avatar and name.
+/// A factory of cells that show a user with background, avatar and name.
 package struct UserSnapshotCellFactory: CellViewModelFactory {
     private let cell: StandardCell
     private let avatar: ImageSizing
     private let background: ImageSizing
     package var identifier: String { cell.identifier }
 
-    /// - Parameter plan: what the cell's slots do, besides configuration.
+    /// - Parameter plan: The commands of the cell, except the configuration.
     package init(plan: CellCommands, layout: CellLayout = .collection) {
         avatar = layout == .collection ? .square(0.25) : .square(0.6)
         cell = StandardCell(
@@ -137,13 +137,13 @@ package struct UserSnapshotCellFactory: CellViewModelFactory {
     }
 }
 
-/// Shows a user with a round avatar and name.
+/// A factory of cells that show a user with a round avatar and name.
 package struct CircularUserCellFactory: CellViewModelFactory {
     private let cell: StandardCell
     private let avatar: ImageSizing
     package var identifier: String { cell.identifier }
 
-    /// - Parameter plan: what the cell's slots do, besides configuration.
+    /// - Parameter plan: The commands of the cell, except the configuration.
     package init(plan: CellCommands, layout: CellLayout = .collection) {
         avatar = layout == .collection ? .square(0.63) : .square(0.7)
         cell = StandardCell(
@@ -157,15 +157,15 @@ package struct CircularUserCellFactory: CellViewModelFactory {
     }
 }
 
-/// Shows an image advertisement, which links to its stored clickthrough URL.
+/// A factory of cells that show an image ad, which links to its stored clickthrough URL.
 package struct AdvertisementCellFactory: CellViewModelFactory {
     private let cell: StandardCell
     private let alternative: LocalizedText
     package var identifier: String { cell.identifier }
 
     /// - Parameters:
-    ///   - plan: what the cell's slots do, besides configuration.
-    ///   - alternative: stands for the picture where the item has no text of its own.
+    ///   - plan: The commands of the cell, except the configuration.
+    ///   - alternative: The alternative text of the image if the item has none.
     package init(plan: CellCommands, layout: CellLayout = .collection, alternative: LocalizedText = LocalizedText("Advertisement")) {
         self.alternative = alternative
         cell = StandardCell(
@@ -190,7 +190,7 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
     }
 }
 
-/// What these cells have in common: a name and a size in each layout, and commands besides configuration.
+/// The common part of the built-in cells: identifier and size for a layout, and the commands except the configuration.
 private struct StandardCell: Sendable {
     let identifier: String
     private let size: SizeRule
@@ -203,7 +203,8 @@ private struct StandardCell: Sendable {
         self.plan = plan
     }
 
-    /// - Parameter bindings: not asked for where the cell is only acted on: nobody sees the pictures that would be signed for it.
+    /// - Parameter bindings: The bindings of the cell. They are not evaluated if only commands are executed, which saves the signing of image
+    ///   URLs.
     func makeViewModel(filledWith bindings: @autoclosure () -> [Binding], subject: CommandSubject) -> CellViewModel {
         CellViewModel(
             identifier: identifier, size: size.size(width: subject.context.width),
@@ -211,8 +212,8 @@ private struct StandardCell: Sendable {
     }
 
     /// - Parameters:
-    ///   - avatar: what is most to be seen of it stays, as it is a face.
-    ///   - background: nil where the cell shows none.
+    ///   - avatar: The size of the avatar. Cropping keeps its most salient part, because it usually is a face.
+    ///   - background: The size of the background; nil if the cell shows none.
     func makeViewModel(
         forUser item: FeedItem, cell: String, in context: CellContext, avatar: ImageSizing, background: ImageSizing?
     ) throws -> CellViewModel {
@@ -228,7 +229,7 @@ private struct StandardCell: Sendable {
                             told: user.avatarAlternative ?? user.username))),
             ]
             if let background, let url = user.backgroundURL {
-                // It only adorns, where nothing else is said.
+                // Without an alternative text, the background is decorative, so the text is empty.
                 let told = user.backgroundAlternative ?? ""
                 bindings.append(
                     Binding("background", .image(picture(url, background, .fill(.centre), part: "background", in: context, told: told))))
@@ -243,7 +244,7 @@ private struct StandardCell: Sendable {
                 presentation: .imageZoom(username: username, image: context.links.image(source, now: context.now)), context: context))
     }
 
-    /// - Parameter told: to those who do not see it.
+    /// - Parameter told: The alternative text of the image.
     func picture(
         _ source: String, _ rule: ImageSizing, _ fit: ImageGeometry.Fit, part: String, of name: String? = nil, in context: CellContext,
         told: String

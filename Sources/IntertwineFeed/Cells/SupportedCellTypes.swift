@@ -1,18 +1,18 @@
-/// The types of bindings and of actions that a client knows; all where it says nothing of them.
+/// The types of bindings and actions that a client supports. A client that sends no list supports all.
 ///
-/// They are said once, in the list that names its cells: `(text image date);bindings, (request link);actions`.
+/// The lists are part of the `Accept-Cells` header: `(text image date);bindings, (request link);actions`.
 package struct SupportedCellTypes: Sendable, Hashable {
-    /// Types that one list can name.
+    /// The maximum number of types in a list.
     static let limit = 64
 
-    /// Nil for all.
+    /// The supported types of bindings; nil for all.
     var bindings: Set<String>?
-    /// Nil for all. Filling a cell is what every client does.
+    /// The supported types of actions; nil for all. Every client supports the action `bind`, which is not listed.
     var actions: Set<String>?
 
     var knowsAll: Bool { bindings == nil && actions == nil }
 
-    /// In one spelling for all that mean the same; empty where nothing is said.
+    /// The canonical form of the lists, equal for lists of equal meaning; empty if the client sent none.
     var lists: [String] {
         [("bindings", bindings), ("actions", actions)].compactMap { name, types in
             types.map { "(\($0.sorted().joined(separator: " ")));\(name)" }
@@ -21,7 +21,7 @@ package struct SupportedCellTypes: Sendable, Hashable {
 
     func knows(binding type: String) -> Bool { bindings?.contains(type) ?? true }
 
-    /// The types that a cell has and that are not known, in order.
+    /// Returns the types in a cell that are not supported, in alphabetical order.
     func missing(in viewModel: CellViewModel) -> [String] {
         if knowsAll { return [] }
         var missing: Set<String> = []
@@ -38,7 +38,7 @@ package struct SupportedCellTypes: Sendable, Hashable {
 }
 
 extension Action {
-    /// What clients tell it by.
+    /// The name of the action type in JSON.
     var type: String {
         switch self {
         case .bind: "bind"
@@ -50,7 +50,7 @@ extension Action {
 }
 
 extension Binding.Value {
-    /// What clients tell it by.
+    /// The name of the binding type in JSON.
     var type: String {
         switch self {
         case .text: "text"
@@ -61,6 +61,6 @@ extension Binding.Value {
 }
 
 extension BindingDeclaration.BindingFormat {
-    /// What clients tell its values by.
+    /// The name of the format's binding type in JSON.
     var type: String { rawValue }
 }
