@@ -1,22 +1,25 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// What is written around that which a finished cell keeps: its id, and the rest.
+/// The JSON that all cells of one kind and size share: everything except the id and the bindings.
 ///
-/// All cells of a kind that are of one size tell the same of their slots, but for their ids. That text is kept once, and each of them keeps what
-/// fills it alone.
+/// The text is stored once. A ``RenderedCell`` stores only its own parts, which are inserted at the gaps (here `▢`):
+///
+/// ```
+/// {"id":"▢","identifier":"…","size":{…},"actions":{"configuration":▢,"selection":{"href":"/cells/▢/selection"}}}
+/// ```
 final class CellTemplate: Sendable {
-    /// Around a cell that keeps all of its JSON.
+    /// The template of a cell that stores all of its JSON.
     static let bare = CellTemplate(Array(#"{"id":"}"#.utf8), [(7, true), (7, false)], for: nil)
 
-    /// It ends with the brace at the cell's end.
+    /// The text between the gaps, including the closing brace of the cell.
     let text: [UInt8]
-    /// Where something is put into the text: the cell's id, as it stands in paths and in JSON alike, or the rest of what it keeps.
+    /// The insertion points: for the cell's id, which is spelled alike in paths and JSON, or for the other part of the cell.
     let gaps: [(place: Int, isID: Bool)]
-    /// How often the id stands there.
+    /// The number of gaps for the id.
     let idCount: Int
     let digest: RenderedCell.Digest
-    // What all else in it follows from, for cells that have the same commands.
+    // The key of the template, for cells that have the same commands. All other text follows from these members.
     private let size: CellSize
     private let version: Int
     private let hasViewer: Bool
@@ -37,10 +40,12 @@ final class CellTemplate: Sendable {
         digest = RenderedCell.Digest(of: gaps.reduce(text) { $0 + "\($1.isID ? "id" : "rest") at \($1.place)\n".utf8 })
     }
 
-    /// Stands for ids where nobody knows it, who could put it into what is configured.
+    /// A placeholder for ids. Why random: Content from outside must not be able to contain it.
     private static let dummyID = "cell-of-no-item-\(UInt64.random(in: 0...(.max)))"
 
-    /// - Parameter viewModel: of one of the cells. All of its slots besides the configuration are prepared.
+    /// Creates the template from one of the cells. The commands are rendered, except the configuration.
+    ///
+    /// - Parameter viewModel: The view model of any cell of the template.
     private convenience init(around viewModel: CellViewModel) {
         var viewModel = viewModel
         viewModel.id = Self.dummyID
@@ -70,9 +75,11 @@ final class CellTemplate: Sendable {
             && base == viewModel.subject.context.links.base
     }
 
-    /// The frames of cells that have the same commands. Each new cell asks for one, on several threads at once: none of them waits for another.
+    /// The templates of cells that have the same commands. Each new cell looks up its template. Look-ups by several threads do not block each
+    /// other.
     final class TemplateTable: Sendable {
-        /// A cell may have another size for each width of its clients: where there are so many, others keep all of their JSON.
+        /// The maximum number of templates. A cell can have a different size for each client width; cells beyond the limit store all of their
+        /// JSON.
         private static let capacity = 128
 
         private final class List: Sendable {
@@ -81,7 +88,7 @@ final class CellTemplate: Sendable {
             init(_ frames: [CellTemplate]) { self.frames = frames }
         }
 
-        /// All that there were: whoever reads one may do so for as long as it likes.
+        /// All lists that were ever current. None is released, so a thread may read a list for any time.
         private let lists: Mutex<[List]>
         private let current: Atomic<Unmanaged<List>>
 
@@ -91,7 +98,7 @@ final class CellTemplate: Sendable {
             current = Atomic(Unmanaged.passUnretained(none))
         }
 
-        /// What is written around a cell; nil where its id is spelled differently in paths, and where there are too many frames.
+        /// Returns the template of a cell; nil if its id is percent-encoded in paths, or if the maximum number of templates is reached.
         func frame(around viewModel: CellViewModel) -> CellTemplate? {
             guard PercentCoding.keeps(viewModel.id, .segment), viewModel.id == viewModel.subject.cell else { return nil }
             let known = current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { Self.frame(around: viewModel, in: $0.frames) }
@@ -106,7 +113,7 @@ final class CellTemplate: Sendable {
         private func makeFrame(around viewModel: CellViewModel) -> CellTemplate? {
             lists.withLock { lists in
                 let frames = lists.last?.frames ?? []
-                // Another thread may have made it meanwhile.
+                // Another thread may have added the template in the meantime.
                 if let frame = Self.frame(around: viewModel, in: frames) { return frame }
                 guard frames.count < Self.capacity else { return nil }
                 let frame = CellTemplate(around: viewModel)

@@ -1,25 +1,25 @@
 internal import Crypto
 internal import Synchronization
 
-/// A cell as clients get it: the bytes of its JSON, made once for as long as its item, the hour and what it was made under stay the same.
+/// The JSON of one cell, rendered once and reused while its item, the hour and its ``RenderKey`` stay the same.
 ///
-/// Of all that a cell tells, only the tokens of its impression and of its link differ from page to page. Where they stand is noted, so that
-/// the same bytes serve every page that shows the cell.
+/// Only the tokens of the impression and of the link differ between pages. Their offsets are recorded as token ranges, so the same bytes
+/// serve every page that shows the cell.
 package final class RenderedCell: Sendable {
-    /// What the bytes depend on besides the item, the configuration and the hour. The longest members stand first, so that nothing lies between
-    /// them that is of no use.
+    /// The properties of a request that the JSON depends on, apart from item, configuration and hour. The members are ordered by size to
+    /// avoid padding.
     struct RenderKey: Sendable, Equatable {
-        /// ``UnsupportedCells/digest``; 0 where the client knows all cells.
+        /// The digest of the unsupported cells, see ``UnsupportedCells/digest``; 0 if the client supports all cells.
         var lacking: UInt64
-        /// The index within the page's advertisements; 0 for content.
+        /// The index among the ads of the page; 0 for content.
         var slot: Int
         var scale: Int
         var width: Int?
         var layout: CellLayout
         var hasViewer: Bool
-        /// Whether tokens name the page.
+        /// A Boolean value indicating whether tokens contain the number of the page.
         var isOfPage: Bool
-        /// ``FeedLanguage/number``; 0 where there are none.
+        /// The number of the language, see ``FeedLanguage/number``; 0 if no languages are declared.
         var language: UInt8
         var disclosure: Campaign.Disclosure?
 
@@ -35,7 +35,7 @@ package final class RenderedCell: Sendable {
             language = context.language?.number ?? 0
         }
 
-        /// All of it in one number, which others may share.
+        /// A hash of all members. Different keys can have equal hashes.
         var hash: UInt64 {
             let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
             let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24 ^ UInt64(language) << 26
@@ -45,15 +45,15 @@ package final class RenderedCell: Sendable {
         }
     }
 
-    /// Tells a cell's bytes from all others, whatever stands in the gaps: half of a SHA-256.
+    /// A digest of the JSON without its tokens: the first half of a SHA-256.
     struct Digest: Sendable {
         let halves: (UInt64, UInt64)
 
         init(of bytes: [UInt8]) { self.init(SHA256.hash(data: bytes)) }
 
         /// - Parameters:
-        ///   - content: what the frame is around.
-        ///   - id: bytes of it that are the id.
+        ///   - content: The bytes that are inserted into the template.
+        ///   - id: The length of the id at the start of `content`.
         fileprivate init(_ frame: CellTemplate, around content: UnsafeRawBufferPointer, id: Int, gaps: [TokenRange]) {
             var hash = SHA256()
             withUnsafeBytes(of: (frame.digest.halves.0, frame.digest.halves.1, UInt64(id))) { hash.update(bufferPointer: $0) }
@@ -75,56 +75,57 @@ package final class RenderedCell: Sendable {
         }
     }
 
-    /// Where a token stands that differs from page to page.
+    /// The byte range of a token that differs between pages.
     fileprivate struct TokenRange: Sendable {
         var start: Int
         var end: Int
-        /// Whether it is the token of the link, and not that of the impression.
+        /// True for the token of the link, false for that of the impression.
         var isOfClick: Bool
     }
 
-    /// What fills a cell's gaps on one page.
+    /// The tokens of a cell for one page.
     struct Tokens: Sendable {
         fileprivate(set) var impression = ""
         fileprivate(set) var click = ""
     }
 
-    // What each page reads of a cell stands first and close together, and nothing of it lies elsewhere but the bytes: most of what a finished
-    // cell costs is that it lies in no cache.
+    // The members that every page reads come first and are adjacent, and only the bytes are stored elsewhere. Why: CPU cache misses are most
+    // of the cost of a cached cell.
 
-    /// What the cell was made of; behind it its id and the rest of what is put into its frame; behind those its pictures. One stretch of memory, as each
-    /// page reads most of it.
+    /// The item, then the id and the other content for the template, then the images. Why one block of memory: Each page reads most of it.
     private let bytes: [UInt8]
     private let packed: RowLayout
     private let frame: CellTemplate
     let circumstances: RenderKey
     private let hour: UInt32
-    /// Where its parts end in the memory.
+    /// The ends of the id and of the content, counted from the end of the item.
     private let (idEnd, contentEnd): (Int32, Int32)
-    /// The only page that the bytes are right for; nil where it is any.
+    /// The only page that the bytes are valid for; nil if they are valid for any page.
     private let page: UInt32?
-    /// Whether it has a picture that nothing was known of when it was made.
+    /// True if the cell or a companion has an image whose metadata was unknown when the cell was rendered.
     let hasPendingImageMetadata: Bool
-    /// In what is put into the frame.
+    /// The token ranges in the content.
     private let gaps: [TokenRange]
-    /// They stand behind it.
+    /// The companions that follow the cell.
     let companions: [RenderedCell]
     let digest: Digest
-    /// When its awaited pictures were last asked about, as ``ImageMetadataStore/version`` counts.
+    /// The ``ImageMetadataStore/version`` at which pending images were last looked up.
     private let asked: Atomic<UInt64>
-    /// And when all of them, as ``ImageMetadataStore/revision`` counts.
+    /// The ``ImageMetadataStore/revision`` at which all images were last compared.
     private let compared: Atomic<UInt64>
 
     public let id: String
     public let identifier: String
 
-    /// Bytes of JSON that hardly any cell exceeds.
+    /// The initial capacity for JSON, in bytes. Almost all cells are smaller.
     private static let usualLength = 2_048
 
-    /// - Parameter writer: where its JSON may be written, to be copied when it is known how long that is.
-    /// - Throws: what the factories throw.
+    /// Renders the first cell of an item and its companions.
+    ///
+    /// - Parameter writer: A buffer for the JSON. The result is copied from it when its length is known.
+    /// - Throws: The errors of the factories.
     convenience init(of item: FeedItem, by factories: CellFactories, in context: CellContext, with writer: inout JSONWriter) throws {
-        // Asked for first: what is learned while it is made counts as later.
+        // The versions are read first, so metadata that arrives during rendering counts as newer.
         let known = context.links.known
         let learned = (known?.version ?? 0, known?.revision ?? 0)
         let first = try factories.makeViewModel(for: item, in: context)
@@ -133,7 +134,8 @@ package final class RenderedCell: Sendable {
             self.init(first, with: companions.map { RenderedCell($0) }, learned: learned, written: &writer)
             return
         }
-        // A second time as on another page: what differs beside the tokens is right for this page alone.
+        // A second rendering for another page shows the differences. If anything besides the tokens differs, the cell is valid for its own page
+        // only.
         var other = context
         other.page = context.page == .max ? 1 : context.page + 1
         let twin = try factories.makeViewModel(for: item, in: other)
@@ -143,9 +145,9 @@ package final class RenderedCell: Sendable {
         self.init(first, twin, with: finished, isOfPage: isOfPage, learned: learned, written: &writer)
     }
 
-    /// A cell that is good for the page it was made for, or the companion of another.
+    /// Renders a companion, or a cell that is valid only for the page it was made for.
     ///
-    /// - Parameter twin: the same as on another page; nil where no page differs from others.
+    /// - Parameter twin: The view model of the cell for another page; nil if pages do not differ.
     convenience init(_ viewModel: CellViewModel, _ twin: CellViewModel? = nil) {
         var writer = JSONWriter(capacity: Self.usualLength)
         self.init(viewModel, twin, written: &writer)
@@ -158,7 +160,7 @@ package final class RenderedCell: Sendable {
         let context = viewModel.subject.context
         let configuration = viewModel.action(in: .configuration)
         writer.clear(capacity: Self.usualLength)
-        // What differs from page to page is looked for in all of its JSON.
+        // With a second rendering, the differences are searched in all of the JSON, so no template is used.
         if twin == nil, let configuration, let frame = viewModel.commands.frames?.frame(around: viewModel) {
             self.frame = frame
             writer.append(viewModel.id)
@@ -185,16 +187,16 @@ package final class RenderedCell: Sendable {
         hour = CellTokens.bucket(of: context.now)
     }
 
-    /// Where the tokens of impression and link stand in the cell's JSON; nil where something else differs from page to page too.
+    /// Returns the ranges of the impression and link tokens; nil if anything else differs between the two renderings.
     ///
-    /// - Parameter bytes: the JSON of one, as it is put into its frame.
+    /// - Parameter bytes: The content of the first rendering, as inserted into its template.
     private static func gaps(_ one: CellViewModel, _ bytes: [UInt8], _ other: CellViewModel) -> [TokenRange]? {
         var writer = JSONWriter(capacity: usualLength)
         writer.writeContent(of: other, configuredBy: other.action(in: .configuration))
         let others = writer.bytes
         let tokens = zip(one.tokens, other.tokens).map { (token: $0.text, other: $1.text, isOfClick: $0.isOfClick) }
         guard bytes.count == others.count, tokens.allSatisfy({ $0.token.count == $0.other.count }) else { return nil }
-        // All tokens begin with the name of the key.
+        // All tokens begin with the name of the signing key.
         guard let head = tokens.first?.token.first else { return nil }
         var gaps: [TokenRange] = []
         var filled = bytes
@@ -216,10 +218,10 @@ package final class RenderedCell: Sendable {
         return filled == others ? gaps : nil
     }
 
-    /// Notes the pictures that a cell is filled with, where something is known of them, or may be: where in the memory the source stands, how long
-    /// it is, and what stands for its looks. Behind that stands the source, where it does not stand in the item.
+    /// Records the images of a cell whose metadata is known or may become known. An entry consists of the offset and length of the source URL
+    /// and a digest of the metadata. If the item does not contain the URL, it follows the entry.
     ///
-    /// - Returns: whether nothing was known of one.
+    /// - Returns: True if the metadata of any image is unknown.
     private static func append(
         imagesOf configuration: Action?, of item: FeedItem, _ packed: RowLayout, to writer: inout JSONWriter
     ) -> Bool {
@@ -237,12 +239,12 @@ package final class RenderedCell: Sendable {
         return lacksLooks
     }
 
-    /// Stands for what is known of a picture, in this process; 0 where that is nothing.
+    /// Returns a digest of image metadata that is valid within this process; 0 without metadata.
     private static func placeholderDigest(of looks: ImagePlaceholder?) -> UInt64 {
         looks.map { UInt64(truncatingIfNeeded: $0.hashValue) | 1 } ?? 0
     }
 
-    /// Asks about its pictures, and those of its companions, until the answer is yes.
+    /// True if any image of the cell or its companions satisfies the predicate.
     private func hasImage(where isWanted: (_ source: () -> String, _ looks: UInt64) -> Bool) -> Bool {
         let isFound = bytes.withUnsafeBytes { memory in
             var place = packed.end + Int(contentEnd)
@@ -260,9 +262,9 @@ package final class RenderedCell: Sendable {
         return isFound || companions.contains { $0.hasImage(where: isWanted) }
     }
 
-    /// Whether something else is known of its pictures than when it was made.
+    /// True if the image metadata differs from that in the JSON, so that the cell must be rendered again.
     ///
-    /// - Parameter revision: what is known, as ``ImageMetadataStore/revision`` counts.
+    /// - Parameter revision: The current ``ImageMetadataStore/revision``.
     func isOvertaken(by known: (any ImageMetadataStore)?, _ revision: UInt64) -> Bool {
         guard let known else { return false }
         if compared.load(ordering: .relaxed) != revision {
@@ -277,23 +279,23 @@ package final class RenderedCell: Sendable {
         return false
     }
 
-    /// Whether it is what a row makes now.
+    /// True if the cell equals a new rendering of a row. The bytes of the row are compared with those that the cell was rendered from.
     func isGood(for row: ItemRow, in circumstances: RenderKey, hour: UInt32, page: UInt32) -> Bool {
         self.hour == hour && (self.page == nil || self.page == page) && self.circumstances == circumstances
             && withRow { row.isSame(as: $0) }
     }
 
-    /// What the cell was made of, copied. Its place is the one that it had then.
+    /// A copy of the item that the cell was rendered from, with the position that it had then.
     public var item: FeedItem { withRow(\.item) }
 
-    /// The same where it lies, for as long as the call lasts.
+    /// Calls a closure with the row that the cell was rendered from, without a copy. The row is valid only during the call.
     func withRow<Value>(_ body: (ItemRow) -> Value) -> Value {
         bytes.withUnsafeBytes { body(packed.row(in: $0)) }
     }
 
-    /// What stands in the gaps on a page.
+    /// Returns the tokens of the cell for a page.
     ///
-    /// - Parameter showing: where on it the cell stands; asked for where there are gaps.
+    /// - Parameter showing: Returns the position of the cell on the page. It is called only if the cell has tokens.
     func tokens(in context: CellContext, showing: () -> ImpressionContext?) -> Tokens {
         guard !gaps.isEmpty else { return Tokens() }
         let token = ImpressionToken(
@@ -303,12 +305,14 @@ package final class RenderedCell: Sendable {
         return Tokens(impression: signed.impression, click: signed.click)
     }
 
+    /// Writes the JSON of the cell.
+    ///
     /// - Parameters:
-    ///   - state: stands behind all other members.
-    ///   - repetition: where more than 1, stands in the cell's id.
+    ///   - state: The viewer's state of the cell, which is appended as the last members.
+    ///   - repetition: The number of the occurrence on the page. From 2 on, it is appended to the cell's id.
     func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1) {
         var repetition = repetition
-        // The bytes where they lie: slices of the arrays would be counted in and out for each.
+        // Unsafe buffers are used because slices of the arrays would be retained and released for each piece.
         bytes.withUnsafeBufferPointer { memory in
             let content = UnsafeBufferPointer(rebasing: memory[packed.end..<packed.end + Int(contentEnd)])
             frame.text.withUnsafeBufferPointer { text in
@@ -318,7 +322,7 @@ package final class RenderedCell: Sendable {
                     start = place
                     if isID {
                         writer.append(content[..<Int(idEnd)])
-                        // In the member that tells it, which is the first.
+                        // Only the first occurrence of the id, in the member `id`, gets the number.
                         if repetition > 1 { writer.append("#\(repetition)") }
                         repetition = 1
                     } else {
@@ -333,7 +337,7 @@ package final class RenderedCell: Sendable {
         writer.raw("}")
     }
 
-    /// What stands behind its id, with the gaps filled.
+    /// Writes the content after the id and inserts the tokens.
     private func write(_ content: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter, _ tokens: Tokens) {
         var start = Int(idEnd)
         for gap in gaps {
@@ -344,17 +348,17 @@ package final class RenderedCell: Sendable {
         writer.append(content[start...])
     }
 
-    /// Bytes of its JSON.
+    /// The length of the JSON in bytes, without companions.
     var count: Int { frame.text.count + frame.idCount * Int(idEnd) + Int(contentEnd - idEnd) }
 
-    /// Bytes of memory that it takes, about, with its companions: its own, those of its arrays and its id, and its place among others.
+    /// The approximate memory use in bytes, including companions: the object, its arrays, its id and its cache entry.
     var size: Int {
         companions.reduce(384 + bytes.count + 24 * gaps.count + id.utf8.count) { $0 + $1.size }
     }
 }
 
 extension CellViewModel {
-    /// Those that may differ from page to page.
+    /// The tokens that may differ between pages.
     fileprivate var tokens: [(text: [UInt8], isOfClick: Bool)] {
         let context = subject.context
         return [(Array(context.impressionToken(of: id).utf8), false), (Array(context.clickToken(of: id).utf8), true)]

@@ -1,13 +1,17 @@
 import Synchronization
 
-/// Finished cells, kept within a number of bytes for the pages to come.
+/// A cache of rendered cells with a limit in bytes.
 ///
-/// A cell is found by its item and by what it was made under, and is good only where the row that was just read has the very bytes that it
-/// was made of: nothing has to be told of changes, whoever makes them. Where there is no room, those go first that nobody asked for
-/// since the last round, and few of the new ones take their places: whoever walks again and again over more cells than there is room for
-/// would else never find one.
+/// | property | implementation |
+/// | --- | --- |
+/// | key | The item and the ``RenderedCell/RenderKey``. |
+/// | validation | A hit requires that the row that was just read has the bytes that the cell was rendered from. No explicit invalidation is needed, even for changes by other processes. |
+/// | eviction | CLOCK (second chance): cells without a request since the last pass of the hand are removed first. |
+/// | admission | If the cache is full, only one of 8 new cells is stored. |
+///
+/// Why admission: Repeated pagination over more cells than the cache holds would otherwise never get a cache hit.
 package final class RenderedCellCache: Sendable {
-    /// Counts on when one keeper of cells follows another.
+    /// The counters of a cache. They continue if a new cache replaces an old one.
     public final class Counters: Sendable {
         private let hitCount = Atomic(0)
         private let missCount = Atomic(0)
@@ -15,11 +19,11 @@ package final class RenderedCellCache: Sendable {
 
         public init() {}
 
-        /// Cells that were put on pages as they lay ready.
+        /// The number of cache hits.
         public var hits: Int { hitCount.load(ordering: .relaxed) }
-        /// Cells that had to be made.
+        /// The number of cache misses, for which cells were rendered.
         public var misses: Int { missCount.load(ordering: .relaxed) }
-        /// Cells that went to make room.
+        /// The number of evicted cells.
         public var evictions: Int { evictionCount.load(ordering: .relaxed) }
 
         fileprivate func countHits(_ number: Int) {
@@ -37,57 +41,57 @@ package final class RenderedCellCache: Sendable {
 
     public static let defaultCapacity = 32 << 20
 
-    /// Each with a lock of its own.
+    /// A part of the cache with its own lock.
     private final class Stripe: Sendable {
         let state = Mutex(State())
     }
 
-    /// A place of a shelf: what a look-up reads stands together.
+    /// An entry of the hash table. All members that a look-up reads are adjacent.
     fileprivate struct EntryKey {
-        /// 0 where the place is empty.
+        /// The hash of item and render key; 0 if the entry is empty.
         var key: UInt64 = 0
         var cell: RenderedCell?
         var size: UInt32 = 0
         var referenceBit = false
     }
 
-    /// Found by keys that are spread evenly as they are: open addressing, never more than half full.
+    /// A hash table with open addressing that is at most half full. The keys are evenly distributed and used without a further hash.
     fileprivate struct State {
         private var entries = [EntryKey](repeating: EntryKey(), count: 64)
         private(set) var count = 0
-        /// Bytes of the cells.
+        /// The size of all cells in bytes.
         private(set) var size = 0
-        /// Where the round stands that makes room.
+        /// The position of the clock hand that evicts entries.
         private var hand = 0
-        /// Cells that came when there was no room.
+        /// The number of new cells while the cache was full, modulo `share`.
         private var late = 0
     }
 
     private let shelves: [Stripe]
-    /// The bits of a key that say nothing of its shelf.
+    /// The number of low bits of a key that do not select the stripe.
     private let shift: UInt64
-    /// Of each shelf.
+    /// The capacity of each stripe, in bytes.
     private let capacity: Int
     private let counters: Counters
 
-    /// - Parameter capacity: bytes; 0 keeps nothing.
+    /// - Parameter capacity: The capacity in bytes; 0 disables the cache.
     public init(capacity: Int = defaultCapacity, counters: Counters = Counters()) {
-        // Few shelves where there is little room: a cell has to fit into one.
+        // A small cache has few stripes, because a cell must fit into one stripe.
         shift = capacity < 8 << 20 ? 60 : 58
         shelves = (0..<(1 << (64 - shift))).map { _ in Stripe() }
         self.capacity = max(0, capacity) / shelves.count
         self.counters = counters
     }
 
-    /// Cells that are kept, and their bytes.
+    /// The number of cached cells and their size in bytes.
     public var contents: (cells: Int, bytes: Int) {
         shelves.reduce((0, 0)) { sum, shelf in
             shelf.state.withLock { (sum.0 + $0.count, sum.1 + $0.size) }
         }
     }
 
-    /// The finished cell of a row, if it is kept; allocates nothing. Whoever asks counts what is found, by ``countHits(_:)``: pages ask for
-    /// many.
+    /// Returns the cached cell of a row; nil on a cache miss. The look-up allocates no memory. Callers report hits with ``countHits(_:)``,
+    /// because a page looks up many cells.
     func cell(of row: ItemRow, in circumstances: RenderedCell.RenderKey, hour: UInt32, page: UInt32) -> RenderedCell? {
         guard capacity > 0 else {
             counters.countMiss()
@@ -104,7 +108,7 @@ package final class RenderedCellCache: Sendable {
 
     func countHits(_ number: Int) { counters.countHits(number) }
 
-    /// Keeps a cell in the place of one that its item had under the same circumstances.
+    /// Stores a cell. It replaces the cell of the item with an equal render key.
     func store(_ cell: RenderedCell) {
         let size = cell.size
         guard size <= capacity / 2 else { return }
@@ -119,12 +123,12 @@ package final class RenderedCellCache: Sendable {
 
     private func stripe(_ key: UInt64) -> Stripe { shelves[Int(key >> shift)] }
 
-    /// Never 0. Two cells with one key take turns; the loser is made anew.
+    /// Returns the key of a row; never 0. Two cells with equal keys replace each other and are rendered again.
     private static func key(_ row: ItemRow, _ circumstances: RenderedCell.RenderKey) -> UInt64 {
         max(1, mix(mix(mix(seed, circumstances.hash), row.kind), row.id))
     }
 
-    /// Another one in each process, so that nobody knows which items' cells would take turns.
+    /// A random seed per process. Why: Clients must not be able to predict key collisions.
     private static let seed = UInt64.random(in: 1...(.max))
 
     private static func mix(_ hash: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
@@ -142,7 +146,7 @@ package final class RenderedCellCache: Sendable {
         return mix(hash, rest)
     }
 
-    /// Both halves of a product, folded: every bit of the factors has a say in all of it.
+    /// Folds both halves of a product, so that every input bit affects every output bit.
     @inline(__always)
     private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let product = (hash ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
@@ -158,10 +162,10 @@ extension RenderedCellCache.State {
         return entries[slot].cell
     }
 
-    /// Of the cells that come when there is no room, one in so many is kept.
+    /// The admission ratio of a full cache: one of this number of new cells is stored.
     private static let share = 8
 
-    /// Whether a cell is to be kept: in the place of one with its key it always is.
+    /// True if a cell may be stored. A cell that replaces one with an equal key is always stored.
     fileprivate mutating func admits(_ key: UInt64, _ size: Int, _ capacity: Int) -> Bool {
         guard self.size + size > capacity, entries[slot(of: key)].key == 0 else { return true }
         late = (late + 1) % Self.share
@@ -183,9 +187,10 @@ extension RenderedCellCache.State {
         entries[slot] = place
     }
 
-    /// Second chance: what was asked for since the hand last passed stays for another round.
+    /// Evicts entries until the size is within the capacity (second chance). An entry that was requested since the last pass of the hand is
+    /// kept for another pass.
     ///
-    /// - Returns: how many went.
+    /// - Returns: The number of evicted entries.
     fileprivate mutating func makeRoom(_ capacity: Int) -> Int {
         var removed = 0
         while size > capacity, count > 0 {
@@ -210,7 +215,7 @@ extension RenderedCellCache.State {
     private mutating func remove(at slot: Int) {
         count -= 1
         size -= Int(entries[slot].size)
-        // What stands behind it, and was pushed on by it, moves up.
+        // Entries that follow and were displaced by the removed one move up (backward shift deletion).
         var hole = slot
         var next = (hole + 1) & mask
         while entries[next].key != 0 {
@@ -227,7 +232,7 @@ extension RenderedCellCache.State {
 
     private func home(of key: UInt64) -> Int { Int(truncatingIfNeeded: key) & mask }
 
-    /// Where the key stands, or would.
+    /// Returns the position of a key, or the empty position where it would be stored.
     private func slot(of key: UInt64) -> Int {
         var slot = home(of: key)
         while entries[slot].key != 0, entries[slot].key != key { slot = (slot + 1) & mask }
