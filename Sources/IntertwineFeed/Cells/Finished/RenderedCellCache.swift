@@ -2,14 +2,12 @@ import Synchronization
 
 /// A cache of rendered cells with a limit in bytes.
 ///
-/// | property | implementation |
-/// | --- | --- |
-/// | key | The item and the ``RenderedCell/RenderKey``. |
-/// | validation | A hit requires that the row that was just read has the bytes that the cell was rendered from. No explicit invalidation is needed, even for changes by other processes. |
-/// | eviction | CLOCK (second chance): cells without a request since the last pass of the hand are removed first. |
-/// | admission | If the cache is full, only one of 8 new cells is stored. |
-///
-/// Why admission: Repeated pagination over more cells than the cache holds would otherwise never get a cache hit.
+/// - Key: the item and the ``RenderedCell/RenderKey``.
+/// - Validation: A hit requires that the row that was just read has the bytes that the cell was rendered from. No explicit invalidation
+///   is needed, even for changes by other processes.
+/// - Eviction: CLOCK (second chance). Cells without a request since the last pass of the hand are removed first.
+/// - Admission: If the cache is full, only one of 8 new cells is stored. Why: Repeated pagination over more cells than the cache holds
+///   would otherwise never get a cache hit.
 package final class RenderedCellCache: Sendable {
     /// The counters of a cache. They continue if a new cache replaces an old one.
     public final class Counters: Sendable {
