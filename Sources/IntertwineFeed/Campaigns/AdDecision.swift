@@ -7,7 +7,7 @@ struct AdDecision {
     /// The delivery of all campaigns at one moment: each array has one entry for each campaign of the index.
     struct DeliverySnapshot: Sendable {
         /// A number that changes at each full evaluation. Between two evaluations, campaigns become ineligible. A campaign becomes eligible again
-        /// only if a slot that was just allocated is returned.
+        /// only if a slot that was just allocated is freed.
         var version: UInt64 = 0
         /// The raw value of the ``IneligibilityReason`` of each campaign; 0 if the campaign is eligible.
         var obstacles: ContiguousArray<UInt8> = []

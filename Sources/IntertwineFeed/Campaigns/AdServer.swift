@@ -198,7 +198,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Returns slots that were just allocated, because their creatives cannot be shown on the page.
+    /// Frees slots that were just allocated, because their creatives cannot be shown on the page.
     func release(_ given: [ServedAd], _ page: Page) {
         guard page.facts.allocates else { return }
         state.withLock { state in
@@ -251,7 +251,7 @@ package final class AdServer: Sendable {
         }
     }
 
-    /// Returns the leases of this process; campaigns with a goal get no further slots. The call may block.
+    /// Gives up the leases of this process; campaigns with a goal get no further slots. The call may block.
     package func shutdown(now: Int64) throws {
         guard isShared, let ledger else { return }
         try loadLock.withLock { _ in
@@ -272,7 +272,8 @@ package final class AdServer: Sendable {
 
     /// Exchanges leases with the other processes, one exchange at a time.
     ///
-    /// - Parameter isNeeded: Decides under the lock if the exchange is still necessary, because another thread may have exchanged in the meantime.
+    /// - Parameter isNeeded: Returns true if the exchange is still necessary. It is called under the lock, because another thread may have
+    ///   exchanged in the meantime.
     private func exchangeAll(_ ledger: any CampaignLedger, now: Int64, if isNeeded: (borrowing State) -> Bool = { !$0.hasLeft }) throws {
         try loadLock.withLock { _ in
             guard state.withLock({ isNeeded($0) }), let questions = state.withLock({ $0.deliveryState?.questions(at: now) }) else { return }

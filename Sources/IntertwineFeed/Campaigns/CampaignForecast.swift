@@ -192,7 +192,7 @@ package struct CampaignForecast: Sendable {
             due.append(campaign.pacing == .even && !(isWithin && part == 0) ? Int(Double(total) * part) : total)
         }
         if goal.daily != nil {
-            // For each day of the campaign's zone: the amount due at the end of the day or of the simulation, minus the amount due before the start.
+            // For each day of the campaign's zone, the amount that becomes due within the simulated part of that day.
             let (from, to) = (max(start, campaign.starts ?? start), min(end, campaign.ends ?? end))
             let pace = CampaignPace(campaign)
             var (sum, moment): (Int64, Int64) = (0, from)

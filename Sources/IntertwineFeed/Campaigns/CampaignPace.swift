@@ -1,7 +1,7 @@
 /// The pacing of a campaign: the part of its goals that is due at a moment.
 ///
-/// With even pacing, the due part equals the elapsed share of the time: of the campaign dates for the total goal, of the day for the
-/// daily goal. Hours and days that targeting excludes are not part of the time.
+/// With even pacing, the due part of a goal equals the elapsed share of its time. The time of the total goal is that between start and
+/// end; the time of the daily goal is the day. Hours and days that targeting excludes are not part of the time.
 struct CampaignPace: Sendable {
     /// The slots that may be served until a moment, and the weight factor.
     struct PacingTarget: Sendable, Hashable {

@@ -1,5 +1,4 @@
-/// The delivery state of all campaigns of an index in one process: the delivered units, the reserved slots, and the slots that may still
-/// be served.
+/// The delivery state of an index's campaigns in one process: delivered units, reserved slots, and slots that may still be served.
 ///
 /// An allocated slot counts as delivered until the ledger counts its impression or until its reservation expires. Processes that share a
 /// ledger hold leases on the rest of a goal. Delivered units, the reservations of all processes and the leases of all processes together
@@ -105,7 +104,7 @@ struct DeliveryState {
         }
     }
 
-    /// Starts goals with unknown counts at 0. It is used if no ledger has counts.
+    /// Starts goals with unknown counts at 0, for a process without a shared ledger.
     mutating func begin(at now: Int64) {
         for question in questions(at: now) {
             if let index = book.index(of: question.campaign) { rows[index].account.beginWithNothing(on: question.day) }
@@ -161,8 +160,8 @@ struct DeliveryState {
         expire(now)
         (processes, rank) = (Int64(situation.processes) + 1, Int64(situation.before))
         aloneSince = situation.processes == 0 ? min(aloneSince ?? now, now) : nil
-        // Until this exchange is on disk, impressions reported by other processes still count as reserved. Otherwise, a repeated report would
-        // release reservations twice.
+        // Until this exchange is on disk, impressions reported by other processes still count as reserved here, because a failed exchange
+        // repeats the report.
         seenByOthers = situation.seen
         var reservations = reservations
         if !seenByOthers.isEmpty { release(seenByOthers, from: &reservations) }
@@ -376,7 +375,7 @@ struct DeliveryState {
         if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
     }
 
-    /// Returns a slot that was just allocated.
+    /// Frees a slot that was just allocated.
     mutating func undoReservation(_ index: Int, _ place: ReservationID?) {
         guard let place, release(index, place) else { return }
         consume(-1, of: index)

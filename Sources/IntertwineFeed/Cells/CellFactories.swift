@@ -108,7 +108,8 @@ public struct CellFactories: Sendable {
         Set((Array(tables.collection.values) + Array(tables.table.values)).flatMap { $0.factory.cells })
     }
 
-    /// Returns the first cells of an item type if the client supports none of them; nil if it supports one or the item type has no factory.
+    /// Returns the first cells of an item type if the client supports none of them. The result is nil if it supports one or if no factory is
+    /// registered.
     func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
         guard context.lacking != nil, let cells = self[form, context.layout]?.chain, !cells.contains(where: context.knows) else {
             return nil
