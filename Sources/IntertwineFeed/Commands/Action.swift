@@ -1,33 +1,35 @@
-/// What a client is told about a slot of a cell.
+/// An action that a client performs for a slot of a cell.
 public enum Action: Sendable, Hashable {
-    /// Fill the named parts of the cell.
+    /// Fills the named parts of the cell.
     case bind([Binding])
-    /// Send a request. Where `templated`, the href is a URI template (RFC 6570) whose variables the client fills in. The body is sent as it
-    /// stands there; where there is `input` instead, a JSON Schema, the client makes a body that it admits.
-    /// Where it is `viewable`, it is sent once the cell was seen: a share of it for some seconds.
+    /// Sends an HTTP request.
+    ///
+    /// If `templated` is true, `href` is a URI template (RFC 6570) whose variables the client fills in. The client sends `body` unchanged.
+    /// If `input` (a JSON Schema) is present instead, the client builds a body that is valid against the schema.
+    /// If `viewable` is present, the client sends the request after the stated share of the cell was visible for the stated seconds.
     case request(
         method: String, href: String, templated: Bool = false, body: JSONValue? = nil, input: JSONValue? = nil,
         viewable: JSONValue? = nil)
-    /// Open a link.
+    /// Opens a link.
     case link(href: String)
-    /// What a custom command tells its clients; the members come after `type`.
+    /// An action of a custom command. Its members follow `type` in JSON.
     case custom(type: String, members: [JSONValue.Member])
 }
 
-/// What one part of a cell is filled with.
+/// A value for one part of a cell.
 public struct Binding: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         case text(String)
-        /// In memory of its own: what a picture is told by is large, and values are handed on.
+        /// An image. Why indirect: the data of an image is large, and binding values are copied often.
         indirect case image(ImageBinding)
-        /// A value of a type that a configured kind brings, such as `date`.
+        /// A value of a type that a configured kind defines, such as `date`.
         case custom(type: String, JSONValue)
 
-        /// A picture of which nothing is known but its href.
+        /// Returns an image value with an `href` and no metadata.
         public static func image(_ href: String) -> Value { .image(ImageBinding(href)) }
     }
 
-    /// The part's name, such as `avatar`.
+    /// The name of the part, such as `avatar`.
     public var part: String
     public var value: Value
 
@@ -37,11 +39,11 @@ public struct Binding: Sendable, Hashable {
     }
 }
 
-/// A JSON value whose members keep their order.
+/// A JSON value whose object members keep their order.
 public indirect enum JSONValue: Sendable, Hashable {
     case text(String)
     case integer(Int64)
-    /// Written as null where it is not finite.
+    /// A number. JSON output contains null if the number is not finite.
     case number(Double)
     case flag(Bool)
     case null
@@ -59,9 +61,9 @@ public indirect enum JSONValue: Sendable, Hashable {
     }
 }
 
-/// A screen that the client is to show.
+/// A screen that the client shows.
 public struct Presentation: Sendable, Hashable {
-    /// How it is shown, such as `push`.
+    /// The presentation style, such as `push`.
     public var type: String
     public var screen: String
     public var arguments: [Argument]
@@ -82,7 +84,7 @@ public struct Presentation: Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// The zoomed picture of a user.
+    /// Returns the screen with the enlarged image of a user.
     public static func imageZoom(username: String, image: String) -> Presentation {
         Presentation(screen: "ImageZoom", arguments: [Argument("username", username), Argument("image", image)])
     }

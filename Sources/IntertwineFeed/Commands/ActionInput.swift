@@ -1,19 +1,19 @@
 internal import IntertwinePrimitives
 
-/// The checked input of one request.
+/// The validated input of one request.
 struct ActionInput {
-    /// For commands, by their names.
+    /// The values for commands, keyed by field name.
     var values: [String: JSONValue] = [:]
-    /// For the ledger; nil if the request gave no value.
+    /// The input that the ledger records. It is nil if the request contained no value.
     var recorded: EventInput?
 }
 
-/// What a slot takes from whoever performs it: the values that its commands declare, as one JSON object in the request's body.
+/// Slot input: the values that the commands of a slot declare, sent as one JSON object in the request body.
 extension FieldDeclaration {
-    /// How many values a slot takes at most.
+    /// The maximum number of values of a slot.
     private static let inputLimit = 32
 
-    /// Why declarations cannot be a slot's input; nil where they can.
+    /// Returns the reason why declarations are invalid as the input of a slot, or nil if they are valid.
     static func error(in input: [FieldDeclaration]) -> String? {
         guard input.count <= inputLimit else { return "at most \(inputLimit) values" }
         for (index, field) in input.enumerated() {
@@ -26,11 +26,11 @@ extension FieldDeclaration {
         return nil
     }
 
-    /// Reads and checks the values of a body.
+    /// Parses and validates the values of a request body.
     ///
-    /// - Parameter body: a JSON object; no bytes at all are an empty one.
-    /// - Throws: ``ActionError/invalidInput(_:)`` for the first value that is missing, of another type, beyond its limits, or not declared, and for
-    ///   values that are longer than ``EventInput/limit`` together.
+    /// - Parameter body: a JSON object. An empty body counts as an empty object.
+    /// - Throws: ``ActionError/invalidInput(_:)`` for the first value that is missing, has another type, exceeds its limits or is not declared;
+    ///   also if all values together are longer than ``EventInput/limit``.
     static func read(_ input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> ActionInput {
         guard !input.isEmpty else { return ActionInput() }
         do throws(ItemError) {
@@ -76,7 +76,7 @@ extension FieldDeclaration {
         }
     }
 
-    /// The JSON Schema (2020-12) of the object that holds the values.
+    /// Returns the JSON Schema (2020-12) of the object that holds the values.
     static func schema(of input: [FieldDeclaration]) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("type", .text("object")),

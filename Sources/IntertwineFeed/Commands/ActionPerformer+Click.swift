@@ -1,15 +1,17 @@
 import Synchronization
 
 extension ActionPerformer {
-    /// A clickthrough that is on disk.
+    /// A clickthrough that is durable on disk.
     package struct Click: Sendable, Hashable {
-        /// The stored URL. It passed the rules for item URLs when it was stored: absolute, http or https, no control characters.
+        /// The stored URL. The URL passed the rules for item URLs at import: absolute, http or https, no control characters.
         package var location: String
         package var cell: String
         package var verdict: Verdict
     }
 
-    /// A clickthrough link of which it is known where it leads, and who follows it. A class, as each click passes it on a few times.
+    /// A clickthrough link with a known destination and the client that follows it.
+    ///
+    /// Why a class: each click passes the value through several closures.
     package final class ResolvedLink: Sendable {
         fileprivate let cell: String
         fileprivate let destination: LinkCache.Destination
@@ -24,7 +26,7 @@ extension ActionPerformer {
         }
     }
 
-    /// A click that has been performed, and that only the ledger still has to take.
+    /// A click whose commands have run and whose ledger entry is not committed yet.
     private struct Performed {
         let events: [LedgerEvent]
         let changes: [ListMutation]
@@ -32,10 +34,10 @@ extension ActionPerformer {
         let link: ResolvedLink
     }
 
-    /// Follows a clickthrough link: performs the cell's selection, as a click.
+    /// Follows a clickthrough link: performs the selection of the cell as a click.
     ///
-    /// Whatever the verdict, the person is redirected; an expired token only does not count. What the request or the token itself keeps
-    /// from counting (a robot, a prefetch, HEAD, an expired token) is nobody's choice: it is recorded, and runs no command.
+    /// The client is redirected for every verdict, including `expired`; the verdict decides only whether the click counts. If the request or
+    /// the token keeps the click from counting (a bot, a prefetch, HEAD, an expired token), the click is recorded and no command runs.
     /// - Throws: ``ActionError/forgedToken``, ``ActionError/gone(_:)``, ``StoreError``.
     package func click(token text: String, for client: ClientFingerprint, now: Int64) async throws -> Click {
         do {
@@ -45,7 +47,7 @@ extension ActionPerformer {
             }
         } catch let error as ActionError {
             let reason: Verdict = if case .gone = error { .gone } else { .forged }
-            // A ledger that cannot count it is no reason to answer something else.
+            // A failure of the ledger to count the refused click does not change the response.
             _ = try? await ledger.commit(LedgerEntry(refused: [RejectedEvent(.click, reason): 1]))
             throw error
         }
@@ -60,18 +62,18 @@ extension ActionPerformer {
         return try await perform(link)
     }
 
-    /// The link of which it is known where it leads; nil where the store has to be asked.
+    /// Returns the link if its destination is cached, or nil if the store must be read.
     package func link(token text: String, for client: ClientFingerprint, now: Int64) -> ResolvedLink? {
         token(text, now: now).flatMap { known($0, for: client, now: now) }
     }
 
     private func known(_ token: ImpressionToken, for client: ClientFingerprint, now: Int64) -> ResolvedLink? {
         let place = LinkCache.LinkKey(token, hasViewer: client.viewer != nil)
-        // Campaigns are as of the last look, which is no older than what is kept.
+        // The campaigns are those of the last read, which is at least as recent as the cached destinations.
         return destinations.destination(at: place, in: state(at: now)).flatMap { link(token, $0, for: client, now: now) }
     }
 
-    /// Nil if the cell is gone with its campaign.
+    /// Returns nil if the cell is gone together with its campaign.
     private func link(
         _ token: ImpressionToken, _ destination: LinkCache.Destination, for client: ClientFingerprint, now: Int64
     ) -> ResolvedLink? {
@@ -80,9 +82,9 @@ extension ActionPerformer {
         return ResolvedLink(token.cell, destination, self.client(client, with: token, objection, now: now), now)
     }
 
-    /// The client as one who has a page's click token.
+    /// Returns the client with the impression context and the verdict of a valid click token.
     ///
-    /// - Parameter objection: why campaigns do not let the click count; nil if they do.
+    /// - Parameter objection: the reason why campaigns reject the click, or nil if they accept it.
     private func client(_ client: ClientFingerprint, with token: ImpressionToken, _ objection: Verdict?, now: Int64) -> ClientFingerprint {
         var client = client
         client.showing = token.showing
@@ -91,9 +93,9 @@ extension ActionPerformer {
         return client
     }
 
-    /// The same for a token as a request has it.
+    /// Returns the client with the impression context and the verdict of the click token of a request.
     ///
-    /// - Throws: ``ActionError/forgedToken`` where it is none of ours, or another cell's.
+    /// - Throws: ``ActionError/forgedToken`` if the token is invalid or belongs to another cell.
     func client(
         _ client: ClientFingerprint, withClickToken text: String, of cell: CellViewModel, now: Int64
     ) async throws -> ClientFingerprint {
@@ -102,12 +104,12 @@ extension ActionPerformer {
             _ = try? await ledger.commit(LedgerEntry(refused: [RejectedEvent(.click, token == nil ? .forged : .misplaced): 1]))
             throw ActionError.forgedToken
         }
-        // The cell itself is there: of what only its campaign keeps from counting, the rest is performed.
+        // The cell exists. If only its campaign keeps the click from counting, the commands still run.
         let objection = campaigns?.verdict(on: .click, of: CreativeID(cell.subject.item), token.showing, at: now)
         return self.client(client, with: token, objection == .gone ? .late : objection, now: now)
     }
 
-    /// What a link's token says, be it too old to count; nil where it was never ours.
+    /// Returns the content of a valid or expired click token, or nil if the token is forged.
     private func token(_ text: String, now: Int64) -> ImpressionToken? {
         switch tokens.verifyClick(text, now: now) {
         case .valid(let token), .expired(let token): token
@@ -115,11 +117,12 @@ extension ActionPerformer {
         }
     }
 
-    /// Follows a link without waiting anywhere: on the thread that it is called on, up to the first command that suspends. Most links' commands
-    /// do nothing that a click would not do by itself, and have no task made for them.
+    /// Follows a link on the calling thread until the first command that suspends.
     ///
-    /// - Parameter completion: called once, on whatever thread it happens to be, mostly the ledger's own: it must not hold that up. It fails
-    ///   as ``click(token:for:now:)`` does.
+    /// No task is created if the commands only record the click and redirect, as those of most links do.
+    ///
+    /// - Parameter completion: called once, on any thread, usually the thread of the ledger; it must not block that thread. The result fails
+    ///   with the errors of ``click(token:for:now:)``.
     package func follow(_ link: ResolvedLink, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
         if let click = directRedirect(link) { return commit(click, completion: completion) }
         Task.immediate { [self] in
@@ -131,8 +134,10 @@ extension ActionPerformer {
         }
     }
 
-    /// What following a link comes to where no command has to run for it: none does for what does not count, and those of most links would record
-    /// the click and lead to the stored URL, as this does.
+    /// Returns the result of a click without running a command, or nil if a command must run.
+    ///
+    /// No command runs for a click that does not count. The commands of most links only record the click and redirect to the stored URL, as
+    /// this method does.
     private func directRedirect(_ link: ResolvedLink) -> Performed? {
         guard let selection = link.destination.selection, selection.isDirectRedirect || link.client.verdict != .counted else { return nil }
         let viewModel = link.destination.viewModel
@@ -141,22 +146,24 @@ extension ActionPerformer {
         return Performed(events: attributed([event]), changes: [], location: selection.location, link: link)
     }
 
-    /// - Throws: ``ActionError/gone(_:)`` where the cell leads nowhere any more. A command beside the clickthrough may have failed: the person
-    ///   gets there, and the ledger has the click.
+    /// Runs the selection command of a link.
+    ///
+    /// A command other than the clickthrough may fail: the client is redirected nevertheless, and the click is recorded.
+    /// - Throws: ``ActionError/gone(_:)`` if the cell has no destination any more.
     private func perform(_ link: ResolvedLink) async throws -> Performed {
         if let click = directRedirect(link) { return click }
         guard let selection = link.destination.selection else { throw ActionError.gone(link.cell) }
         var context = CommandContext(
             cell: link.destination.viewModel.id, subject: link.destination.viewModel.subject, occurrence: .click, client: link.client,
             now: link.now)
-        // What failed is noted with its step.
+        // Errors are recorded in the step of the failed command.
         try? await context.perform(selection.command)
         context.record(.click)
         return Performed(
             events: attributed(context.events), changes: context.changes, location: context.destination ?? selection.location, link: link)
     }
 
-    /// Has the ledger take a click, and tells of its events before the completion is called.
+    /// Commits a click to the ledger and reports its events to `eventsDidCommit` before the completion is called.
     private func commit(_ click: Performed, completion: @escaping @Sendable (Result<Click, any Error>) -> Void) {
         let (events, location, link) = (click.events, click.location, click.link)
         ledger.commit(LedgerEntry(events: events, changes: click.changes)) { [eventsDidCommit] receipt in
@@ -173,7 +180,7 @@ extension ActionPerformer {
         LinkCache.State(version: store.version, hour: CellTokens.bucket(of: now))
     }
 
-    /// What a link leads to, asked of the store, and remembered until that changes.
+    /// Reads the destination of a link from the store and caches it until the state of the cache changes.
     private func destination(of token: ImpressionToken, for client: ClientFingerprint, now: Int64) async throws -> LinkCache.Destination {
         let state = state(at: now)
         do {
@@ -185,19 +192,19 @@ extension ActionPerformer {
     }
 }
 
-/// Where the links of cells lead that were clicked of late: many people click on few advertisements.
+/// A cache of the destinations of recently clicked links. Why: many viewers click on few ads.
 ///
-/// Good for one state of the store and one hour, as pages are: a URL that was changed, or an advertisement that is gone, is never served
-/// from here. It is asked of tokens whose signature was found to be ours, and of no others.
+/// Entries are valid for one version of the store and one hour, as pages are. A changed URL or a deleted ad is therefore never served from
+/// the cache. Only tokens with a valid signature are looked up.
 final class LinkCache: Sendable {
     struct State: Hashable {
-        /// Read before the store is.
+        /// The store version, read before the store itself.
         var version: StoreVersion
-        /// The hour that a view model's own tokens are of.
+        /// The hour of the tokens that the view model creates.
         var hour: UInt32
     }
 
-    /// What the links of all pages that show a cell have in common.
+    /// The part of a link that all pages with the cell share.
     struct LinkKey: Hashable {
         private let cell: ByteString
         private let slot: Int
@@ -208,18 +215,18 @@ final class LinkCache: Sendable {
         }
     }
 
-    /// A class: each click holds one for a while.
+    /// A cached destination. Why a class: each click keeps a reference for a short time.
     final class Destination: Sendable {
-        /// What is performed for a click, and where it leads unless that says something else.
+        /// The command of a click and the default redirect location.
         struct Selection {
             let command: any Command
             let location: String
-            /// Whether it comes to the click and the location alone.
+            /// True if the command only records the click and redirects to ``location``.
             let isDirectRedirect: Bool
         }
 
         let viewModel: CellViewModel
-        /// Nil where the cell leads nowhere any more.
+        /// The selection, or nil if the cell has no destination any more.
         let selection: Selection?
 
         init(_ viewModel: CellViewModel) {
@@ -233,7 +240,7 @@ final class LinkCache: Sendable {
         }
     }
 
-    /// Destinations kept; when there are more, all are forgotten.
+    /// The maximum number of cached destinations. A full cache is cleared completely.
     private static let capacity = 1_024
 
     private let known = Mutex<(state: State?, destinations: [LinkKey: Destination])>((nil, [:]))

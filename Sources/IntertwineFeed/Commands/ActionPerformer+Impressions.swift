@@ -1,9 +1,9 @@
 extension ActionPerformer {
-    /// A client's word that a cell was seen, or how far what it plays was played.
+    /// The report of a client that a cell was visible, or how far its media was played.
     package struct ImpressionReport: Sendable, Hashable {
         package var cell: String
         package var token: String
-        /// ``CommandKey/impression``, or one of those that the cell's kind has clients report.
+        /// The reported slot: ``CommandKey/impression`` or another slot that clients report for cells of this kind.
         package var slot: CommandKey
 
         package init(cell: String, token: String, slot: CommandKey = .impression) {
@@ -13,12 +13,13 @@ extension ActionPerformer {
         }
     }
 
-    /// Performs the impressions of cells, and commits them as one unit.
+    /// Performs the impressions of cells and commits them as one ledger entry.
     ///
-    /// - Parameter idempotency: the client's key; who repeats a request gets its verdicts, and runs nothing. A request of which nothing counts, and
-    ///   that leaves nothing else behind, uses no key up: repeated, it comes to as little, and keys without end would fill the disk.
-    /// - Returns: a verdict for each, in order. `unknown` where the token is forged or another cell's, or the cell exists no more:
-    ///   nothing vouches for such a sighting, and it is counted by its reason alone.
+    /// - Parameter idempotency: the idempotency key of the client. A repeated request returns the stored verdicts and runs nothing. A request
+    ///   without counted events and without other effects does not consume its key. Why: repeating the request has no effect either, and
+    ///   unlimited keys would fill the disk.
+    /// - Returns: one verdict for each report, in order. The verdict is `unknown` if the token is forged or belongs to another cell, or if the cell
+    ///   does not exist any more. Such a report is unauthenticated and counted by its reason only.
     /// - Throws: ``ActionError/keyReused``, ``StoreError``.
     package func impressions(
         _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey? = nil
@@ -34,7 +35,7 @@ extension ActionPerformer {
         _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey?
     ) async throws -> [Verdict] {
         var (entry, places) = try await unit(of: sightings, for: client, now: now)
-        // What leaves nothing behind uses no key up, as a request that is refused does not. A ledger that cannot count it is no reason to fail.
+        // A request without effects does not consume its key, and neither does a rejected request. A ledger that cannot count it causes no error.
         guard !entry.events.isEmpty || !entry.changes.isEmpty else {
             if !entry.refused.isEmpty { _ = try? await ledger.commit(entry) }
             return sightings.map { _ in .unknown }
@@ -48,7 +49,7 @@ extension ActionPerformer {
         return try Self.verdicts(at: places, of: try await commitSettled(entry))
     }
 
-    /// The verdicts of a commit, or those that were kept under its key.
+    /// Returns the verdicts of a commit, or the verdicts stored under its idempotency key.
     private static func verdicts(at places: [Int?], of receipt: LedgerReceipt) throws(ActionError) -> [Verdict] {
         try storedResponse(of: receipt).map(VerdictCache.verdicts) ?? verdicts(at: places, of: receipt.verdicts)
     }
@@ -60,7 +61,7 @@ extension ActionPerformer {
         }
     }
 
-    /// What the sightings come to, and which event of it, if any, each of them is.
+    /// Returns the ledger entry for the reports and, for each report, the index of its event, if any.
     private func unit(
         of sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
@@ -100,10 +101,10 @@ extension ActionPerformer {
             var context = CommandContext(
                 cell: viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
             if client.verdict == .counted {
-                // What failed is noted with its step.
+                // Errors are recorded in the step of the failed command.
                 try? await context.perform(command)
             } else {
-                // As of a click: what keeps it from counting is recorded, and runs no command.
+                // An impression that does not count is recorded and runs no command, as for clicks.
                 context.record(kind)
             }
             places.append(context.events.firstIndex { $0.kind == kind }.map { entry.events.count + $0 })
@@ -113,7 +114,7 @@ extension ActionPerformer {
         return (entry, places)
     }
 
-    /// No token where none vouches for the cell.
+    /// Verifies the token of a report. The returned token is nil if the token is forged or belongs to another cell.
     private func judged(_ sighting: ImpressionReport, now: Int64) -> (Verdict, ImpressionToken?) {
         let (verdict, token): (Verdict, ImpressionToken)
         switch tokens.verifyImpression(sighting.token, now: now) {
@@ -124,7 +125,7 @@ extension ActionPerformer {
         return ByteString(token.cell) == ByteString(sighting.cell) ? (verdict, token) : (.misplaced, nil)
     }
 
-    /// The cells that exist, read from one snapshot.
+    /// Returns the view models of the existing cells, read from one snapshot.
     private func viewModels(of cells: Set<ByteString>, client: ClientFingerprint, now: Int64) async throws -> [ByteString: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
         return try await store.read { [factories] snapshot in
@@ -133,8 +134,9 @@ extension ActionPerformer {
     }
 }
 
-/// The verdicts of a request as they are kept under its idempotency key: their names, and after a name how often it comes in a row, as in
-/// `counted,duplicate*499`.
+/// The text form in which the verdicts of a request are stored under its idempotency key.
+///
+/// The text has the names of the verdicts, each followed by its run length if greater than one: `counted,duplicate*499`.
 private enum VerdictCache {
     static func bytes(of verdicts: [Verdict]) -> [UInt8] {
         var runs: [(verdict: Verdict, count: Int)] = []

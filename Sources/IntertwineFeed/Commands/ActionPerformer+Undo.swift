@@ -1,24 +1,24 @@
 extension ActionPerformer {
-    /// Takes a selection back: its commands in reverse, once, within the time for it. The item may be gone by then.
+    /// Undoes a selection: reverts its commands in reverse order, once, before the undo window ends. The item may be deleted already.
     ///
-    /// - Returns: what became of each command, in the order in which they were taken back.
-    /// - Throws: ``ActionError``, ``StoreError``. Nothing is committed then.
+    /// - Returns: the result of each command, in undo order.
+    /// - Throws: ``ActionError``, ``StoreError``. If it throws, nothing is committed.
     package func undo(selection id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
         try await undoSerially(selection: id, for: client, now: now, idempotency: nil).steps
     }
 
-    /// What taking a selection back under an idempotency key came to.
+    /// The result of an undo request with an idempotency key.
     package enum UndoOutcome: Sendable {
-        /// What became of each command, in the order in which they were taken back.
+        /// The result of each command, in undo order.
         case undone([StepResult])
-        /// The key was used before, for the same request: the answer that it got.
+        /// The stored response of an earlier identical request with this key.
         case replayed(response: [UInt8])
     }
 
-    /// The same where the client sent an idempotency key: who repeats the request gets its answer.
+    /// Undoes a selection under an idempotency key. A repeated request returns the stored response.
     ///
-    /// - Parameter answer: makes the bytes that are kept under the key.
-    /// - Throws: ``ActionError``, ``StoreError``. Nothing is committed then, and the key is not used up.
+    /// - Parameter response: returns the bytes to store under the key.
+    /// - Throws: ``ActionError``, ``StoreError``. If it throws, nothing is committed and the key is not consumed.
     package func undo(
         selection id: String, for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey,
         response: @escaping @Sendable ([StepResult]) -> [UInt8]
@@ -32,9 +32,9 @@ extension ActionPerformer {
         }
     }
 
-    /// What taking a selection back would run. Refuses what undoing would refuse; runs and writes nothing.
+    /// Returns the commands that ``undo(selection:for:now:)`` would revert. It fails as the undo would, and runs and writes nothing.
     ///
-    /// - Throws: as ``undo(selection:for:now:)`` does.
+    /// - Throws: the errors of ``undo(selection:for:now:)``.
     package func simulateUndo(selection id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
         try await undoable(id, for: client, now: now).steps.reversed().map { command, _ in
             StepResult(command: command.name, outcome: .simulated)
@@ -74,7 +74,7 @@ extension ActionPerformer {
         return (done, try Self.storedResponse(of: receipt))
     }
 
-    /// A selection that the client may take back now.
+    /// Returns a selection that the client is allowed to undo now.
     private func undoable(
         _ id: String, for client: ClientFingerprint, now: Int64
     ) async throws -> (record: CommandRecord, steps: [(any UndoableCommand, [UInt8])]) {
@@ -83,7 +83,7 @@ extension ActionPerformer {
         }
         let steps = try undoableSteps(of: record)
         guard record.undoneAt == nil else { throw ActionError.alreadyUndone }
-        // One that ends later than what is performed now was made by a clock that was ahead.
+        // A record whose window ends later than that of a selection performed now was created by a clock that was ahead.
         let (end, isEndless) = now.addingReportingOverflow(max(0, undoWindow))
         let (latest, isLater) = end.addingReportingOverflow(CellTokens.skew)
         guard now <= record.expires, isEndless || isLater || record.expires <= latest else { throw ActionError.undoExpired }
@@ -95,7 +95,9 @@ extension ActionPerformer {
         return client.viewer.map { ByteString($0) == ByteString(owner) } ?? false
     }
 
-    /// - Throws: ``ActionError/notUndoable(command:)`` where one cannot be taken back, or is registered no more.
+    /// Returns the commands of a selection with their undo records.
+    ///
+    /// - Throws: ``ActionError/notUndoable(command:)`` if a command cannot be undone or is not registered any more.
     private func undoableSteps(of record: CommandRecord) throws(ActionError) -> [(any UndoableCommand, [UInt8])] {
         var steps: [(any UndoableCommand, [UInt8])] = []
         for step in record.steps {

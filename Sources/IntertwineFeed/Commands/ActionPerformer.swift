@@ -1,9 +1,9 @@
-/// Performs what people do with cells, and has the ledger keep it.
+/// An executor of actions on cells.
 ///
-/// It finds the item, has its factory make the view model, and runs the command in the slot; what the commands leave behind is committed
-/// as one unit before anything is answered. It knows neither kinds of item nor commands.
+/// It reads the item, builds the view model with the factory of the item, and runs the command of the slot. The effects of all commands are
+/// committed to the ledger as one entry before the response is sent. The executor depends on no specific kind or command.
 ///
-/// A class, as each click passes it from one closure to the next.
+/// Why a class: each click passes the executor through several closures.
 package final class ActionPerformer: Sendable {
     let store: any FeedStore
     let ledger: any Ledger
@@ -11,19 +11,19 @@ package final class ActionPerformer: Sendable {
     let registry: CommandRegistry
     let links: Links
     let tokens: CellTokens
-    /// How long a selection can be undone, in milliseconds.
+    /// The duration of the undo window, in milliseconds.
     let undoWindow: Int64
     let gate = KeyedMutex()
     let destinations = LinkCache()
-    /// Told of the events that are on disk, with what the ledger made of them.
+    /// A callback for events that are durable on disk, with the verdicts of the ledger.
     let eventsDidCommit: @Sendable ([LedgerEvent], [Verdict]) -> Void
-    /// Nil where there are none.
+    /// The campaigns, or nil if none are configured.
     let campaigns: Campaigns?
 
     /// - Parameters:
-    ///   - undoWindow: how long a selection can be undone, in milliseconds; ten minutes by default.
-    ///   - settle: told of the events that are on disk, with what the ledger made of them.
-    ///   - campaigns: tell who pays for them, and whether they run.
+    ///   - undoWindow: the duration of the undo window, in milliseconds; ten minutes by default.
+    ///   - eventsDidCommit: a callback for events that are durable on disk, with the verdicts of the ledger.
+    ///   - campaigns: the campaigns, which define the advertiser of an event and whether a campaign is running.
     package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
         tokens: CellTokens, undoWindow: Int64 = 600_000,
@@ -40,7 +40,7 @@ package final class ActionPerformer: Sendable {
         self.campaigns = campaigns
     }
 
-    /// The same events, those of campaigns with the campaign's advertiser in place of the ad's.
+    /// Returns the events with the advertiser of their campaign in place of the advertiser of the ad.
     func attributed(_ events: [LedgerEvent]) -> [LedgerEvent] {
         guard let campaign = events.first?.showing?.campaign, let name = campaigns?.campaign(campaign)?.advertiser else { return events }
         return events.map { event in
@@ -50,24 +50,24 @@ package final class ActionPerformer: Sendable {
         }
     }
 
-    /// What a performance came to.
+    /// The result of a performed action.
     package enum Outcome: Sendable {
-        /// On disk.
+        /// The action was performed and is durable on disk.
         case performed(CommandResult)
-        /// The idempotency key was used before, for the same request: the answer that it got. Nothing was run, or what was is dropped.
+        /// The stored response of an earlier identical request with this idempotency key. Nothing was run, or its effects were discarded.
         case replayed(response: [UInt8])
     }
 
     /// Performs a slot of a cell.
     ///
     /// - Parameters:
-    ///   - body: what the request brought: a JSON object, where the slot takes any input; not looked at where it takes none.
-    ///   - token: the click token of the page that shows the cell. Without one, clicks and impressions of an advertisement, and all that its
-    ///     selection records, are ``Decision/noToken``.
-    ///   - idempotency: the client's key. Of two requests with one key at the same moment, the second waits for the first and gets its
-    ///     answer; where they met different replicas, one is committed, and both get its answer.
-    ///   - answer: makes the bytes that are kept under the key, and given to whoever repeats the request. It has the verdicts by then, and
-    ///     makes the same bytes each time it is called. It is not called where there is no key.
+    ///   - body: the request body: a JSON object if the slot takes input. It is ignored if the slot takes none.
+    ///   - token: the click token of the page that shows the cell. Without a token, the clicks and impressions of an ad, and all events of its
+    ///     selection, have the verdict ``Verdict/noToken``.
+    ///   - idempotency: the idempotency key of the client. Of two concurrent requests with one key, the second waits for the first and returns
+    ///     its response. If they reach different replicas, one is committed and both return its response.
+    ///   - response: returns the response bytes, which are stored under the key and returned for a repeated request. The result passed to it has
+    ///     the verdicts. It must return the same bytes for each call. It is not called without a key.
     /// - Throws: ``ActionError``, ``StoreError``.
     package func perform(
         _ slot: CommandKey, of cell: String, for client: ClientFingerprint, now: Int64, body: [UInt8] = [], token: String? = nil,
@@ -79,7 +79,7 @@ package final class ActionPerformer: Sendable {
         }
     }
 
-    /// Performs something unless its key has been used; those with one key take turns.
+    /// Performs an action unless its idempotency key has been used. Requests with one key run one after another.
     private func once(_ idempotency: IdempotencyKey?, _ perform: @Sendable () async throws -> Outcome) async throws -> Outcome {
         guard let idempotency else { return try await perform() }
         return try await gate.run(Self.mutexName(of: idempotency)) {
@@ -90,7 +90,7 @@ package final class ActionPerformer: Sendable {
         }
     }
 
-    /// Requests with the same key take turns by it.
+    /// Returns the name of the mutex that serializes requests with an idempotency key.
     static func mutexName(of key: IdempotencyKey) -> String { "key\u{0}\(key.scope)\u{0}\(key.key)" }
 
     private func performOnce(
@@ -105,14 +105,14 @@ package final class ActionPerformer: Sendable {
         var context = CommandContext(
             cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now, input: input.values)
         context.recordedInput = input.recorded
-        // What failed is noted with its step.
+        // Errors are recorded in the step of the failed command.
         try? await context.perform(command)
         context.recordSelection(by: slot)
         let events = token == nil ? Self.withoutToken(context.events, of: slot) : attributed(context.events)
         return try await commit(context, events, idempotency: idempotency, response: response)
     }
 
-    /// Of an advertisement, what counts only where a page showed it.
+    /// Marks the events of an ad that count only with the token of a page as ``Verdict/noToken``.
     private static func withoutToken(_ events: [LedgerEvent], of slot: CommandKey) -> [LedgerEvent] {
         events.map { event in
             guard event.creative != nil, slot == .selection || event.kind == .click || event.kind == .impression else { return event }
@@ -120,7 +120,7 @@ package final class ActionPerformer: Sendable {
         }
     }
 
-    /// Has the ledger keep what commands left behind.
+    /// Commits the effects of commands to the ledger.
     private func commit(
         _ context: CommandContext, _ events: [LedgerEvent], idempotency: IdempotencyKey?,
         response: @escaping @Sendable (CommandResult) -> [UInt8]
@@ -134,7 +134,7 @@ package final class ActionPerformer: Sendable {
         return .performed(performance.applying(receipt.verdicts))
     }
 
-    /// Commits events, and tells of those that are on disk before the ledger goes on.
+    /// Commits events and reports them to `eventsDidCommit` before the ledger continues with its next entry.
     func commitSettled(_ entry: LedgerEntry) async throws -> LedgerReceipt {
         try await withCheckedThrowingContinuation { continuation in
             ledger.commit(entry) { [eventsDidCommit] receipt in
@@ -144,9 +144,9 @@ package final class ActionPerformer: Sendable {
         }
     }
 
-    /// What performing a slot would run. Refuses what performing would refuse; runs and writes nothing.
+    /// Returns the commands that performing a slot would run. It fails as performing would, and runs and writes nothing.
     ///
-    /// - Throws: as ``perform(_:of:for:now:body:token:idempotency:answer:)`` does.
+    /// - Throws: the errors of ``perform(_:of:for:now:body:token:idempotency:response:)``.
     package func simulate(
         _ slot: CommandKey, of cell: String, for client: ClientFingerprint, now: Int64, body: [UInt8] = []
     ) async throws -> CommandResult {
@@ -156,14 +156,14 @@ package final class ActionPerformer: Sendable {
         return CommandResult(simulating: command.leaves, of: viewModel.id)
     }
 
-    /// The view model of one cell, as a page would have it.
+    /// Returns the view model of one cell as a page contains it.
     ///
     /// - Throws: ``ActionError/unknownCell(_:)``, ``ActionError/brokenCell(_:)``, ``StoreError``.
     func viewModel(of cell: String, slot: Int, client: ClientFingerprint, now: Int64) async throws -> CellViewModel {
         guard let name = factories.item(ofCell: cell) else { throw ActionError.unknownCell(cell) }
         let found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
         guard let item = found else { throw ActionError.unknownCell(cell) }
-        // What is in a campaign that is stopped is gone as if it were taken down itself.
+        // An ad that only a stopped campaign uses counts as taken down.
         if try await campaigns?.book(of: store)?.isExclusive(CreativeID(kind: name.kind, id: name.id)) ?? false {
             throw ActionError.unknownCell(cell)
         }
@@ -178,7 +178,7 @@ package final class ActionPerformer: Sendable {
         }
     }
 
-    /// The command in a slot, which is refused where it cannot be performed for the client.
+    /// Returns the command of a slot. It throws if the client cannot perform the command.
     private func command(
         in slot: CommandKey, of viewModel: CellViewModel, for client: ClientFingerprint
     ) throws(ActionError) -> any Command {
@@ -191,7 +191,7 @@ package final class ActionPerformer: Sendable {
         return command
     }
 
-    /// The answer that was kept under an idempotency key; nil where the receipt is of a fresh commit.
+    /// Returns the response stored under an idempotency key, or nil if the receipt belongs to a new commit.
     static func storedResponse(of receipt: LedgerReceipt) throws(ActionError) -> [UInt8]? {
         switch receipt {
         case .committed: nil
@@ -204,12 +204,12 @@ package final class ActionPerformer: Sendable {
 }
 
 extension ActionPerformer {
-    /// Performs a command on a cell because it is on one of the viewer's lists, whatever its slots hold, and whether or not its item is there.
+    /// Performs a command on a cell of a viewer's list. The slots of the cell are ignored, and its item may be deleted.
     ///
     /// - Parameters:
-    ///   - name: the command's registered name.
-    ///   - idempotency: as of ``perform(_:of:for:now:body:token:idempotency:answer:)``.
-    /// - Throws: ``ActionError``: `unknownCell` where the cell is not on the list, `viewerRequired`; ``StoreError``.
+    ///   - name: the registered name of the command.
+    ///   - idempotency: as for ``perform(_:of:for:now:body:token:idempotency:response:)``.
+    /// - Throws: ``ActionError``: `unknownCell` if the cell is not on the list, `viewerRequired`; ``StoreError``.
     package func perform(
         _ name: String, of cell: String, on list: ViewerList, for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey? = nil,
         response: @escaping @Sendable (CommandResult) -> [UInt8]
@@ -217,15 +217,15 @@ extension ActionPerformer {
         try await once(idempotency) {
             let command = try await command(name, for: cell, on: list, of: client)
             var context = CommandContext(cell: cell, subject: nil, occurrence: .undo, client: client, now: now)
-            // What failed is noted with its step.
+            // Errors are recorded in the step of the failed command.
             try? await context.perform(command)
             return try await commit(context, context.events, idempotency: idempotency, response: response)
         }
     }
 
-    /// What that would run. Refuses what performing would refuse; runs and writes nothing.
+    /// Returns the commands that performing a command on a list entry would run. It fails as performing would, and runs and writes nothing.
     ///
-    /// - Throws: as ``perform(_:of:on:for:now:idempotency:answer:)`` does.
+    /// - Throws: the errors of ``perform(_:of:on:for:now:idempotency:response:)``.
     package func simulate(_ name: String, of cell: String, on list: ViewerList, for client: ClientFingerprint) async throws -> CommandResult
     {
         CommandResult(simulating: try await command(name, for: cell, on: list, of: client).leaves, of: cell)
@@ -242,45 +242,46 @@ extension ActionPerformer {
     }
 }
 
-/// Why an action was refused before anything ran.
+/// The reason why an action was rejected before any command ran.
 package enum ActionError: Error, Sendable, Hashable {
-    /// No such cell: 404 over HTTP.
+    /// The cell does not exist: 404 over HTTP.
     case unknownCell(String)
-    /// The item cannot be shown, so nothing can be done with it either: 404 over HTTP.
+    /// The item cannot be rendered, so its commands cannot be performed either: 404 over HTTP.
     case brokenCell(String)
-    /// The slot is empty, which is legal.
+    /// The slot is empty, which is valid.
     case nothingToDo(CommandKey, cell: String)
-    /// The command acts for a viewer, and the request has none: 400 over HTTP.
+    /// The command requires a viewer, and the request has none: 400 over HTTP.
     case viewerRequired(command: String)
-    /// What came with the request is not what the slot takes; names the value: 400 over HTTP.
+    /// The request body is invalid as the input of the slot. The error names the value: 400 over HTTP.
     case invalidInput(ItemError)
-    /// No such selection, or another viewer's: 404 over HTTP.
+    /// The selection does not exist or belongs to another viewer: 404 over HTTP.
     case unknownSelection(String)
     /// The command cannot be undone: 409 over HTTP.
     case notUndoable(command: String)
-    /// It was undone before: 409 over HTTP.
+    /// The selection was already undone: 409 over HTTP.
     case alreadyUndone
-    /// The time for undoing is over: 410 over HTTP.
+    /// The undo window is over: 410 over HTTP.
     case undoExpired
-    /// A command failed while being undone; nothing of the undo is kept, and it can be tried again.
+    /// A command failed during the undo. Nothing of the undo is committed, and the client can retry.
     case undoFailed(command: String, reason: String)
-    /// The idempotency key was used before, for another request: 422 over HTTP.
+    /// The idempotency key was already used for another request: 422 over HTTP.
     case keyReused
-    /// A clickthrough token that is damaged or not ours: 404 over HTTP, and no redirect.
+    /// The clickthrough token is damaged or has no valid signature: 404 over HTTP, and no redirect.
     case forgedToken
-    /// The advertisement that a clickthrough token names is deleted, or leads nowhere any more: 410 over HTTP.
+    /// The ad of a clickthrough token is deleted or has no destination any more: 410 over HTTP.
     case gone(String)
 }
 
-/// Lets requests that must not run at once through one after another: those with the same idempotency key, so that the second finds the
-/// answer of the first, and those that undo the same selection.
+/// A mutex per name, which serializes requests that must not run concurrently.
 ///
-/// It holds within one process. Between replicas the ledger decides: one of two is committed, and both get its answer.
+/// Requests with one idempotency key are serialized so that the second finds the response of the first. Undo requests for one selection are
+/// serialized as well. The mutex is local to one process. Between replicas the ledger decides: one of two requests is committed, and both
+/// return its response.
 actor KeyedMutex {
-    /// Those who wait for each name that is under way.
+    /// The waiting continuations for each name that is in use.
     private var waiting: [ByteString: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// Runs `body` alone among those with the same name.
+    /// Runs `body` while no other body with this name is running.
     func run<Value: Sendable>(_ name: String, _ body: @Sendable () async throws -> Value) async rethrows -> Value {
         let name = ByteString(name)
         await lock(name)

@@ -1,33 +1,36 @@
-/// What a request itself says about whether it counts, before the ledger looks for repetitions.
+/// A filter that decides from the request alone whether an event counts. The ledger checks for duplicates afterwards.
 package struct BotFilter: Sendable, Hashable {
-    /// What the user agents of programs that say what they are have in them, in lower case: crawlers, previewers, monitors. Libraries and
-    /// tools such as curl are not among them, for people and their apps use those too.
+    /// The lower-case substrings of user agents that identify programs: crawlers, link previewers, monitors.
+    ///
+    /// Libraries and tools such as curl are absent, because people and their apps use those too.
     package static let knownBots = [
         "bot", "crawl", "spider", "slurp", "facebookexternalhit", "preview", "headless", "lighthouse", "pingdom", "uptime", "monitor",
         "scrapy", "phantomjs", "feedfetcher", "mediapartners", "validator", "ia_archiver", "apis-google", "embedly", "whatsapp",
     ]
 
-    /// A maker of phones, whose name is in the user agent of their browsers.
+    /// The name of a phone manufacturer, which the user agents of its browsers contain.
     private static let people = ["cubot"]
 
     private static let early = SubstringMatcher(["prefetch", "prerender", "preview"])
 
     private let bots: SubstringMatcher
 
-    /// - Parameter bots: what the user agents of programs have in them, in letters of either case.
+    /// - Parameter bots: the substrings of the user agents of programs, compared case-insensitively (ASCII).
     package init(bots: [String] = BotFilter.knownBots) {
         self.bots = SubstringMatcher(bots, passing: Self.people)
     }
 
-    /// Whether a program says that it is one.
+    /// Returns true if the user agent identifies a program.
     package func isRobot(_ userAgent: String) -> Bool { bots.matches(userAgent) }
 
+    /// Returns the verdict on a request from its header fields.
+    ///
     /// - Parameters:
-    ///   - userAgent: the `User-Agent` field; a request without one counts as a program's.
-    ///   - purposes: the `Sec-Purpose` field and those before it: browsers say `prefetch`, `prerender` or `preview` when nobody has
-    ///     asked yet. One that says so is enough.
-    ///   - isHead: whether the method is HEAD, which looks without going.
-    ///   - isForeignSubresource: whether a page of another site had its browser load a link as part of that page, such as an image.
+    ///   - userAgent: the `User-Agent` field. A request without the field counts as a bot.
+    ///   - purposes: the `Sec-Purpose` field and its predecessors. Browsers send `prefetch`, `prerender` or `preview` for a request without a
+    ///     user action. One matching value is enough.
+    ///   - isHead: true if the method is HEAD, which does not follow the link.
+    ///   - isForeignSubresource: true if a page of another site loaded the link as part of that page, such as an image.
     package func verdict(
         userAgent: String?, purposes: [String] = [], isHead: Bool, isForeignSubresource: Bool = false
     ) -> Verdict {
@@ -37,14 +40,14 @@ package struct BotFilter: Sendable, Hashable {
     }
 }
 
-/// Looks for any of several words in a text, ASCII letters of either case being the same. One pass over the bytes, nothing allocated.
+/// A matcher for several words in a text. It ignores the case of ASCII letters, needs one pass over the bytes and does not allocate.
 private struct SubstringMatcher: Sendable, Hashable {
     private let words: [[UInt8]]
     private let passed: [[UInt8]]
-    /// Whether a word begins with a byte, one that is passed included.
+    /// A table that is true for each byte with which a word begins, including excluded words.
     private let begins: [Bool]
 
-    /// - Parameter passed: words that are no match, whatever words are within them.
+    /// - Parameter passed: excluded words, which are no match even if they contain one of `words`.
     init(_ words: [String], passing passed: [String] = []) {
         self.words = Self.folded(words)
         self.passed = Self.folded(passed)
