@@ -1,6 +1,6 @@
-/// The commands of a cell by their slots, in the order in which the cell tells them: the standard ones first, then its own by name.
+/// The commands of a cell by slot, in the order of the JSON output: the standard slots first, then custom slots by name.
 public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
-    /// What the cells of a kind share: one reference in each.
+    /// The state that all cells of a kind share. Each cell holds one reference.
     private final class Shared: Sendable {
         let slots: Slots
 
@@ -9,19 +9,19 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
 
     fileprivate struct Slots: Sendable {
         var entries: [(key: CommandKey, command: any Command)] = []
-        /// What clients are told of each, where that is prepared.
+        /// The prepared JSON of each slot, or nil if a slot cannot be prepared.
         var requests: [PreparedRequest?] = []
-        /// What those are cut out of.
+        /// The text that ``requests`` point into.
         var text: [UInt8] = []
         var reported: [CommandKey] = []
         var labels: [CommandKey: LocalizedText] = [:]
-        /// What is written around the cells; nil where it is not known from the kind alone.
+        /// The constant JSON around the cells of the kind, or nil if it differs between cells.
         var frames: CellTemplate.TemplateTable?
     }
 
     private static let none = Shared(Slots())
 
-    /// The one that fills the cell, and stands before all others. For itself, as it alone differs from cell to cell.
+    /// The command that fills the cell; it precedes all others. Why a separate property: it is the only command that differs between cells.
     private var configuration: (any Command)?
     private var shared = Self.none
 
@@ -31,35 +31,35 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
         for (key, command) in elements { self[key] = command }
     }
 
-    /// The slots that hold a command.
+    /// The slots that have a command.
     public var keys: [CommandKey] { (configuration == nil ? [] : [.configuration]) + shared.slots.entries.map(\.key) }
 
-    /// Besides the impression: slots that are not performed at an address of their own, but reported with the cell's token.
+    /// The slots, besides the impression, that clients report with the token of the cell instead of performing them at a URL.
     var reported: [CommandKey] {
         get { shared.slots.reported }
         set { change { $0.reported = newValue } }
     }
 
-    /// What people are told that slots do.
+    /// The labels of slots, as people read them.
     var labels: [CommandKey: LocalizedText] {
         get { shared.slots.labels }
         set { change { $0.labels = newValue } }
     }
 
-    /// The slots besides the configuration.
+    /// The indices of the slots without the configuration.
     var indices: Range<Int> { shared.slots.entries.indices }
 
     func slot(at index: Int) -> (key: CommandKey, command: any Command) { shared.slots.entries[index] }
 
-    /// What clients are told of a slot, cut out of ``preparedText``; nil where its command has to be asked.
+    /// Returns the prepared JSON of a slot, a part of ``preparedText``. It is nil if the command must create its action for each cell.
     func request(at index: Int) -> PreparedRequest? { shared.slots.requests[index] }
 
     var preparedText: [UInt8] { shared.slots.text }
 
-    /// What is written around the cells that have these commands; nil where it differs from cell to cell.
+    /// The constant JSON around the cells with these commands, or nil if it differs between cells.
     var frames: CellTemplate.TemplateTable? { shared.slots.frames }
 
-    /// Has what is written around cells made once for all of them, as far as all of it is prepared. It lasts until something is changed.
+    /// Creates the table of the JSON around the cells if all slots are prepared. Any change of the commands removes the table.
     mutating func prepareFrames() {
         guard shared.slots.requests.allSatisfy({ $0 != nil }) else { return }
         var slots = shared.slots
@@ -70,7 +70,7 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
     public subscript(key: CommandKey) -> (any Command)? {
         get {
             if key == .configuration { return configuration }
-            // A handful: looking through them is faster than hashing. Where they lie, as a command that is passed by would be copied.
+            // A linear search is faster than hashing for so few slots. The buffer pointer avoids a copy of each command that does not match.
             return shared.slots.entries.withUnsafeBufferPointer { slots in
                 for index in slots.indices where slots[index].key == key { return slots[index].command }
                 return nil
@@ -81,7 +81,7 @@ public struct CellCommands: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Has clients told something that was prepared, as long as the slot's command stays the same.
+    /// Prepares the JSON of a slot. The prepared JSON is used until the command of the slot changes.
     mutating func prepare(_ key: CommandKey, _ commands: [any Command], face: RequestCommand) {
         change { slots in
             guard let index = slots.entries.firstIndex(where: { $0.key == key }) else { return }

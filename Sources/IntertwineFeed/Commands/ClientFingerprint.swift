@@ -1,28 +1,30 @@
-/// Who asks for an action, as far as the ledger may know it, and how it counts.
+/// The client of an action: the identity that the ledger may record, and the counting state of the request.
 public struct ClientFingerprint: Sendable, Hashable {
-    /// For whom viewer-bound commands act.
+    /// The viewer for whom viewer-bound commands act.
     public var viewer: String?
-    /// Already truncated or hashed; never a full address.
+    /// The truncated or hashed address, never a full address.
     public var address: String?
-    /// By what counting knows the address again: a keyed hash of the whole of it, another one every day. It is in no row of an event, only
-    /// in what the ledger keeps of duplicates and rates until their time is over.
+    /// A keyed hash of the full address that identifies the address for counting. The hash changes every day.
+    ///
+    /// No event row contains the hash. The ledger keeps it only in its records of duplicates and rates until they expire.
     public var addressHash: String?
-    /// What ``addressHash`` is under the signing keys before and after; empty where there are none.
+    /// The values of ``addressHash`` under the previous and next signing keys. The array is empty without such keys.
     public var otherAddressHashes: [String]
-    /// What ``addressHash`` was the day before, in UTC, under each of the keys.
+    /// The values of ``addressHash`` on the previous day (UTC), one for each signing key.
     public var yesterdaysAddressHashes: [String]
     public var userAgent: String?
-    /// False where `DNT` or `Sec-GPC` asked for it: events are then recorded without viewer and address.
+    /// False if `DNT` or `Sec-GPC` requests no tracking. Events are then recorded without viewer and address.
     public var isTracked: Bool
-    /// What the request itself says about counting; duplicates and limits are decided by the ledger.
+    /// The verdict that follows from the request alone. The ledger adds the checks for duplicates and rate limits.
     public var verdict: Verdict
     public var counting: CountingRules
-    /// The impression that the request is about (``ImpressionToken/impression``): impressions are duplicates per person and token, clicks per person
-    /// and cell. Of a click, that of the same place.
+    /// The identifier of the impression of the request (``ImpressionToken/impression``).
+    ///
+    /// Impressions are deduplicated by person and token, clicks by person and cell. For a click, this is the impression of the clicked ad slot.
     var token: String?
-    /// What whoever made the request is told in; nil where no language is declared.
+    /// The language of the response, or nil if no language is declared.
     package var language: FeedLanguage?
-    /// Where the cell was shown that the request is about.
+    /// The context in which the cell of the request was shown.
     var showing: ImpressionContext?
 
     public init(
@@ -41,10 +43,10 @@ public struct ClientFingerprint: Sendable, Hashable {
         self.counting = counting
     }
 
-    /// The viewer as the ledger's rows may know it.
+    /// The viewer that ledger rows may contain, or nil if the client is not tracked.
     var tracedViewer: String? { isTracked ? viewer : nil }
 
-    /// An event of this client, with the rules by which the ledger decides whether it counts.
+    /// Returns an event of this client with the rules by which the ledger decides whether it counts.
     func event(_ kind: LedgerEvent.Kind, cell: String, at now: Int64) -> LedgerEvent {
         var event = LedgerEvent(
             at: now, kind: kind, cell: cell, viewer: tracedViewer, address: isTracked ? address : nil, userAgent: userAgent,

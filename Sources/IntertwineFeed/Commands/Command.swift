@@ -1,48 +1,59 @@
-// How commands work, in whole:
+// Overview of commands:
 //
-// - A cell view model has slots (`CommandKey`), and in each slot at most one `Command`. `viewModel.commands[slot]?.perform(in: &context)` is
-//   all there is to performing one: it is the line by which the service does it, whatever the cell, the slot and the command.
-// - A command is one of two things. One that has no `components` does its own work: it puts events, changes, a screen or a
-//   destination into the `CommandContext` that it is given, and what it puts there it takes along if it throws. One that has `components` is a
-//   composite: it has the context perform them, in whatever way it likes, and the context notes each. Nobody asks a composite what type
-//   it is, so `MacroCommand` is one among all that programs may write.
-// - A command may wait. One that does not, runs from beginning to end on the thread that it is called on: the click on a known link
-//   takes no detour.
-// - The context is a value. When the command has returned, `ActionPerformer` hands what is in it to the ledger as one unit, and answers when
-//   that is on disk.
-// - A command that can be taken back is an `UndoableCommand`. What it keeps for that stands in the ledger, under its name.
+// - A cell view model has slots (`CommandKey`) with at most one `Command` each. The service performs every command with the single line
+//   `viewModel.commands[slot]?.perform(in: &context)`, for all cells, slots and commands.
+// - A command without `components` does its own work: it adds events, changes, a screen or a destination to the `CommandContext`. If it
+//   throws, its additions are removed.
+// - A command with `components` is a composite. It passes its components to the context, in any way; the context records a step for each. No
+//   code checks the type of a composite, so `MacroCommand` is only one of many possible composites.
+// - A command may suspend. A command that does not suspend runs completely on the calling thread, such as the click on a cached link.
+// - The context is a value. After the command has returned, `ActionPerformer` commits the content of the context to the ledger as one
+//   entry, and responds when the entry is durable on disk.
+// - A command that can be undone is an `UndoableCommand`. The ledger stores its undo record under its name.
 
-/// Something that can be done with a cell, with two faces: what a client is told about it, and the server's part in it.
+/// An operation on a cell, with a client part and a server part.
 ///
-/// Both faces are optional. A command without ``action(for:)`` runs on the server alone; one that leaves ``perform(in:)`` out is the
-/// client's alone. A command is registered by name with ``CommandRegistry`` and shared by all cells, so it keeps nothing about any one
-/// of them: the cell comes as the subject. What it needs to reach other systems it is made with. It may suspend, do I/O, and throw.
+/// Both parts are optional. A command without ``action(for:)`` runs on the server only; a command without ``perform(in:)`` runs on the client
+/// only. A command is registered by name in a ``CommandRegistry`` and shared by all cells, so it stores nothing about a cell: the cell is
+/// the subject. Clients of other systems are passed to its initializer. A command may suspend, perform I/O, and throw.
+///
+/// ```swift
+/// struct MuteCommand: Command {
+///     let name = "mute"
+///     let needs: CommandRequirements = .viewer
+///
+///     func perform(in context: inout CommandContext) async throws {
+///         context.record(LedgerEvent.Kind(rawValue: "mute"))
+///     }
+/// }
+/// ```
 public protocol Command: Sendable {
-    /// The name that configuration, answers and the ledger know it by. Never changed once performances of it are stored.
+    /// The name of the command in configuration, responses and the ledger. It must not change once the ledger contains performances of it.
     var name: String { get }
 
-    /// What has to be there for it to make sense; checked when the service starts. A composite needs what its components need.
+    /// The requirements of the command, checked at service startup. A composite has the requirements of all its components.
     var needs: CommandRequirements { get }
 
-    /// What it takes from whoever performs it, such as the text of a field; checked before it is performed. A composite takes what its
-    /// components take.
+    /// The input fields of the command, such as a text. The input is validated before the command runs. A composite has the fields of all its
+    /// components.
     var input: [FieldDeclaration] { get }
 
-    /// The commands that a composite is made of, in order; nil for a command that does its own work.
+    /// The components of a composite, in order, or nil if the command does its own work.
     var components: [any Command]? { get }
 
-    /// The command as one that can be taken back; nil where it cannot. There is nothing to implement: an ``UndoableCommand`` is its own.
+    /// The undoable form of the command, or nil if it cannot be undone. An ``UndoableCommand`` returns itself and need not implement this.
     var undoing: (any UndoableCommand)? { get }
 
-    /// What a client is told, or nil where the client has no part in it. The first component that has something to tell speaks for all.
+    /// Returns the action for the client, or nil if the client has no part in the command. A composite returns the first action of its components.
     func action(for subject: CommandSubject) -> Action?
 
-    /// The server's part. Effects on the ledger and on the viewer's lists go through the context, and are committed together afterwards.
+    /// Performs the server part of the command. Effects on the ledger and on the viewer's lists go through the context and are committed together
+    /// afterwards.
     ///
-    /// A composite calls ``CommandContext/perform(_:)`` for each component that it performs; where it leaves this out, it performs all of
-    /// them in order, up to the first that fails.
-    /// - Throws: anything; what the command itself had put into the context is then dropped, and the macro's ``FailurePolicy`` decides the
-    ///   rest. Of a composite that throws, what its components did stays.
+    /// A composite calls ``CommandContext/perform(_:)`` for each component that it performs. The default implementation performs all components in
+    /// order until one fails.
+    /// - Throws: any error. The effects of the command itself are then removed from the context, and the ``FailurePolicy`` of the macro decides
+    ///   how to continue. If a composite throws, the effects of its components remain.
     func perform(in context: inout CommandContext) async throws
 }
 
@@ -74,29 +85,29 @@ extension Command {
         }
     }
 
-    /// What several commands take together. Where two take a value of one name, it is the same value, as the first declares it.
+    /// Returns the input fields of several commands. If two commands declare one name, they share the value, and the first declaration applies.
     static func input(of commands: [any Command]) -> [FieldDeclaration] {
         commands.reduce(into: []) { all, command in
             for field in command.input where !all.contains(where: { $0.name == field.name }) { all.append(field) }
         }
     }
 
-    /// The commands that it comes down to, in order: itself, or those that its components come down to.
+    /// The commands that do the work, in order: the command itself, or the leaves of its components.
     var leaves: [any Command] {
         guard let components else { return [self] }
         return components.flatMap(\.leaves)
     }
 }
 
-/// A command that can be taken back.
+/// A command that can be undone.
 ///
-/// While performing, it keeps what it will need with ``CommandContext/keepForUndo(_:)``. The item may be gone by the time of the undo,
-/// and the process another one: the kept bytes, the cell's id and the viewer are all there is.
+/// While performing, the command stores data for the undo with ``CommandContext/recordUndo(_:)``. An undo may run in another process and after
+/// the item was deleted: only the stored bytes, the cell id and the viewer are available.
 public protocol UndoableCommand: Command {
-    /// Takes one performance back.
+    /// Undoes one performance.
     ///
-    /// - Parameter record: the bytes that the performance kept; empty where it kept none.
-    /// - Throws: anything; nothing of the undo is then committed, and it may be tried again. So it must bear being called twice.
+    /// - Parameter record: the bytes that the performance stored, or an empty array if it stored none.
+    /// - Throws: any error. Nothing of the undo is then committed, and the undo may be retried. The method must therefore tolerate repeated calls.
     func undo(_ record: [UInt8], in context: inout CommandContext) async throws
 }
 
@@ -104,7 +115,7 @@ extension UndoableCommand {
     public var undoing: (any UndoableCommand)? { self }
 }
 
-/// What a command has to be given: by the request, or by the kind of cell that it stands in.
+/// The requirements of a command on the request or on the kind of its cell.
 public struct CommandRequirements: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -112,11 +123,11 @@ public struct CommandRequirements: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// A viewer, for whom it acts.
+    /// A viewer for whom the command acts.
     public static let viewer = CommandRequirements(rawValue: 1 << 0)
     /// A screen that the cell opens.
     public static let presentation = CommandRequirements(rawValue: 1 << 1)
-    /// A stored URL that the cell leads to.
+    /// A stored URL that is the destination of the cell.
     public static let destination = CommandRequirements(rawValue: 1 << 2)
 
     var names: [String] {
@@ -133,18 +144,18 @@ public struct CommandSubject: Sendable {
     public var cell: String
     public var item: FeedItem
     private var opened: @Sendable () -> Presentation?
-    /// The screen that the cell opens, where its kind has one.
+    /// The screen that the cell opens, or nil if its kind has none.
     public var presentation: Presentation? {
         get { opened() }
         set { opened = { newValue } }
     }
-    /// The stored URL that the cell leads to, where its kind has one.
+    /// The stored URL of the cell, or nil if its kind has none.
     public var destination: String?
     public var context: CellContext
-    /// Of an advertisement on which something is performed.
+    /// The creative data of the ad on which a command is performed.
     public internal(set) var creative: CreativeInfo?
 
-    /// - Parameter presentation: made when somebody asks for it: mostly a cell is only shown.
+    /// - Parameter presentation: evaluated on access only. Why: most cells are only rendered.
     public init(
         cell: String, item: FeedItem, presentation: @autoclosure @escaping @Sendable () -> Presentation? = nil, destination: String? = nil,
         context: CellContext
@@ -157,10 +168,10 @@ public struct CommandSubject: Sendable {
     }
 }
 
-/// Why a command of the product did not perform.
+/// The reason why a built-in command failed.
 public enum CommandError: Error, Sendable, Hashable {
-    /// The request or the cell did not bring what the command needs.
+    /// The request or the cell does not meet a requirement of the command.
     case missing(CommandRequirements, command: String)
-    /// A step of a macro failed, and its policy gave up.
+    /// A step of a macro failed, and the failure policy ended the macro.
     case macroFailed(step: String)
 }

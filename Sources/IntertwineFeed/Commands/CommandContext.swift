@@ -1,37 +1,38 @@
 internal import IntertwinePrimitives
 
-/// Where commands run: what they are told, and what they leave behind.
+/// The environment of a running command: its inputs and its collected effects.
 ///
-/// A value: a command that throws leaves nothing in it. What is collected is committed by the caller, once, as one ``LedgerEntry``.
+/// The context is a value: a command that throws leaves no effects in it. The caller commits the collected effects once, as one ``LedgerEntry``.
 public struct CommandContext: Sendable {
-    /// Names this performance: unique, and not to be guessed. Made when it is first asked for, as most clicks leave nothing behind that has to be
-    /// found again.
+    /// The unique, unguessable name of this performance.
+    ///
+    /// The name is generated on first access. Why: most clicks have no effects that must be found again.
     public private(set) lazy var performance = Self.randomName()
     /// The cell's id.
     public let cell: String
-    /// The cell itself. Nil while undoing, when the item may be gone.
+    /// The cell, or nil during an undo, because the item may be deleted.
     public let subject: CommandSubject?
-    /// What is being performed, as the ledger calls it.
+    /// The event kind of the performance in the ledger.
     public let occurrence: LedgerEvent.Kind
-    /// Who asked.
+    /// The client that requested the action.
     public let client: ClientFingerprint
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time of the request in milliseconds since 1970-01-01 UTC.
     public let now: Int64
-    /// What came with the request, by name: the values that ``Command/input`` declares, checked. Those that are missing were not required.
+    /// The validated input of the request by field name, as declared by ``Command/input``. Optional fields may be missing.
     public let input: [String: JSONValue]
-    /// The same for the ledger: it stands with each event of the performance.
+    /// The input that the ledger stores with each event of the performance.
     var recordedInput: EventInput?
 
     public private(set) var events: [LedgerEvent] = []
     public private(set) var changes: [ListMutation] = []
     public private(set) var steps: [StepResult] = []
-    /// The screen that the client is to show.
+    /// The screen that the client shows.
     public var presentation: Presentation?
     /// The stored URL that the client is redirected to.
     public var destination: String?
     private var undoRecord: [UInt8]?
 
-    /// - Parameter performance: the name of the performance; one that cannot be guessed where nil.
+    /// - Parameter performance: the name of the performance; nil generates an unguessable name.
     public init(
         performance: String? = nil, cell: String, subject: CommandSubject?, occurrence: LedgerEvent.Kind, client: ClientFingerprint,
         now: Int64,
@@ -46,15 +47,15 @@ public struct CommandContext: Sendable {
         if let performance { self.performance = performance }
     }
 
-    /// 128 random bits in base64url.
+    /// Returns 128 random bits in base64url.
     private static func randomName() -> String {
         var generator = SystemRandomNumberGenerator()
-        // Asks the system once.
+        // One system call for all 128 bits.
         let bits: UInt128 = generator.next()
         return Base64URL.encode(withUnsafeBytes(of: bits.bigEndian) { Array($0) })
     }
 
-    /// Puts an event into the ledger. A performance records each kind once, whichever of its commands ask for it.
+    /// Adds an event for the ledger. A performance records each kind once, even if several of its commands record it.
     public mutating func record(_ kind: LedgerEvent.Kind) {
         guard !events.contains(where: { $0.kind == kind }) else { return }
         var event = client.event(kind, cell: cell, at: now)
@@ -63,16 +64,16 @@ public struct CommandContext: Sendable {
         events.append(event)
     }
 
-    /// What the command that is being performed will be given if it is undone.
+    /// Stores the data that the running command receives if it is undone.
     public mutating func recordUndo(_ record: [UInt8]) {
         undoRecord = record
     }
 
-    /// Puts the cell on one of the viewer's lists, in a way that ``takeBack(_:from:for:)`` can take back.
+    /// Adds the cell to one of the viewer's lists. ``revert(_:from:for:)`` undoes the addition.
     ///
-    /// - Returns: what is kept for that. A command that chooses the list by its input keeps the list's name besides, with ``keepForUndo(_:)``: there
-    ///   is no input when it is undone.
-    /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
+    /// - Returns: the undo record. A command that selects the list by its input must also store the name of the list with ``recordUndo(_:)``,
+    ///   because an undo has no input.
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
     @discardableResult
     public mutating func put(on list: ViewerList, for command: some UndoableCommand) throws -> [UInt8] {
         let (viewer, performance) = try listKey(for: command)
@@ -81,10 +82,10 @@ public struct CommandContext: Sendable {
         return Array(performance.utf8)
     }
 
-    /// Takes the cell off one of the viewer's lists, however long ago it was put there, in a way that ``takeBack(_:from:for:)`` can take back.
+    /// Removes the cell from one of the viewer's lists, at any time after it was added. ``revert(_:from:for:)`` undoes the removal.
     ///
-    /// - Returns: as ``put(on:for:)``.
-    /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
+    /// - Returns: the undo record, as for ``put(on:for:)``.
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
     @discardableResult
     public mutating func remove(from list: ViewerList, for command: some UndoableCommand) throws -> [UInt8] {
         let (viewer, performance) = try listKey(for: command)
@@ -93,16 +94,17 @@ public struct CommandContext: Sendable {
         return Array(performance.utf8)
     }
 
-    /// Takes back what ``put(on:for:)`` or ``remove(from:for:)`` did.
+    /// Undoes a change by ``put(on:for:)`` or ``remove(from:for:)``.
     ///
-    /// - Throws: ``CommandError/missing(_:command:)`` where the request has no viewer.
+    /// - Throws: ``CommandError/missing(_:command:)`` if the request has no viewer.
     public mutating func revert(_ record: [UInt8], from list: ViewerList, for command: some UndoableCommand) throws {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
         changes.append(.revert(list: list, viewer: viewer, cell: cell, performance: String(decoding: record, as: UTF8.self)))
     }
 
-    /// Notes that the viewer has selected the cell, or no longer has, where that is what was performed. Of whoever wants to leave no trace,
-    /// nothing is noted.
+    /// Records that the viewer selected or deselected the cell, if the performed slot is one of the two.
+    ///
+    /// Nothing is recorded for a viewer who requests no tracking.
     mutating func recordSelection(by slot: CommandKey) {
         guard let viewer = client.tracedViewer, steps.contains(where: { $0.outcome == .performed }) else { return }
         switch slot {
@@ -112,13 +114,13 @@ public struct CommandContext: Sendable {
         }
     }
 
-    /// Takes back what ``noteSelection(by:)`` noted of a performance, if anything.
+    /// Undoes the change that ``recordSelection(by:)`` recorded for a performance, if any.
     mutating func revertSelection(_ performance: String) {
         guard let viewer = client.viewer else { return }
         changes.append(.revert(list: .selected, viewer: viewer, cell: cell, performance: performance))
     }
 
-    /// The step's number keeps two commands of one performance apart that change the same list.
+    /// Returns the key of a list change. The step number distinguishes two commands of one performance that change one list.
     private mutating func listKey(for command: some UndoableCommand) throws -> (viewer: String, performance: String) {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command.name) }
         return (viewer, "\(performance).\(steps.count)")
@@ -128,9 +130,9 @@ public struct CommandContext: Sendable {
 // MARK: Performing
 
 extension CommandContext {
-    /// Performs a component of a composite, and notes what became of it. What a composite notes is what became of its components.
+    /// Performs a component of a composite and records its result. A nested composite records the results of its components.
     ///
-    /// - Throws: what the command throws, after it was noted; where it does its own work, the context is then as before, but for the note.
+    /// - Throws: the error of the command, after the result is recorded. If the command does its own work, its other effects are removed.
     public mutating func perform(_ command: any Command) async throws {
         let before = (events, changes, steps, presentation, destination)
         undoRecord = nil
@@ -149,13 +151,12 @@ extension CommandContext {
         steps.append(result)
     }
 
-    /// Notes a component that an earlier failure kept from running.
+    /// Records that a component was skipped because of an earlier failure.
     public mutating func skip(_ command: any Command) {
         steps += command.leaves.map { StepResult(command: $0.name, outcome: .skipped) }
     }
 
-    /// Takes back, in reverse, the steps that were performed since a point, the count of ``steps`` at that time. One that cannot be
-    /// taken back stays performed.
+    /// Undoes the performed steps from index `start` to the end of ``steps``, in reverse order. A step that cannot be undone stays performed.
     public mutating func compensate(from start: Int) async {
         for index in steps.indices.reversed() where index >= start && steps[index].outcome == .performed {
             guard let undoing = steps[index].undoing, let record = steps[index].undo else { continue }
@@ -171,7 +172,7 @@ extension CommandContext {
         }
     }
 
-    /// Notes a command of a selection that has been taken back.
+    /// Records that a command of a selection was undone.
     mutating func recordUndone(_ command: any Command) {
         steps.append(StepResult(command: command.name, outcome: .undone))
     }

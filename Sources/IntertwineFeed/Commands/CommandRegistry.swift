@@ -1,13 +1,20 @@
-/// The commands that configuration can name. A new command is one type and one registration.
+/// A registry of the commands that configuration can name.
+///
+/// A new command requires one type and one registration:
+///
+/// ```swift
+/// var registry = CommandRegistry.standard
+/// try registry.register(MuteCommand())
+/// ```
 public struct CommandRegistry: Sendable {
     private var commands: [String: any Command] = [:]
-    /// What composites come down to, where it has no registration of its own: the ledger knows performances by these names.
+    /// The undoable components of composites without a registration of their own, by name. The ledger stores performances under these names.
     private var components: [String: any UndoableCommand] = [:]
 
-    /// Knows no commands.
+    /// Creates an empty registry.
     public init() {}
 
-    /// The commands that the product comes with.
+    /// A registry with the built-in commands.
     public static var standard: CommandRegistry {
         var registry = CommandRegistry()
         let commands: [any Command] = [
@@ -19,7 +26,9 @@ public struct CommandRegistry: Sendable {
         return registry
     }
 
-    /// - Throws: ``CellCommandsError/registeredTwice(_:)`` where the name is taken.
+    /// Adds a command.
+    ///
+    /// - Throws: ``CellCommandsError/registeredTwice(_:)`` if the name is already registered.
     public mutating func register(_ command: any Command) throws(CellCommandsError) {
         guard commands[command.name] == nil else { throw .registeredTwice(command.name) }
         commands[command.name] = command
@@ -31,11 +40,11 @@ public struct CommandRegistry: Sendable {
         commands[name]
     }
 
-    /// What takes back the performances of a command; nil where nothing can.
+    /// Returns the command that undoes performances of the given name, or nil if they cannot be undone.
     func undoing(_ name: String) -> (any UndoableCommand)? {
         commands[name].map(\.undoing) ?? components[name]
     }
 
-    /// All names, sorted.
+    /// The names of all commands, sorted.
     public var names: [String] { commands.keys.sorted() }
 }

@@ -1,27 +1,28 @@
-/// What performing an action came to, or would come to.
+/// The result of a performed or simulated action.
 package struct CommandResult: Sendable {
-    /// The selection's id; nil where the performance was only simulated.
+    /// The id of the selection, or nil if the performance was only simulated.
     package var selection: String?
     package var cell: String
-    /// One for each command, in order.
+    /// The results of the commands, in order.
     package var steps: [StepResult]
-    /// The screen that the client is to show.
+    /// The screen that the client shows.
     package var presentation: Presentation?
     /// The stored URL that the client is redirected to.
     package var destination: String?
-    /// Where it is taken back, and until when, in milliseconds since 1970-01-01 UTC. Nil where one of the performed commands cannot be undone,
-    /// none was performed, or there is no time for it.
+    /// The URL of the undo request and its expiry in milliseconds since 1970-01-01 UTC.
+    ///
+    /// It is nil if a performed command cannot be undone, no command was performed, or the undo window is empty.
     package var undo: (href: String, expires: Int64)?
-    /// What the ledger decided about each event; empty until it is committed.
+    /// The verdicts of the ledger, one for each event. The array is empty before the commit.
     package private(set) var verdicts: [Verdict] = []
-    /// That of the click where there is one, else of the first event; nil until it is committed, and where nothing was recorded.
+    /// The verdict of the click, or of the first event if there is no click. It is nil before the commit and without events.
     package private(set) var verdict: Verdict?
-    /// Which of the events tells the ``verdict``.
+    /// The index of the event that ``verdict`` belongs to.
     private var responseFields = 0
-    /// What is remembered of it; nil where nothing was performed.
+    /// The record that the ledger stores for an undo, or nil if no command was performed.
     var record: CommandRecord?
 
-    /// Whether no command failed.
+    /// True if no command failed.
     package var isComplete: Bool { steps.allSatisfy { $0.outcome == .performed || $0.outcome == .simulated } }
 
     init(of context: CommandContext, links: Links, undoWindow: Int64) {
@@ -36,7 +37,7 @@ package struct CommandResult: Sendable {
         let (end, overflow) = context.now.addingReportingOverflow(max(0, undoWindow))
         let expires = overflow ? .max : end
         let performed = steps.filter { $0.outcome == .performed }
-        // An untraced viewer is remembered only where the viewer's own lists were changed.
+        // The viewer of an untracked client is stored only if the viewer's own lists were changed.
         let viewer = context.changes.isEmpty ? context.client.tracedViewer : context.client.viewer
         guard !performed.isEmpty else { return }
         record = CommandRecord(
@@ -60,26 +61,26 @@ package struct CommandResult: Sendable {
     }
 }
 
-/// What became of one command of a performance.
+/// The result of one command of a performance.
 public struct StepResult: Sendable {
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
         case performed
         case failed
-        /// Not run, because an earlier one had failed.
+        /// The command was not run because an earlier command failed.
         case skipped
-        /// Done, and taken back because a later one failed, or by an undo.
+        /// The command was performed and then reverted, by an undo or because a later command failed.
         case undone
-        /// What would run, where the request asked only that.
+        /// The command would run. The request was a simulation.
         case simulated
     }
 
     public var command: String
     public var outcome: Outcome
-    /// Where it was performed and can be undone, what it kept for that.
+    /// The undo record of a performed command that can be undone.
     public var undo: [UInt8]?
-    /// Why it failed, or could not be taken back. For the log, never for the client.
+    /// The error of a failed command or a failed undo. It is written to the log and never sent to the client.
     public var error: (any Error)?
-    /// Takes it back, within the same performance.
+    /// The command that undoes the step within this performance.
     var undoing: (any UndoableCommand)?
 
     init(command: String, outcome: Outcome, error: (any Error)? = nil) {

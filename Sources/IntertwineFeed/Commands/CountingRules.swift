@@ -1,35 +1,40 @@
-/// When an event of a known person counts no more: repetitions inside a window, and more than a rate.
+/// The rules by which an event of a known person does not count: duplicates within a window, and rate limits.
 public struct CountingRules: Sendable, Hashable {
-    /// Clicks of the same person on the same cell inside it are duplicates. Milliseconds.
+    /// The deduplication window for clicks of one person on one cell, in milliseconds.
     public var clickWindow: Int64 = 30_000
-    /// An impression token counts once for each viewer inside it or, without one, once for each address; that of a page that was made for one
-    /// alone, as campaigns' pages are, once, whoever brings it. Milliseconds; as long as a token is valid, at the least.
+    /// The deduplication window for impressions, in milliseconds. It must be at least as long as a token is valid.
+    ///
+    /// An impression token counts once per viewer within the window or, for clients without a viewer, once per address. The token of a page for
+    /// one viewer only, such as a page with campaigns, counts once in total, for any client.
     public var impressionWindow: Int64 = 25 * 3_600_000
-    /// Clicks that count per viewer and per address in ``rateWindow``.
+    /// The maximum number of counted clicks per viewer and per address in ``rateWindow``.
     public var clickLimit = 60
-    /// Impressions that count per viewer and per address in ``rateWindow``.
+    /// The maximum number of counted impressions per viewer and per address in ``rateWindow``.
     public var impressionLimit = 3_000
-    /// Whether a click counts only after the impression of the cell on the same page, by the same person.
+    /// A Boolean value indicating whether a click counts only after an impression of the cell on that page by that person.
     public var countsSeenClicksAlone = false
-    /// Milliseconds.
+    /// The window of the rate limits, in milliseconds.
     public var rateWindow: Int64 = 60_000
 
     public init() {}
 
-    /// By what the same person is known again: the viewer; or else address and user agent together for what one may do again after a while,
-    /// and the address alone for what happens once: what a user agent is called costs nothing to change.
+    /// The identities by which a person is recognized.
+    ///
+    /// A viewer name identifies the person. Without a viewer, repeatable events use address and user agent together, and one-time events use the
+    /// address only. Why: a user agent is trivial to forge.
     struct Identities {
         var viewer: String?
         var address: String?
-        /// What the address is known by under other signing keys, and was known by the day before.
+        /// The hashes of the address under other signing keys.
         var otherAddresses: [String] = []
         var yesterdaysAddresses: [String] = []
         var userAgent: String?
 
-        /// What happens once: for its viewer or, where none is named, for its address. The two have nothing to do with one another, so that
-        /// the order in which people behind one address come decides nothing.
+        /// Returns the deduplication of a one-time event: per viewer or, without a viewer, per address.
         ///
-        /// - Parameter sinceYesterday: whether the window reaches back beyond midnight, when addresses were known by something else.
+        /// The two identities are independent, so the order of events of different people behind one address has no effect.
+        ///
+        /// - Parameter sinceYesterday: true if the window includes times before midnight, when addresses had other hashes.
         func once(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication {
             if let viewer { return LedgerEvent.Deduplication(key: CountingRules.key(what, "v", viewer), window: window) }
             guard let address else { return LedgerEvent.Deduplication(key: CountingRules.key(what, "t"), window: window) }
@@ -38,8 +43,10 @@ public struct CountingRules: Sendable, Hashable {
             return LedgerEvent.Deduplication(keys: [today], repeats: repeats, window: window)
         }
 
-        /// What may be done again after a while. Viewers share devices, so two of them are two people. One who named no viewer may be any of
-        /// those who did on that device: what the first of them did is not counted again, whichever came first.
+        /// Returns the deduplication of an event that may be repeated after the window.
+        ///
+        /// Viewers may share a device, so two viewers are two people. A client without a viewer may be any viewer of that device: the first event of
+        /// such a viewer is a duplicate of an earlier anonymous event, and the reverse.
         func again(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
             let named = viewer.map { CountingRules.key(what, "v", $0) }
             guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
@@ -61,7 +68,7 @@ public struct CountingRules: Sendable, Hashable {
             sinceYesterday ? otherAddresses + yesterdaysAddresses : otherAddresses
         }
 
-        /// By the address alone, besides the viewer: user agents are made up too easily.
+        /// Returns the rate limits of the viewer and of the address. Why the address alone: user agents are trivial to forge.
         func rates(_ what: String, limit: Int, window: Int64) -> [LedgerEvent.RateLimit] {
             var rates: [LedgerEvent.RateLimit] = []
             rates.reserveCapacity(2)
@@ -72,7 +79,7 @@ public struct CountingRules: Sendable, Hashable {
     }
 
     func apply(to event: inout LedgerEvent, identities: Identities, token: String?) {
-        // What was played is reported with the token of the impression; slots of the same names that are performed have none.
+        // Playback is reported with the token of the impression. A performed slot with such a name has no token.
         let isReported = event.kind == .impression || token != nil && event.kind.isPlayback
         let (window, limit, what) =
             switch event.kind {
@@ -83,7 +90,7 @@ public struct CountingRules: Sendable, Hashable {
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
         if event.kind == .click, countsSeenClicksAlone {
-            // Of a page that was made for one alone, too: that one has to have seen it.
+            // The click of a page for one viewer also requires an impression by that person.
             event.requiredPriorEvent = bySame(LedgerEvent.Kind.impression, token ?? "", event, identities)
         }
         let isPaid = event.kind == .click && event.showing?.campaign != nil
@@ -94,20 +101,20 @@ public struct CountingRules: Sendable, Hashable {
         event.rates = identities.rates(event.kind.rawValue, limit: limit, window: rateWindow)
     }
 
-    /// What is reported with a token happens once.
+    /// Returns the deduplication of a one-time event with a token.
     private func once(
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
         let key = Self.key(kind.rawValue, token)
         let own = bySame(kind, token, event, identities)
         guard event.showing?.campaign != nil else { return own }
-        // The page was made for one alone: nobody else has it. Who saw it is noted where clicks are asked for that.
+        // The page was created for one viewer, so the token counts once for all. The key of the person is recorded only if clicks require it.
         let anybody = Self.key(key, "t")
         let notes = countsSeenClicksAlone && kind == .impression ? own.recordedKeys.filter { $0 != anybody } : []
         return LedgerEvent.Deduplication(keys: [anybody] + notes, repeats: [anybody], window: impressionWindow)
     }
 
-    /// The same for the same person alone.
+    /// Returns the deduplication of a one-time event by one person.
     private func bySame(
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
@@ -115,7 +122,7 @@ public struct CountingRules: Sendable, Hashable {
             Self.key(kind.rawValue, token), window: impressionWindow, sinceYesterday: impressionWindow > event.at % 86_400_000)
     }
 
-    /// Parts with a separator between them that no header value holds. Made in one piece, where it stays: every click has half a dozen keys.
+    /// Joins parts with a separator that no header value contains. Why one allocation: every click has six or so keys.
     private static func key(_ one: String, _ two: String, _ three: String? = nil, _ four: String? = nil) -> String {
         func length(_ part: String?) -> Int { part.map { $0.utf8.count + 1 } ?? 0 }
         let length = one.utf8.count + length(two) + length(three) + length(four)
