@@ -163,7 +163,7 @@ package final class ActionPerformer: Sendable {
         guard let name = factories.item(ofCell: cell) else { throw ActionError.unknownCell(cell) }
         let found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
         guard let item = found else { throw ActionError.unknownCell(cell) }
-        // An ad that only a stopped campaign uses counts as taken down.
+        // An ad that was withdrawn together with its campaigns counts as taken down itself.
         if try await campaigns?.book(of: store)?.isExclusive(CreativeID(kind: name.kind, id: name.id)) ?? false {
             throw ActionError.unknownCell(cell)
         }

@@ -45,8 +45,8 @@ public struct CountingRules: Sendable, Hashable {
 
         /// Returns the deduplication of an event that may be repeated after the window.
         ///
-        /// Viewers may share a device, so two viewers are two people. A client without a viewer may be any viewer of that device: the first event of
-        /// such a viewer is a duplicate of an earlier anonymous event, and the reverse.
+        /// Viewers may share a device, so two viewers are two people. A client without a viewer may be any viewer of that device: an event
+        /// of such a viewer is a duplicate of an earlier anonymous event, and the reverse.
         func again(_ what: String, window: Int64, sinceYesterday: Bool) -> LedgerEvent.Deduplication? {
             let named = viewer.map { CountingRules.key(what, "v", $0) }
             guard let address else { return named.map { LedgerEvent.Deduplication(key: $0, window: window) } }
@@ -122,7 +122,7 @@ public struct CountingRules: Sendable, Hashable {
             Self.key(kind.rawValue, token), window: impressionWindow, sinceYesterday: impressionWindow > event.at % 86_400_000)
     }
 
-    /// Joins parts with a separator that no header value contains. Why one allocation: every click has six or so keys.
+    /// Joins parts with a separator that no header value contains. Why one allocation: every click has about six keys.
     private static func key(_ one: String, _ two: String, _ three: String? = nil, _ four: String? = nil) -> String {
         func length(_ part: String?) -> Int { part.map { $0.utf8.count + 1 } ?? 0 }
         let length = one.utf8.count + length(two) + length(three) + length(four)

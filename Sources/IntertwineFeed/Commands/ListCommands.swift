@@ -1,4 +1,4 @@
-// The commands that change what a viewer has dismissed and saved.
+// The commands that change the dismissed and saved cells of a viewer.
 
 /// Hides the cell from the viewer's feed.
 package struct DismissCommand: UndoableCommand {
@@ -12,13 +12,13 @@ package struct DismissCommand: UndoableCommand {
         context.record(.dismissal)
     }
 
-    /// Brings the cell back to its place.
+    /// Returns the cell to its position in the feed.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         try context.revert(record, from: .dismissed, for: self)
     }
 }
 
-/// Puts the cell on the viewer's list of saved cells.
+/// Adds the cell to the viewer's list of saved cells.
 package struct SaveCommand: UndoableCommand {
     package let name = "save"
     package let needs: CommandRequirements = .viewer
@@ -35,7 +35,7 @@ package struct SaveCommand: UndoableCommand {
     }
 }
 
-/// Takes the cell off the viewer's list of dismissed cells, however long ago it was dismissed: it comes back to its place in the feed.
+/// Removes the cell from the viewer's list of dismissed cells, at any time after its dismissal. The cell returns to its position in the feed.
 package struct RestoreCommand: UndoableCommand {
     package let name = "restore"
     package let needs: CommandRequirements = .viewer
@@ -53,7 +53,7 @@ package struct RestoreCommand: UndoableCommand {
     }
 }
 
-/// Takes the cell off the viewer's list of saved cells, however long ago it was saved.
+/// Removes the cell from the viewer's list of saved cells, at any time after it was saved.
 package struct UnsaveCommand: UndoableCommand {
     package let name = "unsave"
     package let needs: CommandRequirements = .viewer
@@ -65,7 +65,7 @@ package struct UnsaveCommand: UndoableCommand {
         context.record(.undo)
     }
 
-    /// Puts the cell back to its place on the list.
+    /// Returns the cell to its position on the list.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         try context.revert(record, from: .saved, for: self)
     }

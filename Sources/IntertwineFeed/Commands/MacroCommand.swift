@@ -1,26 +1,26 @@
-/// What a macro does when one of its commands fails.
+/// The behaviour of a macro after one of its commands fails.
 public enum FailurePolicy: String, Sendable, Hashable, CaseIterable {
-    /// Leaves the rest out, and keeps what was done.
+    /// Skips the remaining commands and keeps the effects of the performed commands.
     case stop
-    /// Goes on with the rest.
+    /// Continues with the remaining commands.
     case `continue`
-    /// Leaves the rest out, and takes back what was done, in reverse, as far as it can be.
+    /// Skips the remaining commands and undoes the performed commands in reverse order, as far as they can be undone.
     case compensate
 }
 
-/// Runs several commands in order: the composite that configuration makes of what it names for a slot.
+/// A composite that runs several commands in order. Configuration creates it from the commands that it names for a slot.
 public struct MacroCommand: Command {
     public let name: String
     public let needs: CommandRequirements
     public let input: [FieldDeclaration]
     public let commands: [any Command]
     public let policy: FailurePolicy
-    /// What the client is told where none of the commands has a face for it.
+    /// The command that provides the client action if no component does.
     private let face: (any Command)?
 
     public var components: [any Command]? { commands }
 
-    /// - Parameter input: what it takes besides what its commands take.
+    /// - Parameter input: fields in addition to the fields of the components.
     public init(
         name: String = "macro", _ commands: [any Command], policy: FailurePolicy = .stop, input: [FieldDeclaration] = [],
         face: (any Command)? = nil
@@ -34,7 +34,7 @@ public struct MacroCommand: Command {
         self.input = input + Self.input(of: commands).filter { !own.contains($0.name) }
     }
 
-    /// The first of its commands that has a face for the client speaks for all.
+    /// Returns the first client action of the components, or else the action of `face`.
     public func action(for subject: CommandSubject) -> Action? {
         for command in commands {
             if let action = command.action(for: subject) { return action }
@@ -42,9 +42,9 @@ public struct MacroCommand: Command {
         return face?.action(for: subject)
     }
 
-    /// Every step is noted in ``CommandContext/steps``, whatever became of it.
+    /// Performs the components in order. ``CommandContext/steps`` records the result of every component.
     ///
-    /// - Throws: ``CommandError/macroFailed(step:)`` where a command failed and the policy is not to continue.
+    /// - Throws: ``CommandError/macroFailed(step:)`` if a command fails and the policy is not ``FailurePolicy/continue``.
     public func perform(in context: inout CommandContext) async throws {
         let start = context.steps.count
         for (index, command) in commands.enumerated() {

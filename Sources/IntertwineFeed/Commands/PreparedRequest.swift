@@ -1,29 +1,27 @@
-/// What a client is told of a slot whose request names the cell and nothing else of it: as JSON, with all but the id made when the service
-/// starts.
+/// The prepared JSON of a slot whose request depends only on the id of the cell. All text except the id is generated at service startup.
 ///
-/// It is cut out of what the command tells of a cell that there is not, so that how requests look is said in one place, by
-/// ``RequestCommand/action(for:)``.
+/// The text is cut out of the JSON of a placeholder cell. Why: ``RequestCommand/action(for:)`` remains the only definition of requests.
 struct PreparedRequest: Sendable {
     private static let (base, cell) = ("/base-of-no-service", "cell-of-no-item")
 
-    // Places in the text of all that is prepared for a kind: cells read them without counting references.
+    // Ranges in the prepared text of a kind. Why ranges: cells read the text without reference counting.
 
-    /// From the slot's name to where hrefs begin.
+    /// The range from the slot name to the start of the `href`.
     private let head: Range<Int>
-    /// From there to the cell's id; empty where it is not named.
+    /// The range from the start of the `href` to the cell id. It is empty if the request does not contain the id.
     private let path: Range<Int>
-    /// To the closing brace.
+    /// The range from the cell id to the closing brace.
     private let tail: Range<Int>
     private let namesCell: Bool
-    /// Whether it is offered to those alone who have a viewer.
+    /// True if only clients with a viewer receive the action.
     let needsViewer: Bool
 
-    /// Nil where what is told has to be asked of a command for each cell.
+    /// Returns nil if a command must create the action for each cell.
     ///
     /// - Parameters:
-    ///   - commands: of the slot, of which the first that has something to tell speaks.
-    ///   - face: speaks where none has.
-    ///   - text: of all that is prepared for the cells of a kind.
+    ///   - commands: the commands of the slot. The first command with a client action defines the action.
+    ///   - face: the command that defines the action if no command has one.
+    ///   - text: the prepared text of all slots of a kind.
     init?(_ slot: CommandKey, _ commands: [any Command], face: RequestCommand, appendedTo text: inout [UInt8]) {
         let speaker = commands.first { !($0 is any ConstantActionCommand) } ?? face
         guard let request = speaker as? RequestCommand, request.namesCellAlone else { return nil }
@@ -50,9 +48,9 @@ struct PreparedRequest: Sendable {
     }
 
     /// - Parameters:
-    ///   - text: that it was appended to.
-    ///   - cell: its id, as it stands in paths.
-    ///   - label: as for ``JSONWriter/write(_:label:)``.
+    ///   - text: the text that the request was appended to.
+    ///   - cell: the id of the cell, encoded for paths.
+    ///   - label: the label of the slot, as for ``JSONWriter/write(_:label:)``.
     func write(to writer: inout JSONWriter, from text: [UInt8], base: String, cell: String, label: String?) {
         text.withUnsafeBufferPointer { text in
             writer.append(text[head])
@@ -65,7 +63,7 @@ struct PreparedRequest: Sendable {
     }
 }
 
-/// A command of the product that has nothing to tell clients, whatever the cell.
+/// A built-in command without a client action for any cell.
 protocol ConstantActionCommand: Command {}
 
 extension AnalyticsCommand: ConstantActionCommand {}
@@ -76,7 +74,7 @@ extension RestoreCommand: ConstantActionCommand {}
 extension UnsaveCommand: ConstantActionCommand {}
 
 extension RequestCommand {
-    /// Whether what it tells depends on nothing else of the cell than its id.
+    /// True if the action depends only on the id of the cell.
     fileprivate var namesCellAlone: Bool {
         switch target {
         case .imageRequests: true

@@ -1,10 +1,10 @@
-/// What a slot runs, as configuration says it: names of commands, what to do when one fails, and what the slot takes.
+/// The configuration of a slot: command names, failure policy and input.
 public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
     public var commands: [String]
     public var policy: FailurePolicy
-    /// What whoever performs the slot gives it, besides what its commands ask for.
+    /// The input fields in addition to the fields of the commands.
     public var input: [FieldDeclaration]
-    /// What people are told that it does; nil where clients find words of their own.
+    /// The label of the action, as people read it. If it is nil, clients use their own text.
     public var label: LocalizedText?
 
     public init(
@@ -22,13 +22,13 @@ public struct SlotCommands: Sendable, Hashable, ExpressibleByArrayLiteral {
 }
 
 extension CellCommands {
-    /// The commands of one kind of cell, found and checked once when the service starts, and shared by all its cells.
+    /// Creates the commands of one kind of cell. The commands are resolved and validated once at service startup and shared by all cells.
     ///
     /// - Parameters:
-    ///   - kind: of item, for messages.
-    ///   - offers: what cells of this kind, and requests in this configuration, can bring a command.
-    ///   - reported: slots that clients report with the cell's token, as the impression is.
-    ///   - viewability: from when on the cell counts as seen; clients are told.
+    ///   - kind: the kind of the item, for error messages.
+    ///   - offers: the requirements that cells of this kind, and requests in this configuration, can meet.
+    ///   - reported: the slots that clients report with the token of the cell, like the impression.
+    ///   - viewability: the condition for a viewable impression, which clients receive.
     public init(
         kind: String, slots: [CommandKey: SlotCommands], registry: CommandRegistry, offers: CommandRequirements,
         reported: [CommandKey] = [],
@@ -63,7 +63,7 @@ extension CellCommands {
         prepareFrames()
     }
 
-    /// The commands of one cell: those of its kind, and the one that fills it.
+    /// Returns the commands of one cell: the commands of its kind and the command that fills it.
     public func filled(by configuration: any Command) -> CellCommands {
         var commands = self
         commands[.configuration] = configuration
@@ -71,15 +71,15 @@ extension CellCommands {
     }
 }
 
-/// Why commands cannot stand where configuration wants them. Ends the start of the service with this line.
+/// An error in the configured commands. The service prints its description and does not start.
 public enum CellCommandsError: Error, Sendable, Hashable {
     case registeredTwice(String)
     case unknownCommand(String, kind: String, slot: CommandKey, known: [String])
-    /// The command needs what the kind of cell, or the configuration of viewers, does not bring.
+    /// The kind of cell or the viewer configuration does not meet the requirements of the command.
     case unmetNeeds(String, needs: CommandRequirements, kind: String, slot: CommandKey)
-    /// The factory alone fills this slot.
+    /// The slot cannot be configured, because only the factory fills it.
     case fixedSlot(CommandKey, kind: String)
-    /// No slot can be called so.
+    /// The name is invalid as a slot.
     case unusableSlot(CommandKey, kind: String, reason: String)
     case unusableInput(CommandKey, kind: String, reason: String)
 }

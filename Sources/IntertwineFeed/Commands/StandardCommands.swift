@@ -1,6 +1,6 @@
-// The commands that the product comes with.
+// The built-in commands.
 
-/// Records in the ledger that the cell was selected, clicked, seen or dismissed: whatever is being performed.
+/// Records the performed action in the ledger: a selection, click, impression or dismissal.
 package struct AnalyticsCommand: UndoableCommand {
     package let name = "analytics"
 
@@ -10,13 +10,13 @@ package struct AnalyticsCommand: UndoableCommand {
         context.record(context.occurrence)
     }
 
-    /// The ledger is append-only: taking back is an event of its own.
+    /// Records the undo as an event of its own, because the ledger is append-only.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         context.record(.undo)
     }
 }
 
-/// A command that can tell that it does nothing on a click but what every click on a link comes to: it is recorded, and leads to the stored URL.
+/// A command that can declare that its effect on a click is only the recorded event and the redirect to the stored URL.
 protocol DirectRedirectCommand: Command {
     var isDirectRedirect: Bool { get }
 }
@@ -33,7 +33,7 @@ extension MacroCommand: DirectRedirectCommand {
     var isDirectRedirect: Bool { commands.allSatisfy { ($0 as? any DirectRedirectCommand)?.isDirectRedirect == true } }
 }
 
-/// Has the client show the screen that the cell opens, such as the image zoom of a user.
+/// Instructs the client to show the screen that the cell opens, such as the enlarged image of a user.
 package struct PresentCommand: UndoableCommand {
     package let name = "present"
     package let needs: CommandRequirements = .presentation
@@ -45,20 +45,20 @@ package struct PresentCommand: UndoableCommand {
         context.presentation = presentation
     }
 
-    /// Nothing stays behind on the server; the client goes back.
+    /// Removes the presentation. The server has no other state to revert, and the client navigates back.
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
         context.presentation = nil
     }
 }
 
-/// Leads the client to the stored URL of the cell, and records the click. The person has then left: it cannot be undone.
+/// Redirects the client to the stored URL of the cell and records the click. It cannot be undone, because the person has left the app.
 package struct ClickthroughCommand: Command {
     package let name = "clickthrough"
     package let needs: CommandRequirements = .destination
 
     package init() {}
 
-    /// A link that names the cell by a signed token and carries no URL, so there is nothing in it to redirect elsewhere.
+    /// Returns a link that identifies the cell by a signed token. The link contains no URL, so it cannot be used as an open redirect.
     package func action(for subject: CommandSubject) -> Action? {
         guard subject.destination != nil else { return nil }
         let context = subject.context
@@ -72,7 +72,7 @@ package struct ClickthroughCommand: Command {
     }
 }
 
-/// Fills a cell with its content. The client's alone.
+/// Fills a cell with its content. The command runs on the client only.
 public struct BindCommand: Command {
     public let name = "bind"
     public var bindings: [Binding]
@@ -86,23 +86,23 @@ public struct BindCommand: Command {
     }
 }
 
-/// Tells the client to send a request. The client's alone; what the request causes is for other commands.
+/// Instructs the client to send a request. The command runs on the client only; other commands perform the request on the server.
 public struct RequestCommand: Command {
     public enum Target: Sendable, Hashable {
-        /// The picture requests that filling the cell began.
+        /// The image requests that filling the cell started.
         case imageRequests
-        /// The slot itself, as the service performs it.
+        /// The slot itself, performed by the service.
         case slot(CommandKey)
-        /// The slot, as clients report it with the cell's token; and from when on it is to be reported.
+        /// The slot as a report with the token of the cell, and the viewability condition of the report.
         case report(CommandKey, Viewability?)
     }
 
     public let name: String
     public var target: Target
-    /// The JSON Schema of what the request takes; nil where it takes nothing.
+    /// The JSON Schema of the input, or nil if the request takes no input.
     private let schema: JSONValue?
 
-    /// - Parameter input: what the request takes.
+    /// - Parameter input: the input fields of the request.
     public init(name: String, target: Target, input: [FieldDeclaration] = []) {
         self.name = name
         self.target = target
