@@ -1,6 +1,6 @@
-/// The input of a slot, as the ledger keeps it with the events of the performance.
+/// The input of a slot as the ledger stores it with the events of a performance.
 public struct EventInput: Sendable, Hashable {
-    /// A value of a field that declares its choices.
+    /// The value of a field that declares its choices.
     public struct Choice: Sendable, Hashable {
         public var field: String
         public var value: String
@@ -11,12 +11,12 @@ public struct EventInput: Sendable, Hashable {
         }
     }
 
-    /// Bytes of the values, as JSON, that one performance may have.
+    /// The maximum size of the values of one performance as JSON, in bytes.
     package static let limit = 8_192
 
     /// The values as one JSON object, in the order of their declarations.
     public let json: String
-    /// What reports count. An event that is read from the ledger has none: its choices were counted as it was committed.
+    /// The choices that reports count. It is empty for an event read from the ledger, because its choices were counted at commit.
     public let choices: [Choice]
 
     public init(json: String, choices: [Choice] = []) {

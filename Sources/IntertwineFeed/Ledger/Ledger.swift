@@ -1,45 +1,51 @@
-/// The append-only record of what was selected, clicked and seen, and the viewers' state that follows from it. Implemented in Storage.
+/// The append-only record of selections, clicks and impressions, and of the viewer state derived from them. The storage module implements it.
+///
+/// ```swift
+/// let event = LedgerEvent(at: 1_750_000_000_000, kind: .click, cell: "ad:1")
+/// let receipt = try await ledger.commit(LedgerEntry(events: [event]))
+/// guard receipt.verdicts == [.counted] else { return }
+/// ```
 public protocol Ledger: Sendable {
-    /// Commits one unit of work: all of it or nothing.
+    /// Commits one entry atomically.
     ///
-    /// Returns only after the disk has it. Units that wait at the same moment share one transaction (group commit).
-    /// - Throws: ``StoreError``; nothing of the unit is kept then.
+    /// It returns after the entry is durable on disk. Entries that wait at one time share one transaction (group commit).
+    /// - Throws: ``StoreError``. If it throws, nothing of the entry is stored.
     func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt
 
-    /// The same for those who have no task to wait in.
+    /// Commits one entry atomically and calls a completion, for callers without a task.
     ///
-    /// - Parameter completion: called once, on whatever thread it happens to be: it must not hold that up.
+    /// - Parameter completion: called once, on any thread; it must not block that thread.
     func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void)
 
-    /// The answer stored under an idempotency key that is still valid, or nil.
+    /// Returns the response stored under an idempotency key that has not expired, or nil.
     func replay(of key: IdempotencyKey) async throws -> LedgerReceipt?
 
-    /// A selection that can be, or could have been, undone; nil where there never was one of that id.
+    /// Returns the selection with an id, even if it cannot be undone any more, or nil if no such selection existed.
     func selection(id: String) async throws -> CommandRecord?
 
-    /// The cells on one of a viewer's lists, newest first, beginning after a mark taken from an earlier answer.
+    /// Returns cells on one of a viewer's lists, newest first, after the position `mark` of an earlier result.
     ///
-    /// A cell stands where the oldest of its performances put it that has not been taken back: one that is put on the list again stays in
-    /// its place, and a walk along the list meets each cell once.
+    /// The position of a cell is that of its oldest addition that was not undone. A cell that is added again keeps its position, so
+    /// pagination returns each cell once.
     func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry]
 
-    /// The cells before a mark, the nearest, and so the oldest of them, first.
+    /// Returns cells before the position `mark` of an earlier result, in ascending order, so that the nearest and oldest cell is first.
     func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry]
 
-    /// Whether a cell is on one of a viewer's lists.
+    /// Returns true if a cell is on one of a viewer's lists.
     func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool
 
-    /// Has some of a viewer's lists asked of one cell after another, all as of one moment. The cost depends on how many are asked of, not
-    /// on how long the lists are.
+    /// Looks up cells on some of a viewer's lists, all from one snapshot. The cost depends on the number of lookups, not on the length of the
+    /// lists.
     ///
-    /// It blocks, for as long as `body` runs: to be called on threads that may be blocked.
-    /// - Parameter body: is given a set for each of the lists, in their order; nil for one that is known to hold nothing.
-    /// - Throws: ``StoreError/unavailable(_:)``, or what `body` throws.
+    /// The method blocks while `body` runs, so it must be called on a thread that may block.
+    /// - Parameter body: receives one set per list, in the order of `lists`. A set is nil if the list is known to be empty.
+    /// - Throws: ``StoreError/unavailable(_:)`` or the error of `body`.
     func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value
 
-    /// Whether a click can be written, as `/readyz` asks.
+    /// Checks that a click can be written, as `/readyz` requires.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)`` where it cannot: the disk is full, another process keeps the file locked, the file is gone.
+    /// - Throws: ``StoreError/unavailable(_:)`` if no write is possible: the disk is full, another process locks the file, or the file is missing.
     func checkReady() async throws
 }
 

@@ -1,8 +1,8 @@
-/// An event as it stands in the ledger.
+/// An event as the ledger stores it.
 package struct RecordedEvent: Sendable, Hashable {
-    /// Grows with every event; an export goes on behind the last one it has.
+    /// The sequence number, which grows with every event. An export continues after the last number that it has.
     package var sequence: Int64
-    /// With its final verdict; deduplication and rates are not kept.
+    /// The event with its final verdict. The data for deduplication and rate limits is not stored.
     package var event: LedgerEvent
 
     package init(marker: Int64, event: LedgerEvent) {
@@ -11,54 +11,56 @@ package struct RecordedEvent: Sendable, Hashable {
     }
 }
 
-/// What operators ask of a ledger. Implemented in Storage.
+/// The operations of the ledger for operators. The storage module implements it.
 package protocol LedgerArchive: Sendable {
-    /// Counts from totals: the cost grows with the days and ads asked for, not with the events. Everything that was committed before is in it.
+    /// Creates a report from totals. The report includes every event that was committed before.
     ///
+    /// The cost grows with the number of days and ads, not with the number of events.
     /// - Throws: ``LedgerReport/TooManyRowsError``, ``StoreError``.
     func report(_ question: LedgerReport.Query) async throws -> LedgerReport
 
-    /// Adds the events since the last time to the totals that reports are made of. Whoever never calls it waits for it with the next report.
+    /// Adds the events since the last call to the totals that reports read. If it is never called, the next report waits for it.
     ///
-    /// - Parameter withViewers: whether also to those of different viewers, which cost more to write.
+    /// - Parameter withViewers: true to update the unique-viewer sketches too, which cost more to write.
     func gatherTotals(withViewers: Bool) async throws
 
-    /// At most `limit` events behind a marker (0: from the start), in the order in which they were committed.
+    /// Returns at most `limit` events after a sequence number (0: from the start), in commit order.
     func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent]
 
-    /// Has the time that is known to have passed go on, and keeps it with the events. Where none is kept, it is that of the last event.
+    /// Advances the retention clock and stores it with the events. If no clock is stored, the time of the last event is used.
     ///
-    /// - Parameters: as of ``RetentionClock/advance(to:after:)``.
+    /// - Parameters: as for ``RetentionClock/advance(to:after:)``.
     func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock
 
-    /// Removes events older than a moment (milliseconds since 1970-01-01 UTC), a few at a time, so that clicks go on in between.
-    /// Reports do not change, and markers go on from the last event there was.
+    /// Removes events older than `moment` (milliseconds since 1970-01-01 UTC) in small batches, so that clicks continue in between.
     ///
-    /// - Returns: how many were removed.
+    /// Reports do not change. Sequence numbers continue after the last event.
+    /// - Returns: the number of removed events.
     func removeEvents(before moment: Int64) async throws -> Int
 
-    /// Removes what is kept of a viewer: lists, selections, exposures and idempotency keys, at once; then takes the name off the events, and the
-    /// input of slots, a few at a time, so that clicks go on in between. Reports do not change.
+    /// Erases the stored data of a viewer.
     ///
-    /// - Parameter owners: what idempotency keys of the viewer are kept under.
+    /// Lists, selections, exposures and idempotency keys are removed at once. Then the viewer name and the slot input are removed from events in
+    /// small batches, so that clicks continue in between. Reports do not change.
+    /// - Parameter owners: the owners under which idempotency keys of the viewer are stored.
     func erase(viewer: String, owners: [String]) async throws -> ErasedViewer
 }
 
-/// What was kept of a viewer.
+/// The counts of data that was erased for a viewer.
 package struct ErasedViewer: Sendable, Hashable, Encodable {
-    /// Cells on lists.
-    package var listed = 0
+    /// The number of cells on lists.
+    package var listEntries = 0
     package var selections = 0
     package var exposures = 0
     package var idempotencyKeys = 0
-    /// Events that have no name any more.
+    /// The number of events from which the viewer name was removed.
     package var events = 0
 
     package init() {}
 }
 
 extension LedgerArchive {
-    /// By one grouping, with no advertisements but those of the kind that the product comes with.
+    /// Returns a report with one grouping, for ads of the built-in kind only.
     package func report(days: ClosedRange<Int>, by grouping: LedgerReport.Grouping) async throws -> LedgerReport {
         try await report(LedgerReport.Query(days: days, by: grouping))
     }

@@ -1,16 +1,18 @@
-/// One unit of work for the ledger: what one request did, committed together or not at all.
+/// One unit of work for the ledger: the effects of one request, committed atomically.
 public struct LedgerEntry: Sendable {
     public var events: [LedgerEvent]
-    /// What nothing vouches for or a rate limit refused, and how often: it is counted, and leaves no row.
+    /// The numbers of unauthenticated or rate-limited events by reason. These events are counted and leave no row.
     public var refused: [RejectedEvent: Int]
-    /// What changes on the viewer's lists.
+    /// The changes of the viewer's lists.
     public var changes: [ListMutation]
-    /// The selection to remember so that it can be undone.
+    /// The selection to store for a later undo.
     public var selection: CommandRecord?
-    /// The selection that this entry undoes. It is undone once: a second entry is answered with ``LedgerReceipt/alreadyUndone``.
+    /// The selection that this entry undoes. A second entry for that selection results in ``LedgerReceipt/alreadyUndone``.
     public var undoes: String?
-    /// Where the client sent an `Idempotency-Key`: the key, and what makes the answer that is kept under it of the events' verdicts; nil where
-    /// they come to nothing that must not happen twice, and the key is not used up.
+    /// The `Idempotency-Key` of the client and a function that returns the response to store under it, or nil without a key.
+    ///
+    /// The function receives the verdicts of the events. It returns nil if the request has no effect that must not happen twice; the key is then
+    /// not consumed.
     public var idempotency: (key: IdempotencyKey, answer: @Sendable ([Verdict]) -> [UInt8]?)?
 
     public init(
@@ -28,7 +30,7 @@ public struct LedgerEntry: Sendable {
 }
 
 extension LedgerEntry {
-    /// Milliseconds from what it records until a moment: a process may stand still in between.
+    /// Returns the milliseconds between the first event and `now`. The process may have been suspended in between.
     package func delay(until now: Int64) -> Int64 {
         guard let event = events.first else { return 0 }
         let (delay, isEndless) = now.subtractingReportingOverflow(event.at)
@@ -36,51 +38,51 @@ extension LedgerEntry {
     }
 }
 
-/// Something reported that nothing vouches for, or that a rate limit refused: of what it says of itself nothing is kept.
+/// A reported event that is unauthenticated or rate-limited. No data from the report itself is stored.
 public struct RejectedEvent: Sendable, Hashable {
     public var kind: LedgerEvent.Kind
-    /// `forged`, `misplaced`, `gone` or `limited`.
+    /// The reason: `forged`, `misplaced`, `gone` or `limited`.
     public var reason: Verdict
 
     public init(_ kind: LedgerEvent.Kind, _ reason: Verdict) {
         (self.kind, self.reason) = (kind, reason)
     }
 
-    /// What it is counted as.
+    /// Returns the event under which the rejection is counted.
     package func event(at now: Int64) -> LedgerEvent { LedgerEvent(at: now, kind: kind, cell: "", verdict: reason) }
 }
 
-/// What became of a ``LedgerEntry``. But for the first, nothing was written.
+/// The result of a ``LedgerEntry``. Only ``committed(_:)`` means that data was written.
 public enum LedgerReceipt: Sendable, Hashable {
-    /// On disk, with the final verdict of each event, in their order.
+    /// The entry is durable on disk. The verdicts are the final verdicts of its events, in their order.
     case committed([Verdict])
-    /// The idempotency key had been used for the same request: this is the answer it got.
+    /// The idempotency key was already used for an identical request. The bytes are its stored response.
     case replayed([UInt8])
-    /// The idempotency key had been used for another request.
+    /// The idempotency key was already used for another request.
     case keyReused
-    /// The selection to undo had been undone before.
+    /// The selection was already undone.
     case alreadyUndone
-    /// The time for undoing the selection is over.
+    /// The undo window of the selection is over.
     case expired
 
-    /// The verdicts of what was committed; none of what was not.
+    /// The verdicts of the committed events. The array is empty if nothing was committed.
     public var verdicts: [Verdict] {
         if case .committed(let verdicts) = self { verdicts } else { [] }
     }
 }
 
-/// A client's `Idempotency-Key`, with what it was used for.
+/// The `Idempotency-Key` of a client and the request for which it was used.
 public struct IdempotencyKey: Sendable, Hashable {
-    /// Who used it (viewer or address) and the key itself; unique together.
+    /// The user of the key, a viewer or an address. Scope and key together are unique.
     public var scope: String
-    /// What the scope of the same client and key was under the signing key before; nil where there is none. Answers may be kept under it.
+    /// The scope of this client and key under the previous signing key, or nil without one. Responses may be stored under it.
     public var formerScope: String?
-    /// Whose it is, as what is erased with a viewer is found by; nil where that is nobody's.
+    /// The owner by which an erasure of a viewer finds the key, or nil if the key belongs to no viewer.
     public var owner: String?
     public var key: String
-    /// A digest of method, path and body: the same key with another request is an error (422).
+    /// A digest of method, path and body. The use of a key with another request is an error (422).
     public var fingerprint: String
-    /// Milliseconds since 1970-01-01 UTC after which the key is forgotten.
+    /// The expiry of the key in milliseconds since 1970-01-01 UTC.
     public var expires: Int64
 
     public init(
@@ -95,12 +97,12 @@ public struct IdempotencyKey: Sendable, Hashable {
     }
 }
 
-/// One performed action, as far as undoing it needs to know.
+/// The record of one performed action, with the data for its undo.
 public struct CommandRecord: Sendable, Hashable {
     public struct Step: Sendable, Hashable {
-        /// The command's registered name.
+        /// The registered name of the command.
         public var command: String
-        /// What the command needs to take itself back; its own format. Nil where it cannot be undone.
+        /// The undo record in the format of the command, or nil if the step cannot be undone.
         public var undo: [UInt8]?
 
         public init(command: String, undo: [UInt8]?) {
@@ -112,11 +114,11 @@ public struct CommandRecord: Sendable, Hashable {
     public var id: String
     public var cell: String
     public var viewer: String?
-    /// The performed steps, in order. Undone in reverse.
+    /// The performed steps, in order. An undo reverts them in reverse order.
     public var steps: [Step]
-    /// Milliseconds since 1970-01-01 UTC; undo is refused after it.
+    /// The end of the undo window in milliseconds since 1970-01-01 UTC. An undo after it is rejected.
     public var expires: Int64
-    /// When it was undone, in milliseconds since 1970-01-01 UTC.
+    /// The time of the undo in milliseconds since 1970-01-01 UTC.
     public var undoneAt: Int64?
 
     public init(id: String, cell: String, viewer: String?, steps: [Step], expires: Int64, undoneAt: Int64? = nil) {

@@ -1,6 +1,6 @@
-/// One thing that happened: a row of the ledger.
+/// One event: a row of the ledger.
 public struct LedgerEvent: Sendable, Hashable {
-    /// What happened. Slots that a kind of cell adds are performed under their own names.
+    /// The kind of an event. Performances of custom slots have the name of their slot.
     public struct Kind: RawRepresentable, Sendable, Hashable {
         public static let impression = Kind(rawValue: "impression")
         public static let click = Kind(rawValue: "click")
@@ -10,10 +10,10 @@ public struct LedgerEvent: Sendable, Hashable {
         public static let save = Kind(rawValue: "save")
         public static let undo = Kind(rawValue: "undo")
 
-        /// Those that every service has, and that reports count.
+        /// The kinds that every service has and that reports count.
         public static let allCases: [Kind] = [.impression, .click, .selection, .deselection, .dismissal, .save, .undo]
 
-        /// Whether it tells how far something was played, if it was reported.
+        /// True if the kind is a playback event, if it was reported.
         public var isPlayback: Bool { Self.playback.contains(rawValue) }
         private static let playback = Set(CommandKey.playback.map(\.rawValue))
 
@@ -24,28 +24,28 @@ public struct LedgerEvent: Sendable, Hashable {
         }
     }
 
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time of the event in milliseconds since 1970-01-01 UTC.
     public var at: Int64
     public var kind: Kind
-    /// The cell's id, such as `ad:1`.
+    /// The id of the cell, such as `ad:1`.
     public var cell: String
-    /// Absent for anonymous requests, and where `DNT` or `Sec-GPC` asked for no trace.
+    /// The viewer, or nil for anonymous requests and if `DNT` or `Sec-GPC` requests no tracking.
     public var viewer: String?
-    /// The client's address, already truncated or hashed. Never a full one.
+    /// The truncated or hashed address of the client, never a full address.
     public var address: String?
     public var userAgent: String?
-    /// What the caller decided so far. The ledger turns `counted` into `duplicate` or `limited` when ``deduplication`` or ``rates`` say so.
+    /// The verdict of the caller. The ledger changes `counted` to `duplicate` or `limited` according to ``deduplication`` and ``rates``.
     public var verdict: Verdict
     public var deduplication: Deduplication?
-    /// What must have counted before: the event is `unseen` where nothing left any of its ``Deduplication/repeats`` behind.
+    /// The keys of an event that must have counted before. If none of its ``Deduplication/checkedKeys`` is recorded, the verdict is `unseen`.
     public var requiredPriorEvent: Deduplication?
-    /// How many counted events there may be under a key.
+    /// The rate limits of counted events, each for one key.
     public var rates: [RateLimit]
-    /// Where the cell was shown; nil where no token of a page tells.
+    /// The context in which the cell was shown, or nil without the token of a page.
     public var showing: ImpressionContext?
-    /// What sort of advertisement it is, and whose; nil for what is none.
+    /// The type and the advertiser of the ad, or nil if the cell is not an ad.
     public var creative: CreativeInfo?
-    /// What the slot was given; nil for what takes no input.
+    /// The input of the slot, or nil if the slot takes no input.
     public var input: EventInput?
 
     public init(
@@ -65,7 +65,7 @@ public struct LedgerEvent: Sendable, Hashable {
         self.showing = showing
     }
 
-    /// The same event without a page's token: where it would count, it is ``Decision/noToken``, and no rule of counting applies.
+    /// The event as one without the token of a page: if it would count, its verdict is ``Verdict/noToken`` and no counting rule applies.
     var withoutToken: LedgerEvent {
         guard verdict == .counted else { return self }
         var event = self
@@ -73,13 +73,13 @@ public struct LedgerEvent: Sendable, Hashable {
         return event
     }
 
-    /// What makes an event a repetition.
+    /// The keys by which an event is a duplicate.
     public struct Deduplication: Sendable, Hashable {
-        /// Left behind by the event, where it counts, for as long as the window.
+        /// The keys that the event records for the length of the window if it counts.
         public var recordedKeys: [String]
-        /// The event is a duplicate where one that counted left any of these behind.
+        /// The keys that make the event a duplicate if an earlier counted event recorded one of them.
         public var checkedKeys: [String]
-        /// Milliseconds.
+        /// The deduplication window, in milliseconds.
         public var window: Int64
 
         public init(keys: [String], repeats: [String], window: Int64) {
@@ -88,7 +88,7 @@ public struct LedgerEvent: Sendable, Hashable {
             self.window = window
         }
 
-        /// Events with the same key inside the window are duplicates of the first.
+        /// Creates a deduplication by one key: later events with the key inside the window are duplicates.
         public init(key: String, window: Int64) {
             self.init(keys: [key], repeats: [key], window: window)
         }
@@ -96,9 +96,9 @@ public struct LedgerEvent: Sendable, Hashable {
 
     public struct RateLimit: Sendable, Hashable {
         public var key: String
-        /// Counted events per window; the next one is `limited`.
+        /// The maximum number of counted events per window. Further events have the verdict `limited`.
         public var limit: Int
-        /// Milliseconds.
+        /// The window of the limit, in milliseconds.
         public var window: Int64
 
         public init(key: String, limit: Int, window: Int64) {
@@ -109,11 +109,11 @@ public struct LedgerEvent: Sendable, Hashable {
     }
 }
 
-/// What reports tell of an advertisement besides its id.
+/// The data of an ad that reports contain besides its id.
 public struct CreativeInfo: Sendable, Hashable {
-    /// Such as `image` or `video`; the kind's name where it has no types.
+    /// The creative type, such as `image` or `video`, or the name of the kind if it has no types.
     public var form: String
-    /// Who pays for it; nil where nothing says so.
+    /// The advertiser who pays for the ad, or nil if it is unknown.
     public var advertiser: String?
 
     public init(form: String, advertiser: String? = nil) {
@@ -121,7 +121,7 @@ public struct CreativeInfo: Sendable, Hashable {
         self.advertiser = advertiser
     }
 
-    /// Bytes of an advertiser's name.
+    /// The maximum length of the name of an advertiser, in bytes.
     static let advertiserLimit = 200
 
     init(_ item: FeedItem) {
@@ -131,24 +131,27 @@ public struct CreativeInfo: Sendable, Hashable {
     }
 }
 
-/// Whether an event counts, and if not, why. The person is served all the same; only the count differs.
+/// The reason why an event counts or does not count. The response to the client does not depend on it.
 public enum Verdict: String, Sendable, Hashable, CaseIterable {
     case counted, duplicate, expired, bot, prefetch, subresource, limited, unknown, unseen
-    /// Nothing shows that the advertisement was on a page: the selection came without the click token of one.
+    /// No token proves that the ad was on a page: the selection came without the click token of a page.
     case noToken = "no-token"
-    /// Its token is genuine, and came too late: its campaign does not run, the goal is reached, or the reservation of its place is over; or the
-    /// advertisement became a campaign's after the page was made.
+    /// The token is authentic but too late.
+    ///
+    /// Its campaign is not running, the goal is reached, the reservation of the ad slot is over, or the ad became part of a campaign after the
+    /// page was created.
     case late
-    /// Why an event is unknown: its token is none of ours, it is another cell's, or the cell is not there any more. Clients are told `unknown`, and
-    /// reports by reason tell which.
+    /// The reasons for `unknown`: the token is forged, the token belongs to another cell (`misplaced`), or the cell is gone.
+    ///
+    /// Clients receive `unknown`. Reports by reason distinguish the three.
     case forged, misplaced, gone
 
-    /// What clients are told, and reports by verdict have.
+    /// The verdict in responses to clients and in reports by verdict.
     public var publicReason: Verdict { isUnauthenticated ? .unknown : self }
 
-    /// Those that clients are told.
+    /// The verdicts that responses to clients may contain.
     public static let publicCases = allCases.filter { !$0.isUnauthenticated }
 
-    /// Whether nothing vouches for it that there was an event: it is counted, and leaves no row.
+    /// True if no token authenticates the event. Such an event is counted and leaves no row.
     package var isUnauthenticated: Bool { self == .forged || self == .misplaced || self == .gone }
 }
