@@ -13,7 +13,7 @@ public struct LedgerEvent: Sendable, Hashable {
         /// The kinds that every service has and that reports count.
         public static let allCases: [Kind] = [.impression, .click, .selection, .deselection, .dismissal, .save, .undo]
 
-        /// True if the kind is a playback event, if it was reported.
+        /// True if a reported event of this kind is a playback event.
         public var isPlayback: Bool { Self.playback.contains(rawValue) }
         private static let playback = Set(CommandKey.playback.map(\.rawValue))
 

@@ -1,23 +1,23 @@
 internal import IntertwinePrimitives
 
-/// What happened over a span of days, by one thing or by two.
+/// A report on the events of a range of days, with one or two groupings.
 package struct LedgerReport: Sendable, Hashable {
     package enum Grouping: String, Sendable, Hashable, CaseIterable {
         case day, ad, verdict
-        /// As by verdict, with what is unknown told apart.
+        /// Groups by verdict and splits `unknown` by its reason.
         case reason
-        /// In UTC; told for as long as events are kept.
+        /// Groups by hour in UTC. Hours are available as long as their events are retained.
         case hour
         case campaign, advertiser
-        /// What sort of creative it is: `image`, `video`, ….
+        /// Groups by the type of the creative: `image`, `video`, ….
         case creative
         case feed, section
-        /// Among the cells of a page, from 0.
+        /// Groups by the position among the cells of a page, from 0.
         case position
-        /// A field of a slot's input that declares its choices, and the value that it was given.
+        /// Groups by the values of input fields that declare their choices.
         case choice
 
-        /// Whether it tells advertisements apart; a report by it is about nothing else.
+        /// True if the grouping distinguishes ads. A report with such a grouping contains ads only.
         package var isOfAdvertisements: Bool {
             switch self {
             case .ad, .campaign, .advertiser, .creative: true
@@ -26,16 +26,16 @@ package struct LedgerReport: Sendable, Hashable {
         }
     }
 
-    /// What a report is asked for with.
+    /// The parameters of a report.
     package struct Query: Sendable, Hashable {
-        /// Days since 1970-01-01 UTC.
+        /// The days since 1970-01-01 UTC.
         package var days: ClosedRange<Int>
         package var by: Grouping
-        /// What the rows are divided by once more; nil for nothing.
+        /// The second grouping, or nil for one grouping only.
         package var and: Grouping?
-        /// What the ids of advertisements' cells begin with, before the colon.
+        /// The prefixes of the cell ids of ads, without the colon.
         package var prefixes: [String]
-        /// Whether different viewers are to be estimated.
+        /// A Boolean value indicating whether the report estimates unique viewers.
         package var countsViewers: Bool
 
         package init(
@@ -50,10 +50,10 @@ package struct LedgerReport: Sendable, Hashable {
 
         package var groupings: [Grouping] { [by] + [and].compactMap { $0 } }
 
-        /// Whether rows are campaigns, and tell how far those have come.
+        /// True if the rows are campaigns and contain their delivery progress.
         package var includesPace: Bool { by == .campaign && and == nil }
 
-        /// Why it cannot be answered; nil where it can.
+        /// The reason why the query is invalid, or nil if it is valid.
         package var error: String? {
             if and == .choice || by == .choice && and.map({ $0 != .day }) ?? false {
                 return "A report by choice has day as its second grouping, or none."
@@ -69,16 +69,18 @@ package struct LedgerReport: Sendable, Hashable {
     }
 
     package enum Key: Sendable, Hashable {
-        /// Days since 1970-01-01 UTC.
+        /// A day since 1970-01-01 UTC.
         case day(Int)
-        /// Hours since 1970-01-01 UTC.
+        /// An hour since 1970-01-01 UTC.
         case hour(Int)
-        /// The cell's id, such as `ad:1`.
+        /// The id of the cell of an ad, such as `ad:1`.
         case ad(String)
         case verdict(Verdict)
-        /// A campaign, advertiser, creative, feed or section; empty where there was none, or no page's token tells. Or a choice: `reason=spam`.
+        /// The name of a campaign, advertiser, creative, feed or section, or a choice such as `reason=spam`.
+        ///
+        /// The name is empty if there was none or the event has no page token.
         case name(String)
-        /// Nil where no page's token tells.
+        /// A position on a page. It is nil if the event has no page token.
         case position(Int?)
 
         package var text: String {
@@ -95,13 +97,13 @@ package struct LedgerReport: Sendable, Hashable {
 
     package struct Row: Sendable, Hashable {
         package var key: Key
-        /// Of the second grouping.
+        /// The key of the second grouping.
         package var second: Key?
-        /// Events of each kind that counted; by verdict those that have it.
+        /// The number of counted events of each kind. In reports by verdict, the number of events with the verdict.
         package var counts: [LedgerEvent.Kind: Int]
-        /// Different viewers whose impressions counted, estimated (``UniqueViewersSketch``); nil where that was not asked for.
+        /// The estimated number of unique viewers with counted impressions (``UniqueViewersSketch``), or nil if the query does not include it.
         package var viewers: Int?
-        /// Of a campaign that there is, how far it has come by now; nil where that was not asked for.
+        /// The current delivery progress of an existing campaign, or nil if the query does not include it.
         package var campaign: CampaignStatistics?
 
         package init(key: Key, second: Key? = nil, counts: [LedgerEvent.Kind: Int], viewers: Int? = nil) {
@@ -113,24 +115,24 @@ package struct LedgerReport: Sendable, Hashable {
 
         package var keys: [Key] { [key] + [second].compactMap { $0 } }
 
-        /// Clicks per impression; nil without impressions.
+        /// The clicks per impression, or nil without impressions.
         package var clickThroughRate: Double? {
             guard let impressions = counts[.impression], impressions > 0 else { return nil }
             return Double(counts[.click] ?? 0) / Double(impressions)
         }
     }
 
-    /// Rows of one report at the most.
+    /// The maximum number of rows of a report.
     package static let rowLimit = 100_000
 
-    /// A report would have more rows than ``rowLimit``.
+    /// An error for a report with more rows than ``rowLimit``.
     package struct TooManyRowsError: Error, Sendable, Hashable {
         package init() {}
 
         package static let advice = "The report would have more than \(rowLimit) rows: ask for fewer days, or by one grouping."
     }
 
-    /// Days, hours and positions ascending; ads and names by their bytes; verdicts in the order of their declaration.
+    /// The rows: days, hours and positions ascending, ads and names in byte order, verdicts in declaration order.
     package var rows: [Row]
 
     package init(rows: [Row]) {
@@ -139,15 +141,15 @@ package struct LedgerReport: Sendable, Hashable {
 }
 
 extension LedgerReport.Grouping {
-    /// Whether it is about what does not count, too.
+    /// True if the report includes events that do not count.
     package var isOfVerdicts: Bool { self == .verdict || self == .reason }
 
-    /// Whether there are totals that events write themselves.
+    /// True if events update the totals of the grouping at commit.
     package var hasOwnTotals: Bool { self == .day || self == .ad || isOfVerdicts }
 }
 
 extension LedgerReport {
-    /// The rows by verdict or by reason, of those by what the ledger has kept.
+    /// Returns the rows by verdict or by reason, merged from the rows that the ledger stores.
     package static func judged(_ rows: [Row], by grouping: Grouping) -> [Row] {
         var counts: [Verdict: [LedgerEvent.Kind: Int]] = [:]
         for row in rows {
@@ -157,9 +159,9 @@ extension LedgerReport {
         return Verdict.allCases.compactMap { verdict in counts[verdict].map { Row(key: .verdict(verdict), counts: $0) } }
     }
 
-    /// As a table of texts, the names of the columns first.
+    /// Returns the report as a table of texts with a header row.
     package func table(of question: Query) -> [[String]] {
-        // How far something was played has columns where anything was.
+        // The table has the columns of playback events that occur in the report.
         let played = CommandKey.playback.map(\.occurrence).filter { kind in rows.contains { $0.counts[kind] != nil } }
         let counted = LedgerEvent.Kind.allCases + played + ownKinds(question)
         let viewers = question.countsViewers
@@ -173,21 +175,21 @@ extension LedgerReport {
             }
     }
 
-    /// Slots of one's own that have a column: those that were given a choice.
+    /// Returns the custom slots with a column: the slots with choices in their input.
     private func ownKinds(_ question: Query) -> [LedgerEvent.Kind] {
         guard question.by == .choice else { return [] }
         let usual = Set(LedgerEvent.Kind.allCases + CommandKey.playback.map(\.occurrence))
         return Set(rows.flatMap { $0.counts.keys }).subtracting(usual).sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// Adds a count to a report by choice; those of one row follow one another.
+    /// Adds a count to a report by choice. The counts of one row must be added consecutively.
     ///
-    /// - Parameter day: nil if days are no grouping.
+    /// - Parameter day: the day, or nil if the report is not grouped by day.
     /// - Throws: ``TooManyRowsError``.
     package mutating func add(_ count: Int, of kind: LedgerEvent.Kind, with choice: EventInput.Choice, on day: Int?) throws {
         let row = Row(key: .name("\(choice.field)=\(choice.value)"), second: day.map { .day($0) }, counts: [:])
         let isSame = rows.last.map { last in
-            // Texts that Swift takes for equal are two.
+            // Texts are compared as bytes, because Swift strings that differ in bytes can be equal.
             zip(last.keys, row.keys).allSatisfy { ByteString($0.text) == ByteString($1.text) }
         }
         if isSame != true {
@@ -197,36 +199,36 @@ extension LedgerReport {
         rows[rows.count - 1].counts[kind] = count
     }
 
-    /// Columns that hold texts; all others hold numbers, or nothing.
+    /// Returns true if a column contains texts. All other columns contain numbers or are empty.
     package static func hasTexts(_ column: String) -> Bool {
         Grouping(rawValue: column) != nil || column == "unit"
     }
 
-    /// Adds how far campaigns have come, by their ids.
+    /// Adds the delivery progress of campaigns, keyed by campaign id.
     package mutating func add(_ figures: [String: CampaignStatistics]) {
         for index in rows.indices {
             if case .name(let id) = rows[index].key { rows[index].campaign = figures[id] }
         }
     }
 
-    /// The same as CSV (RFC 4180).
+    /// Returns the report as CSV (RFC 4180).
     package func csv(of question: Query) -> String {
         Self.csv(table(of: question))
     }
 
-    /// A table as CSV (RFC 4180).
+    /// Returns a table as CSV (RFC 4180).
     package static func csv(_ table: [[String]]) -> String {
         table.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
     }
 
-    /// A text that a spreadsheet would take for a formula begins with an apostrophe: names come from whoever pays.
+    /// Quotes a text. An apostrophe is prefixed to a text that a spreadsheet would evaluate as a formula, because names come from advertisers.
     private static func quoted(_ text: String) -> String {
         let text = text.utf8.first.map { "=+-@\t\r\n".utf8.contains($0) } ?? false ? "'" + text : text
         guard text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
 
-    /// Four decimals are as many as a rate has meaning in.
+    /// Returns a rate with four decimals, which is the meaningful precision.
     package static func rounded(_ rate: Double) -> String {
         let parts = Int((rate * 10_000).rounded())
         let fraction = String(parts % 10_000)
@@ -235,10 +237,10 @@ extension LedgerReport {
 }
 
 extension CampaignStatistics {
-    /// As reports call them, in a table and as members.
+    /// The names of the values in reports, both as table columns and as JSON members.
     package static let columns = ["unit", "total", "daily", "delivered", "deliveredToday", "due", "dueToday", "pace"]
 
-    /// In the order of the columns, empty where there is nothing to tell.
+    /// The values in the order of the columns. A missing value is an empty text.
     package var texts: [String] {
         func text(_ number: (some BinaryInteger)?) -> String { number.map { "\($0)" } ?? "" }
         return [unit?.rawValue ?? "", text(total), text(daily), text(delivered), text(deliveredToday), text(due), text(dueToday)]

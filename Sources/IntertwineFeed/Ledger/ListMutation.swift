@@ -1,4 +1,4 @@
-/// A list that a viewer keeps: saved cells, dismissed cells, those that are selected, or one that a custom command brings.
+/// A list of a viewer: saved, dismissed or selected cells, or a list of a custom command.
 public struct ViewerList: Sendable, Hashable, RawRepresentable {
     public var rawValue: String
 
@@ -8,28 +8,28 @@ public struct ViewerList: Sendable, Hashable, RawRepresentable {
 
     public static let dismissed = ViewerList(rawValue: "dismissed")
     public static let saved = ViewerList(rawValue: "saved")
-    /// A selection puts a cell on it, and a deselection takes it off.
+    /// The list of selected cells. A selection adds a cell and a deselection removes it.
     public static let selected = ViewerList(rawValue: "selected")
 }
 
 /// A change of a viewer's list.
 ///
-/// Performances put a cell on a list and take it off again, and each of them can be taken back: any sequence of performances and undo ends
-/// as if only those that were not undone had run, in their order. So undoing the second of two saves leaves the cell saved, and undoing a
-/// removal brings the cell back to its place.
+/// Performances add a cell to a list and remove it, and each performance can be undone. Any sequence of performances and undos ends as if
+/// only the performances that were not undone had run, in their order. Undoing the second of two saves therefore leaves the cell saved, and
+/// undoing a removal returns the cell to its position.
 public enum ListMutation: Sendable, Hashable {
-    /// A performance puts the cell on the list.
+    /// A performance adds the cell to the list.
     case add(list: ViewerList, viewer: String, cell: String, performance: String, at: Int64)
-    /// A performance takes the cell off the list, whatever put it there and however long ago. Does nothing where it is not there.
+    /// A performance removes the cell from the list, regardless of how and when it was added. It has no effect if the cell is not on the list.
     case remove(list: ViewerList, viewer: String, cell: String, performance: String, at: Int64)
-    /// A performance, of either sort, is undone.
+    /// A performance that added or removed the cell is undone.
     case revert(list: ViewerList, viewer: String, cell: String, performance: String)
 }
 
 /// A cell on a viewer's list.
 public struct ListEntry: Sendable, Hashable {
     public var cell: String
-    /// Where it stands on the list; ``Ledger/cells(on:of:after:limit:)`` goes on after it.
+    /// The position on the list, after which ``Ledger/cells(on:of:after:limit:)`` continues.
     public var entryID: Int64
 
     public init(cell: String, entryID: Int64) {

@@ -1,8 +1,9 @@
-/// What reports are made of: events that count, added up by what tells them apart, in a few combinations of that.
+/// The totals from which reports are created: the sums of counted events for several combinations of dimensions.
 ///
-/// Any two groupings are answered by one of the combinations. All of them at once would have nearly as many totals as there are events.
+/// For any two groupings, one combination answers the report. A single combination of all dimensions would have nearly as many totals as
+/// there are events.
 package struct ReportTotals: Sendable {
-    /// What the totals of a combination are told apart by, besides the kind of event.
+    /// The dimensions of a combination of totals, in addition to the event kind.
     package enum Dimensions: Int64, Sendable, Hashable, CaseIterable {
         case ads = 1
         case adsByHour = 2
@@ -12,7 +13,7 @@ package struct ReportTotals: Sendable {
         case positionsByHour = 6
         case positionsByPlacement = 7
 
-        /// Whether times are hours, and not days.
+        /// True if the time unit is hours, false if it is days.
         package var isHourly: Bool {
             switch self {
             case .adsByHour, .placementsByHour, .positionsByHour: true
@@ -20,13 +21,13 @@ package struct ReportTotals: Sendable {
             }
         }
 
-        /// Events that are no advertisement's are in the others.
+        /// True if the combination excludes events of cells that are not ads. The other combinations contain them.
         fileprivate var isOfAdvertisements: Bool { self == .adsByPlacement || self == .adsByPosition }
         fileprivate var hasAds: Bool { self == .ads || self == .adsByHour || isOfAdvertisements }
         fileprivate var hasPlacements: Bool { self == .adsByPlacement || self == .placementsByHour || self == .positionsByPlacement }
         fileprivate var hasPositions: Bool { self == .adsByPosition || self == .positionsByHour || self == .positionsByPlacement }
 
-        /// The one that a report reads.
+        /// Selects the combination that a report reads.
         package init(of groupings: [LedgerReport.Grouping]) {
             let isHourly = groupings.contains(.hour)
             let isOfAdvertisements = groupings.contains(where: \.isOfAdvertisements)
@@ -42,36 +43,36 @@ package struct ReportTotals: Sendable {
         }
     }
 
-    /// An advertisement as reports tell it apart.
+    /// The attributes by which reports distinguish ads.
     package struct Ad: Sendable, Hashable {
         package var cell: ByteString
-        /// Empty for none, as is what follows.
+        /// The campaign. Empty means none, also in the following properties.
         package var campaign: ByteString
         package var creative: ByteString
         package var advertiser: ByteString
     }
 
     package struct PlacementKey: Sendable, Hashable {
-        /// Empty where no page's token tells.
+        /// The feed, or empty if the event has no page token.
         package var feed: ByteString
         package var section: ByteString
-        /// -1 where no page's token tells, and where the combination has none.
+        /// The position, or -1 if the event has no page token or the combination has no positions.
         package var position: Int64
     }
 
     package struct Total: Sendable, Hashable {
         package var combination: Dimensions
-        /// Days or hours since 1970-01-01 UTC.
+        /// The days or hours since 1970-01-01 UTC.
         package var time: Int64
-        /// Among ``ads`` from 1; 0 for what is no advertisement, and where the combination has none.
+        /// The number of the ad in ``ads``, from 1. It is 0 for other cells and if the combination has no ads.
         package var ad: Int
-        /// Among ``places`` from 1; 0 where the combination has none.
+        /// The number of the placement, from 1. It is 0 if the combination has no placements.
         package var placement: Int
-        /// Among ``kinds``.
+        /// The number of the event kind in ``kinds``.
         package var kind: Int
     }
 
-    /// Something numbered in the order in which it came.
+    /// A column that numbers distinct values in order of first appearance (dictionary encoding).
     package struct DictionaryColumn<Value: Hashable & Sendable>: Sendable {
         package private(set) var values: [Value] = []
         private var numbers: [Value: Int] = [:]
@@ -91,9 +92,11 @@ package struct ReportTotals: Sendable {
 
     package init() {}
 
+    /// Adds an event to the totals.
+    ///
     /// - Parameters:
-    ///   - event: one that counts.
-    ///   - count: how many there are of which totals tell the same.
+    ///   - event: a counted event.
+    ///   - count: the number of events with these dimensions.
     package mutating func add(_ event: LedgerEvent, count: Int64 = 1) {
         let ad = event.creative.map { creative in
             ads.number(
@@ -122,14 +125,14 @@ package struct ReportTotals: Sendable {
     }
 }
 
-/// Who saw what, day by day, as sketches: by each thing that a report is by.
+/// The unique viewers of each day as sketches, one for each key of each grouping.
 package struct ReportViewers: Sendable {
     package struct Subject: Sendable, Hashable {
-        /// A grouping's name.
+        /// The name of a grouping.
         package var grouping: String
-        /// The key's text; for hours that of the day, from 0.
+        /// The text of the key. For hours, it is the hour of the day, from 0.
         package var key: ByteString
-        /// Days since 1970-01-01 UTC.
+        /// The day since 1970-01-01 UTC.
         package var day: Int64
     }
 
@@ -137,7 +140,9 @@ package struct ReportViewers: Sendable {
 
     package init() {}
 
-    /// - Parameter event: one that counts.
+    /// Adds the viewer of an event.
+    ///
+    /// - Parameter event: a counted event.
     package mutating func add(_ event: LedgerEvent) {
         guard event.kind == .impression, let viewer = event.viewer, event.at >= 0 else { return }
         let day = event.at / 86_400_000
@@ -156,7 +161,7 @@ package struct ReportViewers: Sendable {
         note(.advertiser, creative.advertiser ?? "")
     }
 
-    /// The subject of a row, and the days that it is about.
+    /// Returns the key of a row and the days that the row covers.
     package static func subject(_ row: LedgerReport.Row, of question: LedgerReport.Query) -> (key: String, days: ClosedRange<Int64>) {
         var key = ""
         var days = Int64(question.days.lowerBound)...Int64(question.days.upperBound)

@@ -1,37 +1,39 @@
-/// The time that is known to have passed. By it is decided what is old enough to be removed.
+/// A clock that advances only with confirmed time. It decides which events are old enough to be removed.
 ///
-/// A clock that is set ahead by mistake, by a time server or after a machine was restored, must not remove what a right one keeps. So this
-/// time follows the clock where that has gone on no more than ``slack`` beyond what was seen to pass. A leap beyond that is believed once
-/// the clock has stood ahead for ``proof``; until then this time goes on by itself. A clock that goes back is believed at once: nothing is
-/// removed too early by that.
+/// A system clock that is wrongly set ahead, by a time server or after a machine was restored, must not cause the removal of events. The
+/// retention clock follows the system clock if that is at most ``maxForwardJump`` ahead of the time that was observed to pass. A longer jump
+/// is accepted after the system clock has been ahead for ``jumpConfirmation``; until then the retention clock advances with elapsed time. A
+/// system clock that moves back is accepted at once, because no event is removed too early by that.
 package struct RetentionClock: Sendable, Hashable {
-    /// Milliseconds that the clock may leap ahead: a service that was stopped over night goes on as it was. A day.
+    /// The longest forward jump that is accepted at once, in milliseconds: one day. It covers a service that was stopped overnight.
     package static let maxForwardJump: Int64 = 86_400_000
-    /// Milliseconds of running that a longer leap has to last. Seven days.
+    /// The running time for which a longer jump must persist, in milliseconds: seven days.
     package static let jumpConfirmation: Int64 = 7 * 86_400_000
 
-    /// The moment that has certainly come, in milliseconds since 1970-01-01 UTC.
+    /// The confirmed time in milliseconds since 1970-01-01 UTC.
     package private(set) var now: Int64
-    /// What the clock said last.
+    /// The last value of the system clock.
     package private(set) var clock: Int64
-    /// For how many milliseconds of running the clock has stood ahead; nil where it does not.
+    /// The running time in milliseconds for which the system clock has been ahead, or nil if it is not ahead.
     package private(set) var unconfirmed: Int64?
 
-    /// - Parameter clock: what it said when `reached` was found.
+    /// - Parameter clock: the value of the system clock when `now` was determined.
     package init(now: Int64, clock: Int64, unconfirmed: Int64? = nil) {
         self.now = now
         self.clock = clock
         self.unconfirmed = unconfirmed
     }
 
-    /// How far the clock stands ahead, in milliseconds.
+    /// The milliseconds by which the system clock is ahead.
     package var lead: Int64 { clock.subtractingReportingOverflow(now).partialValue }
 
+    /// Advances the clock.
+    ///
     /// - Parameters:
-    ///   - clock: what it says now, in milliseconds since 1970-01-01 UTC.
-    ///   - elapsed: what a watch that nobody sets has shown since the call before; zero where there was none since the start.
+    ///   - clock: the current system time in milliseconds since 1970-01-01 UTC.
+    ///   - elapsed: the time since the previous call, measured by a monotonic clock; zero for the first call after the start.
     package mutating func advance(to clock: Int64, after elapsed: Duration) {
-        // Several processes may tell the same hour.
+        // Several processes may report one hour, so the elapsed time is limited to the advance of the system clock.
         let told = max(0, clock.subtractingReportingOverflow(self.clock).partialValue)
         let passed = min(Int64(clamping: elapsed.components.seconds).multipliedReportingOverflow(by: 1_000).partialValue, told)
         self.clock = clock

@@ -1,18 +1,20 @@
 internal import Glibc
 
-/// Estimates how many different viewers there were, by HyperLogLog: 16,384 registers, each of which keeps the longest run of zeros that a hash
-/// brought to it. It holds no name, and sketches are merged by the greater of two registers: those of days add up, and nobody counts twice.
+/// A HyperLogLog sketch that estimates the number of unique viewers.
+///
+/// It has 16,384 registers; each stores the longest run of zeros of the hashes assigned to it. The sketch contains no names. Sketches are merged
+/// by the maximum of each register, so the sketches of several days count each viewer once.
 package struct UniqueViewersSketch: Sendable, Hashable {
     private static let bits = 14
     private static let registers = 1 << bits
-    /// The standard error of an estimate: 1.04 / √16,384. Two of three estimates are that close.
+    /// The standard error of an estimate: 1.04 / √16,384. About two thirds of the estimates are within this error.
     package static let error = 0.008_125
-    /// With more registers in use, all of them take less.
+    /// The number of used registers above which the dense form needs less memory.
     private static let fewest = 4_096
 
-    /// Few registers, by their number.
+    /// The sparse form: the used registers by number.
     private var few: [UInt16: UInt8] = [:]
-    /// All of them; empty where there are few.
+    /// The dense form: all registers. The array is empty while the sparse form is used.
     private var all: [UInt8] = []
 
     package init() {}
@@ -52,22 +54,22 @@ package struct UniqueViewersSketch: Sendable, Hashable {
             sum += Double(sign: .plus, exponent: -Int(rank), significand: 1)
         }
         let raw = 0.7213 / (1 + 1.079 / count) * count * count / sum
-        // Of few viewers, the registers that nobody came to tell more.
+        // Small numbers are estimated from the number of empty registers (linear counting).
         let estimate = raw <= 2.5 * count && empty > 0 ? count * log(count / Double(empty)) : raw
         return Int(estimate.rounded())
     }
 }
 
-// MARK: As it is kept
+// MARK: Serialization
 
 extension UniqueViewersSketch {
-    /// Three bytes for each register in use, or one for each of all.
+    /// The serialized sketch: three bytes for each used register, or one byte for each of all registers.
     package var bytes: [UInt8] {
         guard all.isEmpty else { return all }
         return few.sorted { $0.key < $1.key }.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0), $1] }
     }
 
-    /// Nil where the bytes are no sketch.
+    /// Returns nil if the bytes are not a valid sketch.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count != Self.registers else {
             all = bytes
