@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 
 extension CommandResult {
-    /// The performance as clients get it: JSON, UTF-8.
+    /// Returns the result as the JSON (UTF-8) that clients receive.
     package func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         if let selection {
@@ -39,7 +39,7 @@ extension CommandResult {
 }
 
 extension StepResult {
-    /// What was taken back, as clients get it: JSON, UTF-8.
+    /// Returns the undone steps as the JSON (UTF-8) that clients receive.
     package static func json(_ steps: [StepResult]) -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
         writer.raw(#"{"commands":"#)

@@ -1,5 +1,5 @@
 extension FeedChanges {
-    /// The changes as clients get them: JSON, UTF-8.
+    /// Returns the changes as the JSON (UTF-8) that clients receive.
     package func json() -> [UInt8] {
         switch self {
         case .reload:
@@ -46,7 +46,7 @@ extension JSONWriter {
         let sections = changed.pages.compactMap(\.sections)
         if !sections.isEmpty {
             raw(#","sections":["#)
-            // Pages meet in the middle of a section: it is named once.
+            // Adjacent pages can share a section, which is written once.
             var last: String?
             for section in sections.joined() where section != last {
                 if last != nil { raw(",") }
@@ -69,7 +69,9 @@ extension JSONWriter {
         write(Int64(value))
     }
 
-    /// - Parameter body: writes an object but for the brace that closes it.
+    /// Writes the elements of a list as JSON objects.
+    ///
+    /// - Parameter body: writes an object without its closing brace.
     private mutating func write<Element>(_ list: [Element], _ body: (inout JSONWriter, Element) -> Void) {
         raw("[")
         for (index, element) in list.enumerated() {

@@ -1,15 +1,16 @@
 internal import Crypto
 
 extension FeedPage {
-    /// The page as clients get it: JSON, UTF-8.
+    /// Returns the page as the JSON (UTF-8) that clients receive.
     public func json() -> [UInt8] { encoded().json }
 
-    /// The page as clients get it, with a digest that no other JSON has: of the digests of its cells, what
-    /// fills their gaps, and the rest.
+    /// Returns the page as JSON, with a digest that is unique for the JSON.
+    ///
+    /// The digest covers the digests of the rendered cells, the values of their token ranges, and the rest of the JSON.
     public func encoded() -> (json: [UInt8], digest: InlineArray<12, UInt8>) {
         var writer = JSONWriter(capacity: entries.indices.reduce(1_024) { $0 + entries[$1].size + 1 })
         writer.raw(#"{"items":["#)
-        // By index, here and below: an entry taken out of the array is copied, with all that it refers to counted in and out.
+        // The loops use indices: iterating over the entries would copy each entry and retain and release its references.
         for index in entries.indices {
             if index > 0 { writer.raw(",") }
             entries[index].write(to: &writer)
@@ -39,8 +40,8 @@ extension FeedPage {
         return (writer.bytes, digest)
     }
 
-    /// What was left out because the client cannot show it: how many items of each kind, for want of which cells, or of which types of bindings
-    /// and actions.
+    /// Writes the items that were omitted because the client does not support them: the number of items of each kind, and the missing cells,
+    /// binding types or action types.
     private func writeOmitted(to writer: inout JSONWriter) {
         var groups: [(kind: String, identifiers: [String], types: [String], count: Int)] = []
         for omission in omissions {
@@ -73,7 +74,7 @@ extension FeedPage {
         if !groups.isEmpty { writer.raw("]") }
     }
 
-    /// What is hashed in place of the cells stands behind the JSON for a moment, so that it takes no memory of its own.
+    /// Returns the digest of the page. The bytes that represent the cells are temporarily appended to the JSON, which avoids an allocation.
     private func hashed(_ json: inout [UInt8], behind rest: Int) -> InlineArray<12, UInt8> {
         let end = json.count
         for index in entries.indices { entries[index].writeDigest(to: &json) }
@@ -84,7 +85,7 @@ extension FeedPage {
         return hash.finalize().withUnsafeBytes { digest in InlineArray { digest[$0] } }
     }
 
-    /// The value of the `Link` field (RFC 8288), or nil on the only page.
+    /// The value of the `Link` header field (RFC 8288), or nil if there is only one page.
     public var link: String? {
         guard next != nil || previous != nil else { return nil }
         var link = ""

@@ -1,8 +1,13 @@
 internal import IntertwinePrimitives
 
-/// The fields of one item, read by name and checked; every error names its field.
+/// The fields of one item, read by name and validated. Every error contains the name of its field.
 ///
-/// Fields that nobody asks for are ignored. A field that is asked for and occurs twice is an error, whichever value was meant.
+/// Fields that are not read are ignored. A field that is read and occurs twice is an error, because the intended value is unknown.
+///
+/// ```swift
+/// let fields = ItemFields(object)
+/// let title = try fields.optionalText("title", limit: 200)
+/// ```
 public struct ItemFields: Sendable {
     public let object: JSONObject
 
@@ -18,7 +23,7 @@ public struct ItemFields: Sendable {
         }
     }
 
-    /// The value of a field; nil where it is missing or null.
+    /// Returns the value of a field, or nil if the field is missing or null.
     public func token(_ field: String) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, field) {
@@ -28,7 +33,7 @@ public struct ItemFields: Sendable {
         return found?.kind == .null ? nil : found
     }
 
-    /// A string of 1 to `limit` bytes without NUL, or nil where the field is missing or null.
+    /// Returns a string of 1 to `limit` bytes without NUL, or nil if the field is missing or null.
     public func optionalText(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         try token(field).map { token throws(ItemError) in try text(field, token, limit: limit) }
     }
@@ -47,11 +52,10 @@ public struct ItemFields: Sendable {
         return text
     }
 
-    /// Bytes of a text that stands for a picture.
+    /// The maximum length of the alternative text of an image, in bytes.
     static let alternativeLimit = 2_000
 
-    /// What is told of a picture to those who do not see it, or nil where the field is missing or null. It may be empty: the picture only
-    /// adorns.
+    /// Returns the alternative text of an image, or nil if the field is missing or null. The text may be empty for a decorative image.
     func optionalAlternative(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try token(field) else { return nil }
         if token.kind == .string, token.range.isEmpty { return [] }
@@ -62,7 +66,7 @@ public struct ItemFields: Sendable {
         try optionalAlternative(field).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// An absolute http or https URL, or nil where the field is missing or null.
+    /// Returns an absolute http or https URL, or nil if the field is missing or null.
     public func optionalURL(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let url = try optionalText(field, limit: ItemURL.limit) else { return nil }
         if let fault = ItemURL.error(in: url) {
@@ -76,7 +80,9 @@ public struct ItemFields: Sendable {
         return url
     }
 
-    /// An id: a string, or a whole number, which is kept in its decimal form, so that `1`, `1.0` and `"1"` are the same.
+    /// Returns an id, or nil if the field is missing or null.
+    ///
+    /// An id is a string or a whole number. A number is stored in decimal form, so `1`, `1.0` and `"1"` are equal.
     public func optionalIdentifier(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let token = try token(field), token.kind == .number else {
             guard let text = try optionalText(field, limit: limit) else { return nil }
@@ -94,26 +100,26 @@ public struct ItemFields: Sendable {
         return digits.elementsEqual("-0".utf8) ? digits.dropFirst() : digits
     }
 
-    /// A text that is to be an id: whoever answers requests refuses paths with control characters in them, escaped or not.
+    /// Validates a text as an id. Why: servers reject paths that contain control characters, escaped or not.
     static func identifier(_ text: ArraySlice<UInt8>, in field: String) throws(ItemError) -> ArraySlice<UInt8> {
         guard !text.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw ItemError(field: field, reason: "contains a control character, which an id must not have")
         }
-        // Clients and proxies resolve such segments of paths before they send them.
+        // Clients and proxies resolve these path segments before they send a request.
         guard !text.elementsEqual(".".utf8), !text.elementsEqual("..".utf8) else {
             throw ItemError(field: field, reason: "must not be '.' or '..', which no path can name")
         }
         return text
     }
 
-    /// One of the values that a field may have.
+    /// Returns a value of an enumeration.
     public func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, of type: Choice.Type) throws(ItemError) -> Choice {
         let token = try choiceToken(field)
         for choice in type.allCases where object.matches(token, choice.rawValue) { return choice }
         throw unknownChoice(field, token, among: type.allCases.map { $0.rawValue })
     }
 
-    /// The same where the values are not known before the service starts.
+    /// Returns one of the allowed values, which are known only at run time.
     public func choice(_ field: String, among allowed: some Collection<String>) throws(ItemError) -> String {
         let token = try choiceToken(field)
         for choice in allowed where object.matches(token, choice) { return choice }
@@ -133,11 +139,11 @@ public struct ItemFields: Sendable {
     }
 }
 
-/// Why one JSON object is no item: the field, where one is to blame, and the reason, for whoever wrote it.
+/// The reason why a JSON object is not a valid item, and the field that causes it, if any. The message is for the author of the item.
 public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
     public var field: String?
     public var reason: String
-    /// Where reading the bytes stopped, if they are no JSON at all.
+    /// The offset at which parsing stopped if the bytes are not valid JSON.
     public var offset: Int?
 
     public init(field: String? = nil, reason: String, offset: Int? = nil) {
@@ -154,12 +160,12 @@ public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
         if let field { "\(field): \(reason)" } else { reason }
     }
 
-    /// A value as a message may show it: shortened, and without anything that a terminal or a log would take for a command.
+    /// Returns a value in quotes for a message, shortened and without characters that a terminal or a log could interpret.
     static func quoted(_ characters: ArraySlice<UInt8>) -> String {
         "\"\(shown(characters))\""
     }
 
-    /// The same without quotes.
+    /// Returns a value for a message without quotes, shortened and without characters that a terminal or a log could interpret.
     public static func shown(_ characters: some Collection<UInt8>) -> String {
         let limit = 40
         var text = ""
@@ -175,7 +181,7 @@ public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Writes the body of an item: a JSON object of strings, numbers and booleans, in the order in which the kind names them.
+/// A writer for the body of an item: a JSON object of strings, numbers and booleans in the order of the kind's declaration.
 public struct ItemBody {
     private var bytes: [UInt8] = []
 
@@ -183,14 +189,14 @@ public struct ItemBody {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Appends a field, or nothing where it has no value.
+    /// Appends a string field, or nothing if it has no value.
     public mutating func append(_ field: String, _ characters: ArraySlice<UInt8>?) {
         guard let characters else { return }
         begin(field)
         bytes.append(jsonString: characters)
     }
 
-    /// The same for a number or a boolean, which is JSON as it stands.
+    /// Appends a number or boolean field, whose value is valid JSON already, or nothing if it has no value.
     mutating func append(_ field: String, literal: ArraySlice<UInt8>?) {
         guard let literal else { return }
         begin(field)

@@ -1,21 +1,21 @@
-/// Why a file is no list of items at all, and what to do about it. No item of it can be taken, whatever is done about bad ones.
+/// The reason why a file is not a list of items, with a remedy. No item of the file is imported, regardless of the policy for invalid items.
 public enum ItemFileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// By a program of that name.
+    /// The file is compressed by the named program.
     case compressed(String)
     case html
     case xml
     case csv
     case utf16
     case utf32
-    /// No text at all.
+    /// The file is not text.
     case binary
-    /// One JSON object, with a list in the member of that name, or in a member of that member, and so on.
+    /// The file is one JSON object that contains a list at the path of member names.
     case wrapped(members: [String])
-    /// A JSON object that goes on behind its line.
+    /// The file is a JSON object that spans several lines.
     case spread
-    /// What began as gzip does not go on as it.
+    /// The file begins as gzip, and its later data is corrupt.
     case brokenGzip(String)
-    /// More bytes, decompressed, than were allowed.
+    /// The decompressed file exceeds the limit, in bytes.
     case tooLong(limit: Int)
 
     public var description: String {
@@ -48,17 +48,19 @@ public enum ItemFileError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ItemFileError {
-    /// Bytes that ``init(opening:isAtEnd:)`` may want to see.
+    /// The maximum number of bytes that ``opening(_:isAtEnd:)`` inspects.
     private static let openingLength = 4_096
 
-    /// What the first bytes of a file show it to be.
+    /// The file format detected from the first bytes of a file.
     enum Opening: Hashable {
         case items
         case needsBytes
         case error(ItemFileError)
     }
 
-    /// - Parameter bytes: from the first one on, behind a UTF-8 byte order mark.
+    /// Detects the format of a file from its first bytes.
+    ///
+    /// - Parameter bytes: the bytes from the start of the file, after a UTF-8 byte order mark.
     static func opening(_ bytes: ArraySlice<UInt8>, isAtEnd: Bool) -> Opening {
         guard bytes.count >= 6 || isAtEnd else { return .needsBytes }
         let magic: [([UInt8], ItemFileError)] = [
@@ -68,7 +70,7 @@ extension ItemFileError {
         ]
         if bytes.starts(with: [0xFF, 0xFE, 0, 0]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) { return .error(.utf32) }
         if let (_, fault) = magic.first(where: { bytes.starts(with: $0.0) }) { return .error(fault) }
-        // The first character of JSON is ASCII: half of it is nothing in UTF-16.
+        // The first character of JSON is ASCII, so one of its two bytes in UTF-16 is zero.
         if bytes.count > 1, bytes.prefix(2).count(where: { $0 == 0 }) == 1 { return .error(.utf16) }
         guard let start = bytes.firstIndex(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return isAtEnd ? .items : .needsBytes }
         switch bytes[start] {
@@ -87,24 +89,24 @@ extension ItemFileError {
             let isPage = text.hasPrefix("<!doctype html") || text.hasPrefix("<html") || text.hasPrefix("<head") || text.hasPrefix("<body")
             return .error(isPage ? .html : .xml)
         }
-        // A broken line of NDJSON may hold commas too; a heading holds no braces.
+        // An invalid line of NDJSON may contain commas too; a CSV header contains no braces.
         let isTable = text.contains { ",;\t".contains($0) } && !text.contains { "{}[]".contains($0) }
         return isTable && text.first.map { $0.isLetter || $0.isNumber || $0 == "\"" || $0 == "_" } == true ? .error(.csv) : .items
     }
 
-    /// What an object shows itself to be that is no line of NDJSON.
+    /// The detected structure of an object that is not a line of NDJSON.
     enum Shape: Hashable {
         case error(ItemFileError)
         case needsBytes
         case unknown
     }
 
-    /// The shape of the object that begins at `offset`; it is no item, or does not end on its line.
+    /// Returns the structure of the object that begins at `offset`. The object is not an item, or it does not end on its line.
     static func shape(of bytes: [UInt8], at offset: Int) -> Shape {
         let span = bytes.span
         var scanner = JSONScanner(at: offset + 1)
         var isItem = false
-        // Further inside there may be one in an item, too: what follows tells.
+        // A nested list may also be part of an item, so the following members decide.
         var list: [String]?
         do throws(JSONError) {
             while true {
@@ -133,7 +135,9 @@ extension ItemFileError {
         return bytes[offset..<scanner.position].contains(0x0A) ? .error(.spread) : .unknown
     }
 
-    /// The members that lead from a value to a list of objects: none where it is one, nil where it is neither that nor begins with it.
+    /// Returns the path of member names from a value to a list of objects: empty if the value is the list itself, nil if there is no such list.
+    ///
+    /// Only the first member of each nested object is inspected.
     private static func list(of bytes: [UInt8], at offset: Int, depth: Int = 0) throws(JSONError) -> [String]? {
         let span = bytes.span
         var scanner = JSONScanner(at: offset + 1)

@@ -1,30 +1,31 @@
-/// Reads items from a JSON array or from NDJSON, whichever the bytes turn out to be, as they arrive.
+/// An incremental parser for items in a JSON array or in NDJSON. It detects the format from the bytes.
 ///
-/// Pure: bytes go in by ``append(_:)`` and ``end()``, items and faults come out by ``next()``. It holds one piece of the file and at most
-/// one item of up to ``itemLimit`` bytes, however large the file, and goes on behind a bad item with the next good one.
+/// The parser performs no I/O: bytes are passed to ``append(_:)`` and ``end()``, and ``next()`` returns items and errors. Regardless of the
+/// file size, it buffers one chunk of the file and at most one item of up to ``itemLimit`` bytes. After an invalid item, it continues with the
+/// next valid item.
 package struct ItemReader: Sendable {
-    /// Bytes of one item in the file. A longer one is a bad item, whose bytes are let go as they come.
+    /// The maximum size of one item in the file, in bytes. A longer item is invalid, and its bytes are discarded as they arrive.
     package static let itemLimit = 1 << 20
 
     package enum Outcome: Sendable, Hashable {
         case item(ValidatedItem)
         case bad(InvalidItem)
-        /// The file is no list of items: nothing more comes out.
+        /// The file is not a list of items. No further outcome follows.
         case unreadable(ItemFileError)
-        /// All that has arrived is read: append more, or say that it was the end.
+        /// All appended bytes are consumed. The caller must append more bytes or call ``end()``.
         case needsBytes
         case finished
     }
 
     private enum State: Sendable, Equatable {
-        /// Nothing but whitespace so far.
+        /// Only whitespace was read.
         case start
-        /// Between two lines of NDJSON, or inside one that is too long and skipped to its end.
+        /// Between two lines of NDJSON, or inside an oversized line that is skipped.
         case lines(skipping: Bool)
-        /// In an array: where an item may begin, or where a comma or the end must follow.
+        /// Before an item of an array. After the first item, the end of the array is not valid here.
         case arrayItem(isFirst: Bool)
         case arraySeparator
-        /// Inside a bad item of an array, on the way to the next one.
+        /// Inside an invalid item of an array, while searching for the next item.
         case resynchronising(ItemResynchroniser)
         case afterArray
         case finished
@@ -32,21 +33,21 @@ package struct ItemReader: Sendable {
 
     private let kinds: ItemKinds
     private var buffer: [UInt8] = []
-    /// The first byte of the buffer that is not read yet.
+    /// The index of the first unread byte of the buffer.
     private var position = 0
-    /// Bytes of the file before the buffer.
+    /// The number of bytes of the file before the buffer.
     private var consumed = 0
     private var isAtEnd = false
     private var state = State.start
     private var isFirstByte = true
-    /// Whether what is read may be the whole of a file that is one object.
+    /// True while the file may still be a single object.
     private var isFirstLine = true
-    /// Elements of the array that were met so far, good and bad.
+    /// The number of array elements so far, both valid and invalid.
     private var index: Int?
 
-    /// The line that is read.
+    /// The number of the current line.
     package private(set) var line = 1
-    /// Where the item began that came out last.
+    /// The start of the item that was returned last.
     package private(set) var last = (line: 1, index: Int?.none, offset: 0)
 
     package init(kinds: ItemKinds) {
@@ -60,7 +61,7 @@ package struct ItemReader: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// No more bytes will come.
+    /// Marks the end of the file: no more bytes will be appended.
     package mutating func end() {
         isAtEnd = true
     }
@@ -81,7 +82,7 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Array or lines: the first byte that is neither whitespace nor a byte order mark tells.
+    /// Detects the format, an array or lines, from the first byte after whitespace and a byte order mark.
     private mutating func decide() -> Outcome? {
         if isFirstByte {
             let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -116,7 +117,7 @@ package struct ItemReader: Sendable {
 
     // MARK: Lines
 
-    /// NDJSON: one item on each line; empty lines are nothing.
+    /// Reads the next item of NDJSON, which has one item per line. Empty lines are ignored.
     private mutating func nextLine() -> Outcome? {
         skipWhitespace()
         guard position < buffer.count else {
@@ -157,7 +158,7 @@ package struct ItemReader: Sendable {
             guard rest.isEmpty else {
                 return bad(ItemError(JSONError(rest == [UInt8(ascii: ",")] ? .commaAfterLine : .trailingBytes, at: position)))
             }
-            // An object that goes on behind the newline is no line: the line is cut off there.
+            // An object that continues after the newline is not a line of NDJSON: the line is truncated at the newline.
             guard object.range.upperBound <= end else { return bad(ItemError(JSONError(.endOfText, at: position))) }
             return check(object)
         } catch {
@@ -165,11 +166,11 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Whether the first line is bad because the file is one object, and not a list.
+    /// Returns the structure of the file if the first line is invalid because the file is one object and not a list.
     private func shapeOfFile(firstLineTo end: Int) -> ItemFileError.Shape {
         guard buffer[position] == UInt8(ascii: "{") else { return .unknown }
         if let object = try? JSONObject(buffer, at: position), object.range.upperBound <= end {
-            // One bad line among others is no such file.
+            // An invalid line followed by other lines does not make the file a single object.
             let isAlone = buffer[end...].allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
             guard isAlone else { return .unknown }
             guard isAtEnd else { return buffer.count - position > Self.itemLimit ? .unknown : .needsBytes }
@@ -182,7 +183,7 @@ package struct ItemReader: Sendable {
         ItemFileError.shape(of: buffer, at: position)
     }
 
-    /// What is left of a line that is too long.
+    /// Skips the rest of an oversized line.
     private mutating func skipLine() -> Outcome? {
         isFirstLine = false
         guard let newline = buffer[position...].firstIndex(of: 0x0A) else {
@@ -198,7 +199,7 @@ package struct ItemReader: Sendable {
 
     // MARK: Array
 
-    /// An item, or the end of the array where one may be.
+    /// Reads an item, or the end of the array if the end is valid here.
     private mutating func nextArrayItem(isFirst: Bool) -> Outcome? {
         skipWhitespace()
         guard position < buffer.count else { return isAtEnd ? cutOff() : .needsBytes }
@@ -216,7 +217,7 @@ package struct ItemReader: Sendable {
             return outcome
         } catch {
             if error.reason == .endOfText, !isAtEnd {
-                // Tried again with every piece of the file: few, as an item is at most a few pieces long.
+                // Parsing restarts with every chunk. Restarts are few, because an item is at most a few chunks long.
                 guard buffer.count - position > Self.itemLimit else { return .needsBytes }
                 return resynchronising(after: tooLong)
             }
@@ -247,7 +248,7 @@ package struct ItemReader: Sendable {
             state = .afterArray
             return nil
         case UInt8(ascii: "{"):
-            // The comma is missing; the item behind it need not be.
+            // The comma is missing, but the item after it may be present.
             state = .arrayItem(isFirst: false)
         default: state = .resynchronising(ItemResynchroniser())
         }
@@ -278,7 +279,7 @@ package struct ItemReader: Sendable {
             state = .resynchronising(resynchroniser)
             return .needsBytes
         }
-        // The bad item has been reported: that the array has no end either is part of it.
+        // The invalid item has already been reported. The missing end of the array is part of that error.
         state = .finished
         return nil
     }
@@ -290,7 +291,7 @@ package struct ItemReader: Sendable {
             state = .finished
             return nil
         }
-        // A broken item can end the array before its time: what looks like an item behind it is one.
+        // An invalid item can end the array too early, so an object after the end is parsed as an item.
         state = buffer[position] == UInt8(ascii: "{") ? .arrayItem(isFirst: false) : .resynchronising(ItemResynchroniser())
         return bad(ItemError(reason: "something follows the end of the array"))
     }
@@ -300,9 +301,9 @@ package struct ItemReader: Sendable {
         return bad(ItemError(reason: "the array has no end: the file may have been cut off"))
     }
 
-    // MARK: Places
+    // MARK: Positions
 
-    /// The item that an object is; it begins at ``position``.
+    /// Validates an object as an item. The object begins at ``position``.
     private mutating func check(_ object: JSONObject) -> Outcome {
         let fields = ItemFields(object)
         last = (line, index, consumed + position)
@@ -314,7 +315,7 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Moves to the next byte that is not whitespace, counting lines.
+    /// Moves to the next byte that is not whitespace and counts lines.
     private mutating func skipWhitespace() {
         while position < buffer.count {
             switch buffer[position] {
@@ -326,7 +327,7 @@ package struct ItemReader: Sendable {
         }
     }
 
-    /// Moves to `end`, counting the lines in between.
+    /// Moves to `end` and counts the lines in between.
     private mutating func consume(to end: Int) {
         line += lines(from: position, to: end)
         position = end
@@ -338,7 +339,7 @@ package struct ItemReader: Sendable {
         return count
     }
 
-    /// A fault of the item that begins at ``position``; one of syntax has the line on which reading stopped.
+    /// Returns an error of the item that begins at ``position``. A syntax error has the line at which parsing stopped.
     private func bad(_ fault: ItemError, id: String? = nil) -> Outcome {
         let stop = min(max(fault.offset ?? position, position), buffer.count)
         return .bad(
@@ -348,17 +349,17 @@ package struct ItemReader: Sendable {
     private var tooLong: ItemError { ItemError(reason: "is longer than \(Self.itemLimit) bytes") }
 }
 
-/// An item of a file that was not taken, for whoever has to mend the file.
+/// An invalid item of a file, with the information that is needed to correct the file.
 public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Counted from 1: where the item begins or, where it is not JSON at all, where reading it failed.
+    /// The line of the start of the item, from 1. If the item is not valid JSON, it is the line at which parsing stopped.
     public var line: Int
-    /// In an array, how many elements stand before it; nil on a line of NDJSON, which the line tells.
+    /// The number of preceding elements of an array. It is nil for NDJSON, where the line identifies the item.
     public var index: Int?
-    /// The item's id, as far as it has one.
+    /// The id of the item, if it has one.
     public var id: String?
-    /// Bytes of the file, decompressed, before the place that ``line`` is about.
+    /// The byte offset of the position in ``line``, in the decompressed file.
     public var offset: Int
-    /// The file's number among those of an import, from 0.
+    /// The number of the file among the files of an import, from 0.
     public var file = 0
     public var error: ItemError
 
@@ -370,7 +371,7 @@ public struct InvalidItem: Error, Sendable, Hashable, CustomStringConvertible {
         self.error = error
     }
 
-    /// `line 2: …` on a line of its own; in an array, which may be one line, `line 1, index 4998 (from 0), id "u4998", byte 812345: …`.
+    /// The message: `line 2: …` for NDJSON. For an array, which may be a single line: `line 1, index 4998 (from 0), id "u4998", byte 812345: …`.
     public var description: String {
         guard let index else { return "line \(line): \(error)" }
         let id = id.map { ", id \"\(ItemError.shown($0))\"" } ?? ""

@@ -1,30 +1,30 @@
-/// Finds the way from inside a broken item of an array to the next one, byte by byte.
+/// A byte-wise state machine that finds the end of an invalid item of an array, so that parsing can continue with the next item.
 ///
-/// It follows the structure, not the grammar. Where the structure itself is broken, three things tell that the item is over:
-/// a string never contains a line break; inside an object `{` may follow a colon alone; and once bytes stand outside strings that JSON
-/// does not have there (a quote is missing), what counts is a closing brace, a comma and an opening brace in a row.
+/// It follows the structure, not the grammar. If the structure itself is broken, three rules detect the end of the item. A string never
+/// contains a line break. Inside an object, `{` may follow only a colon. If bytes outside strings are not valid there in JSON, a quote is
+/// missing; from then on, only a closing brace, a comma and an opening brace in sequence end the item.
 struct ItemResynchroniser: Sendable, Equatable {
     enum Step {
-        /// The byte belongs to the broken item.
+        /// The byte belongs to the invalid item.
         case inside
-        /// The byte is the last of the broken item.
+        /// The byte is the last byte of the invalid item.
         case afterItem
-        /// The byte follows the broken item: a comma, or the array's end.
+        /// The byte follows the invalid item: a comma, or the end of the array.
         case atSeparator
-        /// The byte begins another item.
+        /// The byte is the first byte of another item.
         case atItem
     }
 
     private var depth = 0
-    /// Bit 0 tells the innermost container: 1 for an object. Containers deeper than the word has bits count as arrays.
+    /// A bit stack of containers. Bit 0 is the innermost container: 1 for an object. Containers deeper than the word size count as arrays.
     private var nesting: UInt64 = 0
     private var isInString = false
     private var isEscaped = false
-    /// Quotes are not to be trusted any more.
+    /// True if a quote is missing, so that quotes are ignored.
     private var isAdrift = false
-    /// The last byte outside strings that was not whitespace.
+    /// The last byte outside strings that is not whitespace.
     private var previous: UInt8 = 0
-    /// The last two such bytes were a closing brace and a comma.
+    /// True if the last two bytes outside strings, without whitespace, were a closing brace and a comma.
     private var isAfterClosedObject = false
 
     mutating func receive(_ byte: UInt8) -> Step {

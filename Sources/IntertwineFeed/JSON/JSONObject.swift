@@ -1,14 +1,14 @@
-/// The members of one JSON object, read strictly and kept as places in the bytes they came from.
+/// The members of one JSON object, parsed strictly and stored as ranges of the source bytes.
 ///
-/// Nested values are checked, and not taken apart. A name that occurs twice is legal JSON whose meaning RFC 8259 §4 leaves open:
-/// reading such an object succeeds, asking it for that name through ``ItemFields`` fails.
+/// Nested values are validated and not parsed into members. A duplicate name is valid JSON with undefined meaning (RFC 8259 §4): parsing the
+/// object succeeds, and reading that name through ``ItemFields`` fails.
 public struct JSONObject: Sendable {
     public let bytes: [UInt8]
     public let members: [(name: JSONToken, value: JSONToken)]
-    /// Where the object stands in ``bytes``.
+    /// The range of the object in ``bytes``.
     public let range: Range<Int>
 
-    /// Reads the whole of `bytes` as one object.
+    /// Parses all of `bytes` as one object.
     public init(_ bytes: [UInt8]) throws(JSONError) {
         try self.init(bytes, at: 0)
         var scanner = JSONScanner(at: range.upperBound)
@@ -16,7 +16,7 @@ public struct JSONObject: Sendable {
         guard scanner.position == bytes.count else { throw JSONError(.trailingBytes, at: scanner.position) }
     }
 
-    /// Reads the object that begins at `offset` (whitespace before it is skipped) and leaves what follows it alone.
+    /// Parses the object that begins at `offset`, after optional whitespace. Bytes after the object are ignored.
     init(_ bytes: [UInt8], at offset: Int) throws(JSONError) {
         let span = bytes.span
         var scanner = JSONScanner(at: offset)
@@ -53,13 +53,13 @@ public struct JSONObject: Sendable {
         self.range = start..<scanner.position
     }
 
-    /// The characters of a string, escapes resolved; no copy where it has none.
+    /// Returns the characters of a string with escapes resolved. A string without escapes is not copied.
     public func characters(of token: JSONToken) -> ArraySlice<UInt8> {
         guard token.isEscaped else { return bytes[token.range] }
         return JSONText.unescaped(bytes.span, token.range)[...]
     }
 
-    /// Whether a string has exactly these characters.
+    /// Returns true if a string has exactly the characters of `text`.
     func matches(_ token: JSONToken, _ text: String) -> Bool {
         guard !token.isEscaped else { return characters(of: token).elementsEqual(text.utf8) }
         guard token.range.count == text.utf8.count else { return false }
@@ -77,12 +77,12 @@ public struct JSONObject: Sendable {
     }
 }
 
-/// The elements of one JSON array, read strictly and kept as places in the bytes they came from. They are checked, and not taken apart.
+/// The elements of one JSON array, parsed strictly and stored as ranges of the source bytes. Nested values are validated only.
 package struct JSONArray: Sendable {
     package let bytes: [UInt8]
     package let elements: [JSONToken]
 
-    /// Reads the whole of `bytes` as one array.
+    /// Parses all of `bytes` as one array.
     package init(_ bytes: [UInt8]) throws(JSONError) {
         let span = bytes.span
         var scanner = JSONScanner()
@@ -115,7 +115,7 @@ package struct JSONArray: Sendable {
         self.elements = elements
     }
 
-    /// The bytes of an element; of a string those between its quotes.
+    /// Returns the bytes of an element. For a string, the bytes between its quotes are returned.
     package func bytes(of element: JSONToken) -> [UInt8] {
         Array(bytes[element.range])
     }

@@ -1,10 +1,10 @@
-/// Where a value stands in a JSON document (RFC 6901): `/data/items`, `/users/0/name`; empty for the whole document.
+/// A JSON Pointer (RFC 6901), such as `/data/items` or `/users/0/name`. The empty pointer refers to the whole document.
 public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
-    /// The names and indices on the way, unescaped.
+    /// The unescaped names and indices of the path.
     let tokens: [String]
     public let description: String
 
-    /// Nil for a text that is neither empty nor begins with `/`, and for a `~` that is not `~0` or `~1`.
+    /// Returns nil if the text is not empty and does not begin with `/`, or if a `~` is not part of `~0` or `~1`.
     public init?(_ text: String) {
         description = text
         guard !text.isEmpty else {
@@ -20,7 +20,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         self.tokens = tokens
     }
 
-    /// By bytes: what a name begins with may be one character with the slash or the tilde before it.
+    /// Unescapes a token bytewise. Why bytes: the slash or tilde can form one character with the combining character after it.
     private static func unescaped(_ part: Substring.UTF8View) -> String? {
         let pieces = part.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
         var bytes = Array(pieces.first ?? part)
@@ -35,7 +35,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// One member of an object, whatever its name.
+    /// Creates a pointer to one member of an object, for any name.
     public init(member name: String) {
         tokens = [name]
         description = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")
@@ -43,9 +43,9 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     public var isRoot: Bool { tokens.isEmpty }
 
-    /// What it points to in an object; nil where there is nothing.
+    /// Returns the value at the pointer in an object, or nil if the object has no such value.
     ///
-    /// - Throws: ``ItemError`` where a name on the way occurs twice: which one was meant cannot be known.
+    /// - Throws: ``ItemError`` if a name of the path occurs twice, because the intended value is unknown.
     func value(in object: JSONObject) throws(ItemError) -> JSONToken? {
         guard let first = tokens.first else { return JSONToken(.object, object.range) }
         guard var found = try Self.member(first, of: object) else { return nil }
@@ -53,7 +53,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
             let next: JSONToken?
             switch found.kind {
             case .object:
-                // What was read once reads again.
+                // The value was validated before, so parsing it again succeeds.
                 guard let inner = try? JSONObject(object.bytes, at: found.range.lowerBound) else { return nil }
                 next = try Self.member(token, of: inner)
             case .array: next = Self.element(token, of: found, in: object.bytes.span)

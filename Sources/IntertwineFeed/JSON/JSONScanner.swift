@@ -1,11 +1,11 @@
 internal import IntertwinePrimitives
 
-/// Reads JSON values (RFC 8259) off bytes, strictly, without making a tree of them.
+/// A strict scanner for JSON values (RFC 8259) that creates no tree.
 ///
-/// The scanner holds a position only; the bytes are handed to every call, so that they are neither copied nor retained.
-/// No input makes it trap, and none makes it recurse: nesting is kept in the bits of one word.
+/// The scanner stores only a position. The bytes are passed to every call, so they are neither copied nor retained. No input causes a trap or
+/// recursion: the nesting is stored in the bits of one word.
 struct JSONScanner {
-    /// Nesting beyond this is refused: RFC 8259 §9 allows a limit, and no item comes near it.
+    /// The maximum nesting depth. RFC 8259 §9 permits a limit, and items have far fewer levels.
     static let depthLimit = 64
 
     var position: Int
@@ -25,7 +25,7 @@ struct JSONScanner {
         }
     }
 
-    /// Reads one value, the position being at its first byte, and stops right behind it.
+    /// Reads the value that begins at the position and stops after its last byte.
     mutating func value(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         switch bytes[position] {
@@ -35,11 +35,11 @@ struct JSONScanner {
         }
     }
 
-    /// An object or an array, checked to its end.
+    /// Reads and validates an object or an array up to its end.
     private mutating func container(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         let start = position
         let kind: JSONToken.Kind = bytes[start] == UInt8(ascii: "{") ? .object : .array
-        // Bit 0 tells the innermost container: 1 for an object.
+        // A bit stack of containers. Bit 0 is the innermost container: 1 for an object.
         var nesting: UInt64 = 0
         var depth = 0
         repeat {
@@ -64,13 +64,13 @@ struct JSONScanner {
             } else {
                 _ = try scalar(bytes)
             }
-            // A value is over, or an empty container is about to be: what follows may close any number of them.
+            // A value has ended, or an empty container is about to end. The following bytes may close any number of containers.
             try close(bytes, nesting: &nesting, depth: &depth)
         } while depth > 0
         return JSONToken(kind, start..<position)
     }
 
-    /// Closes containers until a comma says that one goes on, or none is open.
+    /// Closes containers until a comma continues one of them or none is open.
     private mutating func close(_ bytes: Span<UInt8>, nesting: inout UInt64, depth: inout Int) throws(JSONError) {
         while depth > 0 {
             skipWhitespace(bytes)
@@ -92,7 +92,7 @@ struct JSONScanner {
         }
     }
 
-    /// A member's name and the colon behind it.
+    /// Reads the name of a member and the colon after it.
     mutating func name(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         guard bytes[position] == UInt8(ascii: "\"") else {
@@ -108,9 +108,9 @@ struct JSONScanner {
 }
 
 extension JSONScanner {
-    /// A string, the position being at its opening quote.
+    /// Reads a string that begins at the position with its opening quote.
     ///
-    /// Every byte is checked: no control characters (RFC 8259 §7), well-formed UTF-8 only (RFC 3629 §4), known escapes, whole surrogate pairs.
+    /// Every byte is validated: no control characters (RFC 8259 §7), well-formed UTF-8 (RFC 3629 §4), known escapes, complete surrogate pairs.
     private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         position += 1
         let start = position
@@ -150,7 +150,7 @@ extension JSONScanner {
             position += 6
             switch unit {
             case 0xD800..<0xDC00:
-                // The other half may not have arrived yet.
+                // The second half of the pair may not have arrived yet.
                 for (offset, byte) in #"\u"#.utf8.enumerated() {
                     guard position + offset < bytes.count else { throw JSONError(.endOfText, at: start) }
                     guard bytes[position + offset] == byte else { throw JSONError(.loneSurrogate, at: start) }
@@ -164,7 +164,7 @@ extension JSONScanner {
         }
     }
 
-    /// The number in `\uXXXX`, whose backslash stands at `offset`.
+    /// Returns the code unit of the escape `\uXXXX` whose backslash is at `offset`.
     static func codeUnit(_ bytes: Span<UInt8>, at offset: Int) throws(JSONError) -> UInt16 {
         guard offset + 6 <= bytes.count else { throw JSONError(.endOfText, at: offset) }
         var unit: UInt16 = 0
@@ -180,7 +180,7 @@ extension JSONScanner {
         return unit
     }
 
-    /// One character of two to four bytes, by the table of RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF.
+    /// Reads a character of two to four bytes by the table of RFC 3629 §4: no overlong form, no surrogate, no code point above U+10FFFF.
     private mutating func multiByteCharacter(_ bytes: Span<UInt8>) throws(JSONError) {
         let lead = bytes[position]
         let second: ClosedRange<UInt8>
@@ -206,7 +206,7 @@ extension JSONScanner {
 }
 
 extension JSONScanner {
-    /// A number or one of the three literals.
+    /// Reads a number or one of the three literals.
     private mutating func scalar(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
         switch bytes[position] {
@@ -222,14 +222,14 @@ extension JSONScanner {
         let start = position
         for index in 0..<text.utf8CodeUnitCount {
             guard position < bytes.count else { throw JSONError(.endOfText, at: position) }
-            // In bounds by the loop; a StaticString's bytes live as long as the process.
+            // The loop keeps the index in bounds. The bytes of a StaticString live as long as the process.
             guard bytes[position] == text.utf8Start[index] else { throw JSONError(.badLiteral, at: start) }
             position += 1
         }
         return JSONToken(kind, start..<position)
     }
 
-    /// RFC 8259 §6.
+    /// Reads a number (RFC 8259 §6).
     private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> JSONToken {
         let start = position
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
@@ -247,12 +247,12 @@ extension JSONScanner {
             if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") { position += 1 }
             try digits(bytes)
         }
-        // "01" and the like: the value would be followed by another.
+        // A leading zero such as "01" is invalid: a second value would follow the first.
         if position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { throw JSONError(.badNumber, at: start) }
         return JSONToken(.number, start..<position)
     }
 
-    /// One digit or more.
+    /// Reads one or more digits.
     private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         while position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
@@ -260,7 +260,7 @@ extension JSONScanner {
     }
 }
 
-/// One JSON value, as the place where it stands in the bytes it was read from.
+/// One JSON value as a range of the bytes that it was read from.
 public struct JSONToken: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable {
         case object = "an object"
@@ -272,9 +272,9 @@ public struct JSONToken: Sendable, Hashable {
     }
 
     public var kind: Kind
-    /// The bytes of the value; those of a string are the ones between its quotes.
+    /// The range of the value. The range of a string excludes its quotes.
     public var range: Range<Int>
-    /// A string in which at least one character is written as an escape.
+    /// True if the value is a string with at least one escape.
     public var isEscaped: Bool
 
     init(_ kind: Kind, _ range: Range<Int>, isEscaped: Bool = false) {
@@ -284,7 +284,7 @@ public struct JSONToken: Sendable, Hashable {
     }
 }
 
-/// Why bytes are not one JSON text (RFC 8259), and where.
+/// The reason why bytes are not one JSON text (RFC 8259), and the offset of the error.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Reason: String, Sendable, Hashable {
         case endOfText = "ends too early"
@@ -307,7 +307,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var reason: Reason
-    /// The index of the byte at which reading stopped.
+    /// The index of the byte at which parsing stopped.
     public var offset: Int
 
     public init(_ reason: Reason, at offset: Int) {

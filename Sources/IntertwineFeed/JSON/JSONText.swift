@@ -1,6 +1,6 @@
-/// JSON as text: whether bytes are that, and what the characters of a string are.
+/// Functions for JSON text: validation and unescaping.
 package enum JSONText {
-    /// Whether the whole of `bytes` is one value, of whatever kind.
+    /// Returns true if all of `bytes` is one JSON value of any type.
     package static func isComplete(_ bytes: [UInt8]) -> Bool {
         let span = bytes.span
         var scanner = JSONScanner()
@@ -10,7 +10,7 @@ package enum JSONText {
         return scanner.position == span.count
     }
 
-    /// Resolves the escapes of a string that a ``JSONScanner`` has checked.
+    /// Resolves the escapes of a string that a ``JSONScanner`` has validated.
     static func unescaped(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(range.count)
@@ -35,7 +35,9 @@ package enum JSONText {
         return result
     }
 
-    /// Appends the character of `\uXXXX`, or of the pair of them that a surrogate needs; returns how many bytes it was written in.
+    /// Appends the character of `\uXXXX`, or of a surrogate pair of two escapes.
+    ///
+    /// - Returns: the length of the escape or escapes in bytes.
     private static func appendCodePoint(_ bytes: Span<UInt8>, at offset: Int, to result: inout [UInt8]) -> Int {
         guard let first = try? JSONScanner.codeUnit(bytes, at: offset) else { return 2 }
         var scalar = UInt32(first)

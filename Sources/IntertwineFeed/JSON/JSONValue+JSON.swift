@@ -1,7 +1,7 @@
 extension JSONValue {
-    /// Reads one JSON value, with all that is in it. A member's name that occurs twice stays twice.
+    /// Parses one JSON value with all nested values. Duplicate member names are preserved.
     ///
-    /// - Throws: where the bytes are no JSON; they may be nested no deeper than any other JSON that is read here.
+    /// - Throws: ``JSONError`` if the bytes are not valid JSON or exceed the nesting limit of ``JSONScanner``.
     init(json bytes: [UInt8]) throws(JSONError) {
         var scanner = JSONScanner()
         scanner.skipWhitespace(bytes.span)

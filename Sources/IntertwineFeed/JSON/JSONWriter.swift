@@ -1,12 +1,12 @@
 internal import IntertwinePrimitives
 
-/// Writes JSON straight into bytes.
+/// A writer that appends JSON directly to bytes.
 ///
-/// The encoder of Foundation goes through a tree of boxed values and costs several times as much as reading the page's items.
+/// Why not the encoder of Foundation: it creates a tree of boxed values and costs several times as much as reading the items of the page.
 struct JSONWriter {
     private(set) var bytes: [UInt8]
 
-    /// Begins anew, in the same memory.
+    /// Removes the content and keeps the memory.
     mutating func clear(capacity: Int) {
         bytes.removeAll(keepingCapacity: true)
         bytes.reserveCapacity(capacity)
@@ -17,35 +17,35 @@ struct JSONWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Text that is JSON already.
+    /// Appends a literal that is valid JSON already.
     mutating func raw(_ text: StaticString) {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    /// The same, made before.
+    /// Appends prepared JSON.
     mutating func append(_ json: Slice<UnsafeBufferPointer<UInt8>>) {
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: json))
     }
 
-    /// The same in an array.
+    /// Appends JSON bytes.
     mutating func append(_ json: [UInt8]) { bytes.append(contentsOf: json) }
 
-    /// The same as text, which nothing in it has to be escaped in.
+    /// Appends JSON text. The text is not escaped.
     mutating func append(_ json: String) {
         bytes.append(contentsOf: json.utf8)
     }
 
-    /// A number in eight bytes, as it lies in memory.
+    /// Appends the eight bytes of a number in native byte order.
     mutating func append(number: UInt64) {
         withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
     }
 
-    /// Lends its bytes, for what else stands among them for a while.
+    /// Gives `body` mutable access to the bytes, which may contain other data temporarily.
     mutating func withBytes<Value>(_ body: (inout [UInt8]) -> Value) -> Value { body(&bytes) }
 
     mutating func write(_ value: Int64) { bytes.append(decimal: value) }
 
-    /// A number without a fraction where it is whole; null where it is not finite.
+    /// Writes a number, without a fraction if the number is whole, or null if the number is not finite.
     private mutating func write(_ value: Double) {
         if let whole = Int64(exactly: value) {
             write(whole)
@@ -62,29 +62,29 @@ struct JSONWriter {
         if let text { write(text) } else { raw("null") }
     }
 
-    /// A string in quotes.
+    /// Writes a string in quotes.
     mutating func write(_ text: String) {
         bytes.append(jsonString: text)
     }
 
-    /// The same without the quotes.
+    /// Writes the characters of a string without quotes.
     mutating func writeCharacters(of text: String) {
         bytes.append(jsonCharactersOf: text)
     }
 }
 
 extension JSONWriter {
-    /// A cell, with its slots in the order of ``CellCommands``; slots without an action are left out.
+    /// Writes a cell with its slots in the order of ``CellCommands``. Slots without an action are omitted.
     mutating func write(_ viewModel: CellViewModel) {
         raw(#"{"id":""#)
         writeContent(of: viewModel, configuredBy: viewModel.action(in: .configuration))
         raw("}")
     }
 
-    /// The same without what stands before its id, and without the brace at its end.
+    /// Writes a cell without the JSON before its id and without its closing brace.
     ///
-    /// - Parameter configuration: what its clients are told of that slot.
-    /// - Returns: the bytes of the id.
+    /// - Parameter configuration: the action of the configuration slot, as the client receives it.
+    /// - Returns: the length of the id in bytes.
     @discardableResult
     mutating func writeContent(of viewModel: CellViewModel, configuredBy configuration: Action?) -> Int {
         let start = bytes.count
@@ -96,7 +96,7 @@ extension JSONWriter {
         return end - start
     }
 
-    /// From behind its id to its slots.
+    /// Writes the JSON of a cell from the end of its id to its slots.
     mutating func writeHead(of viewModel: CellViewModel) {
         raw(#"","identifier":"#)
         write(viewModel.identifier)
@@ -115,9 +115,9 @@ extension JSONWriter {
         write(configuration, in: .configuration, label: viewModel.label(of: .configuration))
     }
 
-    /// The slots besides the configuration, and the brace behind them.
+    /// Writes all slots except the configuration, and the closing brace after them.
     ///
-    /// - Parameter isFirst: whether none stands before them.
+    /// - Parameter isFirst: true if no slot was written before.
     mutating func writeSlots(of viewModel: CellViewModel, isFirst: Bool) {
         var isFirst = isFirst
         let hasViewer = viewModel.subject.context.hasViewer
@@ -147,7 +147,9 @@ extension JSONWriter {
         write(action, label: label)
     }
 
-    /// - Parameter label: what people are told that it does; stands behind all other members.
+    /// Writes an action.
+    ///
+    /// - Parameter label: the label of the action, as people read it. It is the last member.
     mutating func write(_ action: Action, label: String? = nil) {
         guard let label else { return write(unlabelled: action) }
         if case .custom(let type, let members) = action {
@@ -157,7 +159,7 @@ extension JSONWriter {
         add(label: label)
     }
 
-    /// Behind all other members of an object that is complete.
+    /// Adds a label as the last member of a complete object.
     mutating func add(label: String) {
         bytes.removeLast()
         raw(#","label":"#)
