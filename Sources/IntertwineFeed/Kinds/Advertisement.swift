@@ -1,22 +1,22 @@
-/// An advertisement: a picture, a video or a sound, intertwined with the content.
+/// An ad with an image, a video or audio, which is shown among the content.
 package struct Advertisement: Sendable, Hashable {
     package enum Variant: String, Sendable, Hashable, CaseIterable {
         case image, video, audio
     }
 
-    /// Unique; numbers are kept in their decimal form.
+    /// The unique id. Numbers are stored in decimal form.
     package var id: String
-    /// Of the picture, or of what is played.
+    /// The URL of the image or of the media that is played.
     package var contentURL: String
     package var clickthroughURL: String
     package var variant: Variant
-    /// The picture that stands for what is played.
+    /// The URL of the poster image of the media.
     package var posterURL: String?
-    /// The MIME type of what is played.
+    /// The MIME type of the media.
     package var mediaType: String?
-    /// Of what is played, in seconds.
+    /// The duration of the media, in seconds.
     package var duration: Double?
-    /// What is told of the picture to those who do not see it.
+    /// The alternative text of the image.
     package var alternative: String?
 
     package init(
@@ -35,15 +35,15 @@ package struct Advertisement: Sendable, Hashable {
 }
 
 extension Advertisement {
-    /// Bytes of a MIME type (RFC 6838 §4.2).
+    /// The maximum length of a MIME type, in bytes (RFC 6838 §4.2).
     fileprivate static let mediaTypeLimit = 127
     fileprivate static let mediaTypePattern = "^(image|video|audio)/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$"
-    /// A tenth of a second to a day.
+    /// The duration field: from a tenth of a second to one day.
     fileprivate static let duration = FieldDeclaration("duration", .number, minimum: 0.1, maximum: 86_400)
 
-    /// Reads an advertisement as the store keeps it.
+    /// Parses an ad from its stored item.
     ///
-    /// - Throws: ``ItemError`` where the item is of another kind, or was changed behind the store's back.
+    /// - Throws: ``ItemError`` if the item has another kind, or was changed outside the store.
     package init(item: FeedItem) throws(ItemError) {
         guard let variant = Variant(rawValue: item.variant) else { throw ItemError(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
@@ -58,7 +58,7 @@ extension Advertisement {
             alternative: try fields.alternative("alt"))
     }
 
-    /// A MIME type of a picture, a video or a sound, without parameters.
+    /// Returns a MIME type of an image, a video or audio, without parameters.
     fileprivate static func mediaType(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let type = try fields.optionalText("mediaType", limit: mediaTypeLimit) else { return nil }
         let parts = type.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -73,10 +73,12 @@ extension Advertisement {
     }
 }
 
-/// `{"klass":"advertisement","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`; what is played may have
-/// `posterUrl`, `mediaType` and `duration` besides.
+/// The kind of ads.
+///
+/// An example item: `{"klass":"advertisement","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`. A video or audio ad
+/// may also have `posterUrl`, `mediaType` and `duration`.
 package struct AdvertisementKind: ItemKind {
-    /// Bytes.
+    /// The maximum length of an id, in bytes.
     package static let idLimit = 512
 
     package let name = "advertisement"
@@ -141,7 +143,7 @@ package struct AdvertisementKind: ItemKind {
         return document.bytes
     }
 
-    /// Who pays, as reports call them.
+    /// Returns the advertiser, as reports contain it.
     private static func advertiser(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         guard let name = try fields.optionalText("advertiser", limit: CreativeInfo.advertiserLimit) else { return nil }
         guard !name.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {

@@ -1,21 +1,21 @@
 import Mustache
 
-/// What a template comes to in one case: literals, and places for values.
+/// A template compiled for one combination of field states: literals and slots for values.
 struct CompiledTemplate: Sendable {
     private enum Piece: Sendable {
         case literal(String)
-        /// The index of a field.
+        /// The value of the field with this index.
         case value(Int)
     }
 
-    /// Stand for values while mustache runs: characters of private use, which templates are refused for having.
+    /// The private-use characters that represent values while mustache renders. Templates that contain one of them are rejected.
     private static let placeholders: ClosedRange<UInt32> = 0xF0000...0xF0FFF
 
     private let pieces: [Piece]
 
-    /// The skeletons of a template, in the order of the cases: the states of the last field change fastest.
+    /// Returns the compiled forms of a template, in the order of the cases: the states of the last field change fastest.
     ///
-    /// - Throws: ``KindError`` where mustache cannot read the template.
+    /// - Throws: ``KindError`` if the template is not valid mustache.
     static func all(of source: String, fields: [TemplateField], cases: Int) throws(KindError) -> [CompiledTemplate] {
         guard !source.unicodeScalars.contains(where: { placeholders.contains($0.value) }) else {
             throw KindError([], "a template must not have characters of private use")
@@ -75,7 +75,7 @@ struct CompiledTemplate: Sendable {
     }
 }
 
-/// A field that a template reads, and the cases that it makes for the template.
+/// A field that a template reads, and the states that the template distinguishes.
 struct TemplateField: Sendable {
     enum State: Sendable, Hashable {
         case missing, text, isTrue, isFalse
@@ -83,7 +83,7 @@ struct TemplateField: Sendable {
 
     let name: String
     let reference: FieldReference
-    /// Those that a valid item can be in.
+    /// The states that are possible for a valid item.
     let states: [State]
 
     init(name: String, reference: FieldReference) {
@@ -92,7 +92,9 @@ struct TemplateField: Sendable {
         states = (reference.isRequired ? [] : [.missing]) + (reference.type == .boolean ? [.isTrue, .isFalse] : [.text])
     }
 
-    /// - Parameter text: the field's value in an item.
+    /// Returns the state of the field in an item.
+    ///
+    /// - Parameter text: the value of the field in the item.
     func state(of text: String?) -> State {
         guard let text else { return .missing }
         guard reference.type == .boolean else { return .text }
@@ -100,7 +102,7 @@ struct TemplateField: Sendable {
     }
 }
 
-/// What one case has for a template, by name. Missing fields are missing, booleans choose sections.
+/// The values of one case by name, as mustache reads them. Missing fields have no value, and booleans select sections.
 private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
     let values: [(name: String, value: any Sendable)]
     let renderText = ""
@@ -111,11 +113,11 @@ private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
     }
 }
 
-/// What stands for a field's value while a template is compiled: text, which sections can be entered with.
+/// The placeholder for the value of a field during compilation. It is a text, so mustache renders its sections.
 private struct TemplateValue: MustacheParent, MustacheCustomRenderable {
     let renderText: String
     let isNull = false
 
-    /// A value has no parts.
+    /// Returns nil, because a value has no members.
     func child(named: String) -> Any? { nil }
 }

@@ -1,16 +1,20 @@
-/// Makes the cells of one type of a declared kind: the first whose conditions hold shows the item, and of each companion too.
+/// A factory for the cells of one type of a declared kind.
+///
+/// The first cell whose conditions hold shows the item. The rule applies separately to each companion.
 private struct DeclaredCellFactory: CellViewModelFactory {
     let identifier: String
     let cells: [CellIdentifier]
     let chain: [CellIdentifier]
     let companions: [String]
-    /// By the companion that they are; those of the first cell under nil.
+    /// The cells by companion name. The primary cells have the key nil.
     private let declared: [String?: [DeclaredCell]]
     private let screen: DeclaredScreen?
     private let destination: FieldReference?
     private let plan: CellCommands
 
-    /// - Parameter cells: of one layout and type; nil is returned where there is none.
+    /// Returns nil if no primary cell is declared.
+    ///
+    /// - Parameter cells: the cells of one layout and type.
     init?(cells: [DeclaredCell], screen: DeclaredScreen?, destination: FieldReference?, plan: CellCommands) {
         guard let first = cells.first(where: { $0.companion == nil }) else { return nil }
         identifier = first.identifier.name
@@ -25,7 +29,7 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         self.plan = plan
     }
 
-    /// - Throws: ``ItemError`` where the body is not what the kind declares, ``CellFactoryError/noFactory(_:)`` where no condition holds.
+    /// - Throws: ``ItemError`` if the body does not match the declaration of the kind, ``CellFactoryError/noFactory(_:)`` if no condition holds.
     func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         guard let viewModel = try makeViewModel(nil, for: item, cell: id, in: context) else {
             throw CellFactoryError.noFactory(ItemType(kind: item.kind, variant: item.variant))
@@ -49,7 +53,7 @@ private struct DeclaredCellFactory: CellViewModelFactory {
         guard let cell = chosen ?? unknown else { return nil }
         let size = cell.size.size(width: context.width)
         let bindings = try cell.bindings(of: &values, in: size, context)
-        // At once: an item of which the screen cannot be told has no cell.
+        // The screen is evaluated immediately: an item with an invalid screen has no cell.
         let presentation = try screen?.presentation(of: &values, in: context)
         let subject = CommandSubject(
             cell: id, item: item, presentation: presentation,
@@ -61,20 +65,20 @@ private struct DeclaredCellFactory: CellViewModelFactory {
     }
 }
 
-/// A cell of a declared kind, with everything found and checked that the declaration names.
+/// A cell of a declared kind, with all names of the declaration resolved and validated.
 struct DeclaredCell: Sendable {
     let identifier: CellIdentifier
     let size: SizeRule
     var conditions: [CellCondition]
     let bindings: [DeclaredBinding]
-    /// Nil for the first cell of an item.
+    /// The name of the companion, or nil for a primary cell.
     let companion: String?
-    /// Those of its bindings.
+    /// The types of the bindings.
     let types: Set<String>
 
-    /// What fills the cell.
+    /// Returns the bindings that fill the cell.
     ///
-    /// - Throws: ``ItemError`` where a field is not what the kind declares.
+    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
     fileprivate func bindings(of values: inout FieldValues, in size: CellSize, _ context: CellContext) throws(ItemError) -> [Binding] {
         var filled: [Binding] = []
         filled.reserveCapacity(bindings.count)
@@ -100,7 +104,7 @@ struct DeclaredCell: Sendable {
         return filled
     }
 
-    /// The cell as items of a type see it: without the conditions that ask for the type. Nil where one of them rules the type out.
+    /// Returns the cell for items of one type, without conditions on the type. It is nil if such a condition excludes the type.
     fileprivate func narrowed(to variant: String) -> DeclaredCell? {
         guard conditions.allSatisfy({ $0.admits(variant: variant) }) else { return nil }
         var cell = self
@@ -109,7 +113,7 @@ struct DeclaredCell: Sendable {
     }
 }
 
-/// A condition with its values read as the field's type reads them.
+/// A condition whose values are parsed as values of the field type.
 struct CellCondition: Sendable {
     enum Test: Sendable {
         case texts([String])
@@ -121,7 +125,7 @@ struct CellCondition: Sendable {
     let reference: FieldReference
     let test: Test
 
-    /// - Throws: ``ItemError`` where the field is not what the kind declares.
+    /// - Throws: ``ItemError`` if the field does not match the declaration of the kind.
     func isSatisfied(by values: FieldValues) throws(ItemError) -> Bool {
         let text = try values.text(reference)
         switch test {
@@ -132,14 +136,14 @@ struct CellCondition: Sendable {
         }
     }
 
-    /// Whether it can hold for items of a type: decided for good where it asks for nothing else.
+    /// Returns true if the condition can hold for items of a type. For a condition on the type, the result is final.
     func admits(variant: String) -> Bool {
         guard reference == .variant, case .texts(let variants) = test else { return true }
         return variants.contains(variant)
     }
 }
 
-/// The screen that cells of a declared kind open, with everything found and checked that the declaration names.
+/// The screen that cells of a declared kind open, with all names of the declaration resolved and validated.
 struct DeclaredScreen: Sendable {
     let type: String
     let screen: String
@@ -156,10 +160,10 @@ struct DeclaredScreen: Sendable {
 }
 
 extension CellFactories {
-    /// Registers the cells of a declared kind, for each layout and type that it has cells for.
+    /// Registers the cells of a declared kind for each of its layouts and types.
     ///
-    /// - Parameter hasViewers: whether requests can have a viewer at all; without, commands that act for one are refused.
-    /// - Throws: `KindError` where an action names a command that is unknown or cannot stand there, or the kind contradicts another.
+    /// - Parameter hasViewers: true if requests can have a viewer. If it is false, commands that require a viewer are rejected.
+    /// - Throws: ``KindError`` if an action names an unknown command or a command that its slot cannot have, or if the kind conflicts with another.
     package mutating func register(
         _ kind: DeclaredKind, commands registry: CommandRegistry = .standard, hasViewers: Bool = true
     ) throws(KindError) {
@@ -188,7 +192,7 @@ extension CellFactories {
     private static func plan(
         of kind: DeclaredKind, registry: CommandRegistry, offers: CommandRequirements
     ) throws(KindError) -> CellCommands {
-        // One slot at a time, so that the fault can say which.
+        // Each slot is validated separately, so that the error contains its name.
         for (slot, commands) in kind.declaration.actions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             do {
                 _ = try CellCommands(kind: kind.name, slots: [slot: commands], registry: registry, offers: offers)

@@ -1,8 +1,8 @@
-/// A kind of item that configuration declares: the same to the store and to the assembler as one that is written in Swift.
+/// A kind of item that configuration declares. The store and the assembler treat it like a kind that is implemented in Swift.
 ///
-/// Everything that the declaration names is found and checked when the kind is made, and templates are compiled then.
+/// The initializer resolves and validates all names of the declaration and compiles its templates.
 package struct DeclaredKind: ItemKind {
-    /// Bytes of an id.
+    /// The maximum length of an id, in bytes.
     package static let idLimit = 512
 
     package let declaration: KindDeclaration
@@ -13,10 +13,12 @@ package struct DeclaredKind: ItemKind {
 
     package var name: String { declaration.name }
     package var stream: StreamID { declaration.stream }
-    /// What cell ids begin with.
+    /// The prefix of cell ids.
     package var prefix: String { declaration.prefix ?? declaration.name }
 
-    /// - Throws: ``KindError`` for the first thing that is wrong.
+    /// Compiles a declaration.
+    ///
+    /// - Throws: ``KindError`` for the first error in the declaration.
     package init(_ declaration: KindDeclaration) throws(KindError) {
         let compiler = try KindCompiler(declaration)
         cells = try compiler.cells()
@@ -29,7 +31,7 @@ package struct DeclaredKind: ItemKind {
     package var sortFields: [SortField] {
         declaration.fields.filter(\.isRequired).compactMap { field in
             switch field.type {
-            // What stands there in several languages has no order of its own.
+            // A text with several languages has no sort order.
             case .text where !field.languages.isEmpty: nil
             case .text: SortField(field.name, .text)
             case .number: SortField(field.name, .number)

@@ -1,21 +1,21 @@
 internal import IntertwinePrimitives
 
-/// A field of a declared kind, or a value that a command takes: its name, what it holds, and the limits that each of its values keeps.
+/// The declaration of a field of a kind or of an input value of a command: its name, its type and its limits.
 public struct FieldDeclaration: Sendable, Hashable {
-    /// Characters (Unicode scalars) that a text may have where nothing else is said.
+    /// The default maximum length of a text, in characters (Unicode scalars).
     public static let usualTextLimit = 2_000.0
-    /// Characters that no declaration can go beyond.
+    /// The highest maximum length that a declaration can set, in characters (Unicode scalars).
     public static let textLimit = 65_536.0
 
     public var name: String
     public var type: FieldType
     public var isRequired: Bool
-    /// Of a text, the number of its characters; of a number, the number itself. Other types have no bounds of their own.
+    /// The minimum: for a text its number of characters, for a number its value. Other types have no bounds.
     public var minimum: Double?
     public var maximum: Double?
-    /// The texts that it can be; any where there are none.
+    /// The allowed texts. An empty array allows any text.
     public var choices: [String]
-    /// Of a text that may be one text for each of some languages: their tags, the first being the usual one. Empty for all other fields.
+    /// The language tags of a text field that may have one text per language; the first is the default. It is empty for all other fields.
     public var languages: [String]
 
     public init(
@@ -31,7 +31,7 @@ public struct FieldDeclaration: Sendable, Hashable {
         self.languages = languages
     }
 
-    /// Why its limits make no sense; nil where they do.
+    /// The reason why the limits are invalid, or nil if they are valid.
     var boundsError: String? {
         switch type {
         case .text:
@@ -57,23 +57,25 @@ public struct FieldDeclaration: Sendable, Hashable {
     }
 }
 
-/// What a field of a declared kind holds.
+/// The type of a field of a declared kind.
 public enum FieldType: String, Sendable, Hashable, CaseIterable {
     case text, number
-    /// A date, or a date with its time and offset (RFC 3339), as text.
+    /// A date, or a date with time and offset (RFC 3339), as text.
     case date
-    /// An absolute http or https URL that people are led to.
+    /// An absolute http or https URL that people can open.
     case url
-    /// The same of a picture, which clients get through the image proxy.
+    /// An absolute http or https URL of an image, which clients load through the image proxy.
     case image
     case boolean
 }
 
 extension FieldDeclaration {
-    /// The field's value in one item: the characters of a text, or the literal of a number or boolean. Nil where it is missing.
+    /// Returns the value of the field in one item: the characters of a text, or the literal of a number or boolean.
     ///
-    /// - Parameter language: of a text that the item has by language, the one that is wanted.
-    /// - Throws: ``ItemError`` where it is missing and required, of another type, or beyond its limits.
+    /// It is nil if the value is missing.
+    ///
+    /// - Parameter language: the requested language of a text with several languages.
+    /// - Throws: ``ItemError`` if the value is missing and required, has another type, or exceeds its limits.
     func value(in fields: ItemFields, for language: FeedLanguage? = nil) throws(ItemError) -> ArraySlice<UInt8>? {
         let texts = languages.isEmpty ? nil : try self.texts(in: fields, languages: language.map { $0.order + languages } ?? languages)
         let value = if let texts { texts.first?.text } else { try optionalValue(in: fields) }
@@ -107,7 +109,7 @@ extension FieldDeclaration {
 
     private func text(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
         let limit = maximum ?? Self.usualTextLimit
-        // A character takes up to four bytes; those are counted first, and what may still be too long after.
+        // A character has up to four bytes. The byte limit is checked first, then the number of characters.
         guard let text = try fields.optionalText(name, limit: Int(min(limit, Self.textLimit)) * 4) else { return nil }
         guard Double(text.count) > limit || minimum != nil else { return text }
         let characters = Double(text.count { $0 & 0xC0 != 0x80 })
@@ -118,11 +120,13 @@ extension FieldDeclaration {
         return text
     }
 
-    /// The texts of an item that has one for each of some languages, in the order of the languages asked for; nil for an item that has one
-    /// for all.
+    /// Returns the texts of an item with one text per language, in the order of the requested languages.
     ///
-    /// - Parameter isStrict: whether a text in a language that is not declared is a fault: it is none in an item that was stored when it was.
-    /// - Throws: ``ItemError`` where one of them is no text, or beyond the field's limits.
+    /// It is nil for an item with one text for all languages.
+    ///
+    /// - Parameter isStrict: true if a text in an undeclared language is an error. Stored items may have such texts, because the language was
+    ///   declared when they were stored.
+    /// - Throws: ``ItemError`` if one of the values is not a text or exceeds the limits of the field.
     private func texts(
         in fields: ItemFields, languages wanted: [String], isStrict: Bool = false
     ) throws(ItemError) -> [(tag: String, text: ArraySlice<UInt8>)]? {
@@ -150,9 +154,9 @@ extension FieldDeclaration {
         return wanted.compactMap { tag in found[tag].map { (tag, $0) } }
     }
 
-    /// How an item keeps the field: a JSON value. Nil where it is missing.
+    /// Returns the JSON value that a stored item has for the field, or nil if the value is missing.
     ///
-    /// - Throws: ``ItemError`` as ``value(in:for:)`` does, and for a text in a language that is not declared.
+    /// - Throws: ``ItemError`` as ``value(in:for:)`` does, and for a text in an undeclared language.
     func stored(in fields: ItemFields) throws(ItemError) -> [UInt8]? {
         var json: [UInt8] = []
         if !languages.isEmpty, let texts = try texts(in: fields, languages: languages, isStrict: true) {
@@ -193,16 +197,16 @@ extension FieldDeclaration {
     }
 }
 
-/// Numbers as items have them: any JSON number that a client can take, in one spelling for equal ones.
+/// The canonical text of the numbers of items: one spelling for equal numbers, for any JSON number that a client can represent.
 private enum NumberText {
-    /// The spelling that is stored; nil where the number is too large for a double.
+    /// Returns the spelling that is stored, or nil if the number exceeds the range of a double.
     ///
     /// - Parameter text: a JSON number (RFC 8259 §6).
     static func canonical(_ text: ArraySlice<UInt8>) -> (text: String, value: Double)? {
         let text = String(decoding: text, as: UTF8.self)
         if let whole = Int64(text) { return (String(whole), Double(whole)) }
         guard let value = Double(text), value.isFinite else { return nil }
-        // As JavaScript spells them, and as a whole number that is written without an exponent is kept.
+        // The spelling of JavaScript. Whole numbers below this limit are stored without an exponent.
         if value.magnitude < 1e21, let whole = Int128(exactly: value) { return (String(whole), value) }
         return (value.description, value)
     }

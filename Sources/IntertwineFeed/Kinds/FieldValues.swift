@@ -1,21 +1,21 @@
-/// The fields of one stored item, read as its kind declares them. Pictures are minted once, however many parts show them.
+/// The fields of one stored item, read as its kind declares them. The URL of an image is signed once, even if several parts show the image.
 struct FieldValues {
     private let item: FeedItem
     private let language: FeedLanguage?
     private let fields: ItemFields
     private var images: [(field: String, href: String)] = []
 
-    /// - Parameter language: of texts that the item has by language, the one that is wanted.
-    /// - Throws: ``ItemError`` where the body is no JSON object.
+    /// - Parameter language: the requested language of texts with several languages.
+    /// - Throws: ``ItemError`` if the body is not a JSON object.
     init(_ item: FeedItem, in language: FeedLanguage? = nil) throws(ItemError) {
         self.item = item
         self.language = language
         fields = try ItemFields(item.body)
     }
 
-    /// The value as text, or nil where the item has none.
+    /// Returns the value as text, or nil if the item has no value.
     ///
-    /// - Throws: ``ItemError`` where the value is not what the kind declares: it was stored under another declaration.
+    /// - Throws: ``ItemError`` if the value does not match the kind, because it was stored under another declaration.
     func text(_ reference: FieldReference) throws(ItemError) -> String? {
         switch reference {
         case .id: item.id
@@ -24,7 +24,7 @@ struct FieldValues {
         }
     }
 
-    /// The href of a picture.
+    /// Returns the `href` of an image.
     mutating func image(_ reference: FieldReference, in context: CellContext) throws(ItemError) -> String? {
         guard case .field(let field) = reference else { return nil }
         if let known = images.first(where: { $0.field == field.name }) { return known.href }
@@ -34,7 +34,7 @@ struct FieldValues {
         return href
     }
 
-    /// A picture as a cell of a size shows it.
+    /// Returns an image for a cell of a given size.
     func picture(
         _ reference: FieldReference, _ shown: ImageReference, in cell: CellSize, _ context: CellContext
     ) throws(ItemError) -> ImageBinding? {
@@ -53,13 +53,13 @@ struct FieldValues {
     }
 }
 
-/// What a declaration can name: a field of its kind, or the id or the type that every item has.
+/// A field that a declaration can name: a field of its kind, or the id or the type that every item has.
 enum FieldReference: Sendable, Hashable {
     case id
     case variant
     case field(FieldDeclaration)
 
-    /// What messages and conditions take it for.
+    /// The type of the field in messages and conditions.
     var type: FieldType {
         switch self {
         case .id, .variant: .text
@@ -67,7 +67,7 @@ enum FieldReference: Sendable, Hashable {
         }
     }
 
-    /// Whether every valid item has a value here.
+    /// True if every valid item has a value for the field.
     var isRequired: Bool {
         switch self {
         case .id, .variant: true
@@ -76,17 +76,17 @@ enum FieldReference: Sendable, Hashable {
     }
 }
 
-/// A part of a cell, and where it gets its value from.
+/// A part of a cell and the source of its value.
 struct DeclaredBinding: Sendable {
     let part: String
     let source: ByLanguage<BindingSource>
-    /// What is told of a picture to those who do not see it; nil for the first text of the cell.
+    /// The source of the alternative text of an image. If it is nil, the first text of the cell is used.
     let alternative: ByLanguage<BindingSource>?
-    /// Whether the picture only adorns, and nothing is to be told of it.
+    /// True if the image is decorative and has no alternative text.
     let isDecorative: Bool
 }
 
-/// How a part shows a picture, with the fields found that the declaration names.
+/// The image options of a part, with the fields of the declaration resolved.
 struct ImageReference: Sendable {
     enum Fit: Sendable {
         case fit
@@ -100,7 +100,7 @@ struct ImageReference: Sendable {
     let name: FieldReference?
 }
 
-/// Where a part of a cell gets its value from.
+/// The source of the value of a part.
 enum BindingSource: Sendable {
     case text(FieldReference)
     case template(TextTemplate)
@@ -110,9 +110,9 @@ enum BindingSource: Sendable {
     case link(FieldReference)
     case linkTemplate(LinkTemplate)
 
-    /// What the part is filled with; nil where the item has nothing for it.
+    /// Returns the value of the part, or nil if the item has no value for it.
     ///
-    /// - Throws: ``ItemError`` where a field is not what the kind declares.
+    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
     func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemError) -> Binding.Value? {
         if case .image(let reference, let shown?) = self {
             return try values.picture(reference, shown, in: cell, context).map { .image($0) }
@@ -129,7 +129,7 @@ enum BindingSource: Sendable {
         }
     }
 
-    /// The same as an argument of a screen has it: text, whatever it stands for.
+    /// Returns the value as text for an argument of a screen, for all types of values.
     func text(of values: inout FieldValues, in context: CellContext) throws(ItemError) -> String? {
         switch self {
         case .text(let reference), .date(let reference), .number(let reference), .link(let reference): return try values.text(reference)

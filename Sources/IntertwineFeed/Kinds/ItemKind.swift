@@ -1,28 +1,28 @@
 internal import IntertwinePrimitives
 
-/// One kind of item: what its import format's `klass` is called, where its items go, and what a valid one looks like.
+/// A kind of item: its `klass` in the import format, its stream, and its validation.
 ///
-/// The store and the assembler know kinds through this alone. Users and advertisements are two of them.
+/// The store and the assembler depend on kinds only through this protocol. Users and ads are two of its implementations.
 public protocol ItemKind: Sendable {
     /// The `klass` of the import format.
     var name: String { get }
-    /// Where items of this kind stand in the feed.
+    /// The stream that contains items of this kind.
     var stream: StreamID { get }
 
-    /// The fields that a section of such items can be ordered by: those that every item has.
+    /// The fields by which a section of these items can be sorted. Every item has a value for each of them.
     var sortFields: [SortField] { get }
 
-    /// All fields that an item of this kind can have besides `klass`; nil where the kind does not tell.
+    /// All fields of an item of this kind except `klass`, or nil if the kind does not declare them.
     ///
-    /// What names fields before there are items, as the mapping of a remote source does, is checked by them.
+    /// Configuration that names fields before items exist, such as the mapping of a remote source, is validated against them.
     var fields: [ItemField]? { get }
 
-    /// Checks the fields of one object whose `klass` is ``name``.
+    /// Validates the fields of an object whose `klass` is ``name``.
     ///
     /// - Throws: ``ItemError`` with the field and the reason.
     func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem
 
-    /// What a valid item looks like, as a JSON Schema (2020-12).
+    /// Returns the JSON Schema (2020-12) of a valid item.
     func schema() -> [UInt8]
 }
 
@@ -30,28 +30,30 @@ extension ItemKind {
     public var sortFields: [SortField] { [] }
     public var fields: [ItemField]? { nil }
 
-    /// Tells the `klass` alone.
+    /// Returns a schema that contains only the `klass`.
     public func schema() -> [UInt8] {
         ItemSchemaDocument(kind: name).bytes
     }
 }
 
-/// A field of a kind: what it is called, whether an item must have it, and which of its values are allowed.
+/// A field of a kind: its name, its requirement and the validation of its values.
 public struct ItemField: Sendable {
     public let name: String
     public let isRequired: Bool
     private let check: @Sendable (ItemFields) throws(ItemError) -> Void
 
-    /// - Parameter check: reads the field from an item's fields, and throws as the kind's validation would.
+    /// Creates a field.
+    ///
+    /// - Parameter check: reads the field from the fields of an item and throws the errors of the kind's validation.
     public init(_ name: String, isRequired: Bool = false, _ check: @escaping @Sendable (ItemFields) throws(ItemError) -> Void) {
         self.name = name
         self.isRequired = isRequired
         self.check = check
     }
 
-    /// Checks a text that every item is to have in this field.
+    /// Validates a constant text for this field of all items.
     ///
-    /// - Throws: ``ItemError`` where no item can have it.
+    /// - Throws: ``ItemError`` if no item can have this text.
     public func validate(_ text: String) throws(ItemError) {
         var bytes = [UInt8(ascii: "{")]
         bytes.append(jsonString: name.utf8)
@@ -62,21 +64,21 @@ public struct ItemField: Sendable {
     }
 }
 
-/// The kinds of item that a service knows, by `klass`.
+/// The kinds of item that a service supports, by `klass`.
 public struct ItemKinds: Sendable {
-    /// Users and advertisements.
+    /// The built-in kinds: users and ads.
     public static let standard = ItemKinds([UserKind(), AdvertisementKind()])
 
     private var kinds: [String: any ItemKind] = [:]
-    /// What whoever misses a kind is told: where others are declared.
+    /// A hint for the message about an unknown kind: the place where other kinds are declared.
     public var note: String?
 
-    /// Where two kinds have one name, the last holds.
+    /// Creates a set of kinds. If two kinds have one name, the last one is used.
     public init(_ kinds: [any ItemKind]) {
         for kind in kinds { self.kinds[kind.name] = kind }
     }
 
-    /// These kinds and others. Where two have one name, the last holds.
+    /// Returns these kinds with additional kinds. If two kinds have one name, the last one is used.
     public func adding(_ kinds: [any ItemKind]) -> ItemKinds {
         var all = ItemKinds(Array(self.kinds.values) + kinds)
         all.note = note
@@ -87,7 +89,7 @@ public struct ItemKinds: Sendable {
 
     public var names: [String] { kinds.keys.sorted() }
 
-    /// Checks one object of the import format, whatever its kind.
+    /// Validates one object of the import format, of any kind.
     public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let klass = try fields.text("klass", limit: 64)
         guard let kind = kinds[String(decoding: klass, as: UTF8.self)] else {
@@ -98,7 +100,7 @@ public struct ItemKinds: Sendable {
         return try kind.validate(fields)
     }
 
-    /// The same for the bytes of one JSON object.
+    /// Validates the bytes of one JSON object of the import format, of any kind.
     public func validate(_ bytes: [UInt8]) throws(ItemError) -> ValidatedItem {
         try validate(ItemFields(bytes))
     }

@@ -1,8 +1,8 @@
 internal import IntertwinePrimitives
 
-/// The JSON Schema (2020-12) of one kind of item, written field by field.
+/// The JSON Schema (2020-12) of one kind of item, built field by field.
 ///
-/// Fields that nobody declares are ignored by every kind, so the schema allows them.
+/// Every kind ignores undeclared fields, so the schema allows them.
 struct ItemSchemaDocument {
     private let kind: String
     private var properties: [JSONValue.Member]
@@ -19,7 +19,7 @@ struct ItemSchemaDocument {
         if isRequired { required.append(.text(field)) }
     }
 
-    /// An item without an id has this field's text for one.
+    /// Declares a field whose text is the id of an item without an id.
     mutating func addSubstitute(forIdentifier field: String) {
         let id = JSONValue.object([.init("type", .list([.text("string"), .text("integer")]))])
         let text = JSONValue.object([.init("pattern", .text(FieldSchema.identifierPattern))])
@@ -29,7 +29,7 @@ struct ItemSchemaDocument {
         ]
     }
 
-    /// JSON, UTF-8.
+    /// The schema as JSON (UTF-8).
     var bytes: [UInt8] {
         var writer = JSONWriter(capacity: 2_048)
         writer.write(
@@ -42,14 +42,14 @@ struct ItemSchemaDocument {
     }
 }
 
-/// What a field may hold, in the words of JSON Schema (2020-12).
+/// The JSON Schema (2020-12) of the value of a field.
 struct FieldSchema {
-    /// The members of the field's schema where it is present.
+    /// The members of the schema of the field if it is present.
     var members: [JSONValue.Member]
 
     static func text(minimum: Int = 1, maximum: Int) -> FieldSchema { text(minimum, maximum, without: "\\u0000") }
 
-    /// A text without control characters.
+    /// Returns the schema of a text without control characters.
     static func line(maximum: Int) -> FieldSchema { text(1, maximum, without: "\\u0000-\\u001F\\u007F") }
 
     private static func text(_ minimum: Int, _ maximum: Int, without characters: String) -> FieldSchema {
@@ -59,19 +59,19 @@ struct FieldSchema {
         ])
     }
 
-    /// What is told of a picture; empty for one that only adorns.
+    /// The schema of the alternative text of an image. The text is empty for a decorative image.
     static let alternative = FieldSchema(members: [
         .init("type", .text("string")), .init("maxLength", .integer(Int64(ItemFields.alternativeLimit))),
         .init("pattern", .text("^[^\\u0000]*$")),
     ])
 
-    /// As ``ItemURL`` has it.
+    /// The schema of a URL, as validated by ``ItemURL``.
     static let url = FieldSchema(members: [
         .init("type", .text("string")), .init("format", .text("uri")), .init("maxLength", .integer(Int64(ItemURL.limit))),
         .init("pattern", .text(ItemURL.pattern)),
     ])
 
-    /// As ``TrackerTemplate`` has them.
+    /// The schema of tracker URLs, as validated by ``TrackerTemplate``.
     static let trackers = FieldSchema(members: [
         .init("type", .text("array")), .init("maxItems", .integer(Int64(TrackerTemplate.limit))),
         .init(
@@ -92,7 +92,7 @@ struct FieldSchema {
                 + [maximum.map { .init("maximum", .number($0)) }].compactMap { $0 })
     }
 
-    /// One text for all, or one for each of some languages.
+    /// Returns the schema of a field with one text for all languages or one text per language.
     func byLanguage(_ tags: [String]) -> FieldSchema {
         let texts = JSONValue.object([
             .init("type", .text("object")), .init("minProperties", .integer(1)), .init("additionalProperties", .flag(false)),
@@ -105,10 +105,10 @@ struct FieldSchema {
         FieldSchema(members: [.init("enum", .list(words.map { .text($0) }))])
     }
 
-    /// An id has no control characters, and is no dot segment of a path.
+    /// The pattern of an id: no control characters and no dot segment of a path.
     fileprivate static let identifierPattern = "^(?!\\.{1,2}$)[^\\u0000-\\u001F\\u007F]*$"
 
-    /// A string, or a whole number, which is the same as its decimal digits.
+    /// Returns the schema of an id: a string, or a whole number that is equal to its decimal digits.
     static func identifier(limit: Int) -> FieldSchema {
         FieldSchema(members: [
             .init("type", .list([.text("string"), .text("integer")])), .init("minLength", .integer(1)),
@@ -116,7 +116,7 @@ struct FieldSchema {
         ])
     }
 
-    /// The schema of the field. An optional one may be null as well as missing.
+    /// Returns the schema of the field. An optional field may be null or missing.
     func value(isRequired: Bool) -> JSONValue {
         guard !isRequired else { return .object(members) }
         return .object([.init("anyOf", .list([.object(members), .object([.init("type", .text("null"))])]))])
@@ -124,7 +124,7 @@ struct FieldSchema {
 }
 
 extension DeclaredKind {
-    /// What a valid item looks like, as a JSON Schema (2020-12).
+    /// Returns the JSON Schema (2020-12) of a valid item.
     package func schema() -> [UInt8] {
         var document = ItemSchemaDocument(kind: name)
         document.add("id", .identifier(limit: Self.idLimit), isRequired: idField == nil)
@@ -136,7 +136,7 @@ extension DeclaredKind {
 }
 
 extension FieldDeclaration {
-    /// What its value may be.
+    /// The schema of the value.
     var schema: FieldSchema {
         switch type {
         case .text where !choices.isEmpty: .choice(choices)

@@ -1,26 +1,27 @@
 internal import IntertwinePrimitives
 
-/// What may stand where an item has a URL: absolute, http or https (RFC 3986, RFC 9110 §4.2).
+/// The rules for the URLs of items: absolute, http or https (RFC 3986, RFC 9110 §4.2).
 package enum ItemURL {
-    /// Bytes.
+    /// The maximum length of a URL, in bytes.
     package static let limit = 2_048
 
-    /// What is wrong with one that must not be shown.
+    /// The error message for a URL with credentials. Such a URL must not appear in messages.
     static let secret = "must not contain a user name or password"
 
     static let port = "(?::(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?"
 
-    /// The same as an ECMA-262 pattern. Scheme; host, or an address in brackets; port up to 65535; the rest. Nothing that could end a URL early, and no user name.
+    /// The rules as an ECMA-262 pattern: scheme; host, or an address in brackets; port up to 65535; rest. It excludes characters that could end
+    /// a URL early, and user names.
     package static let pattern =
         "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])" + port
         + "(?:[/?#][!#-;=?-\\[\\]^-~]*)?$"
 
-    /// What is wrong with a URL, or nil.
+    /// Returns the error in a URL, or nil if the URL is valid.
     ///
-    /// Stored URLs end in `Location` headers, in markup and in requests, so whatever could end one of these early is refused,
-    /// and so is a user name before the host, which RFC 9110 §4.2.4 calls out for hiding where a link leads.
+    /// Stored URLs are used in `Location` headers, in markup and in requests, so characters that could end a URL early there are rejected. A user
+    /// name before the host is rejected as well, because it can disguise the destination of a link (RFC 9110 §4.2.4).
     package static func error(in url: ArraySlice<UInt8>) -> String? {
-        // Where it lies: each picture and each link of a new cell is looked at.
+        // The buffer pointer avoids a copy. Each image URL and each link of a new cell is validated.
         url.withUnsafeBufferPointer { error(in: $0) }
     }
 
@@ -65,7 +66,7 @@ package enum ItemURL {
         guard url.count >= scheme.utf8CodeUnitCount else { return nil }
         return scheme.withUTF8Buffer { scheme in
             for (byte, wanted) in zip(url, scheme) {
-                // Lower-casing by a bit is safe here: "://" holds no byte that the bit would turn into another of the scheme's.
+                // Setting the bit for lower case is safe, because it changes no byte of "://" into a byte of the scheme.
                 guard byte == wanted || (byte | 0x20 == wanted && wanted >= UInt8(ascii: "a")) else { return nil }
             }
             return url[scheme.count...]

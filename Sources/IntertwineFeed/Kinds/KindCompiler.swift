@@ -1,12 +1,12 @@
-/// Finds what a declaration names, and checks it.
+/// A compiler that resolves and validates the names of a declaration.
 struct KindCompiler {
     private static let nameLimit = 64
 
     private let declaration: KindDeclaration
-    /// Everything that bindings, conditions and templates can name, in the order of the declaration.
+    /// The fields that bindings, conditions and templates can name, in declaration order.
     private let references: [(name: String, reference: FieldReference)]
 
-    /// - Throws: ``KindError`` where names, types or fields are wrong.
+    /// - Throws: ``KindError`` if names, types or fields are invalid.
     init(_ declaration: KindDeclaration) throws(KindError) {
         self.declaration = declaration
         var references: [(name: String, reference: FieldReference)] = [("id", .id)]
@@ -43,7 +43,7 @@ struct KindCompiler {
         }
     }
 
-    /// Letters, digits, underscores and hyphens, beginning with a letter: a name that needs no quoting anywhere.
+    /// Returns true if a name consists of letters, digits, underscores and hyphens and begins with a letter. It needs no quoting in any format.
     static func isName(_ name: String) -> Bool {
         let bytes = name.utf8
         let isPlain = bytes.allSatisfy { byte in
@@ -61,7 +61,7 @@ struct KindCompiler {
         }
     }
 
-    /// - Parameter types: what the field may hold; any where it is empty.
+    /// - Parameter types: the allowed types of the field. An empty array allows all types.
     private func reference(_ name: String, _ types: [FieldType], at path: [String]) throws(KindError) -> FieldReference {
         let fitting = references.filter { types.isEmpty || types.contains($0.reference.type) }
         let wanted = types.map(\.rawValue).joined(separator: " or ")
@@ -80,7 +80,7 @@ struct KindCompiler {
     }
 }
 
-/// What a declaration's parts are made into.
+/// Compilation of the parts of a declaration.
 extension KindCompiler {
     func cells() throws(KindError) -> [CellLayout: [DeclaredCell]] {
         var compiled: [CellLayout: [DeclaredCell]] = [:]
@@ -128,7 +128,7 @@ extension KindCompiler {
     }
 
     private func cell(_ cell: CellDeclaration, at path: [String]) throws(KindError) -> DeclaredCell {
-        // What clients could not name in Accept-Cells (RFC 9651, 3.3.3) they could not say that they know.
+        // Clients name the cells that they support in Accept-Cells, so a name must be a valid string there (RFC 9651 §3.3.3).
         guard !cell.identifier.isEmpty, cell.identifier.utf8.count <= 128, cell.identifier.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else {
             throw KindError(path, "identifier must have 1 to 128 characters, all of ASCII")
@@ -189,7 +189,7 @@ extension KindCompiler {
     }
 }
 
-/// Where the parts of cells and the arguments of screens get their values from.
+/// Compilation of the sources of the values of cell parts and screen arguments.
 extension KindCompiler {
     private func sources(
         _ declared: [BindingDeclaration], at path: [String]
@@ -216,7 +216,7 @@ extension KindCompiler {
         return sources
     }
 
-    /// - Parameter text: the binding's source in one language.
+    /// - Parameter text: the source of the binding in one language.
     private func source(_ binding: BindingDeclaration, _ text: String, at path: [String]) throws(KindError) -> BindingSource {
         let isTemplate = text.contains("{{")
         do {
@@ -262,7 +262,7 @@ extension KindCompiler {
 }
 
 extension DeclaredKind {
-    /// All that is wrong with a declaration, for whoever has to mend it: what ``init(_:)`` throws is the first of it.
+    /// Returns all errors in a declaration, for its author, including the error that ``init(_:)`` throws.
     package static func errors(in declaration: KindDeclaration) -> [KindError] {
         let first: KindError
         do {
@@ -278,7 +278,7 @@ extension DeclaredKind {
 }
 
 extension KindCompiler {
-    /// What is wrong with each part by itself.
+    /// Returns the errors of each part by itself.
     fileprivate func errors() -> [KindError] {
         var faults: [KindError] = []
         func note<Value>(_ body: () throws(KindError) -> Value) {

@@ -1,21 +1,21 @@
-/// A kind of item as configuration says it. ``DeclaredKind`` is made of it, once, when the service starts.
+/// A kind of item as declared in configuration. A ``DeclaredKind`` is compiled from it once, at service startup.
 package struct KindDeclaration: Sendable, Hashable {
     /// The `klass` of the import format.
     package var name: String
-    /// What cell ids begin with; nil for the name.
+    /// The prefix of cell ids. If it is nil, the name is used.
     package var prefix: String?
     package var stream: StreamID
-    /// The required text field that is the id of an item which brings none.
+    /// The required text field that is the id of an item without an id.
     package var id: String?
-    /// What the `type` field may be, in the order of messages; where it is empty, items have no type.
+    /// The allowed values of the `type` field, in the order of messages. If it is empty, items have no type.
     package var variants: [String]
     package var fields: [FieldDeclaration]
-    /// For each layout, the cells to choose from. A layout without any shows none of the kind's items.
+    /// The candidate cells of each layout. A layout without cells shows no items of this kind.
     package var cells: [CellLayout: [CellDeclaration]]
-    /// The required `url` field that holds where the cells lead to.
+    /// The required `url` field with the destination of the cells.
     package var destination: String?
     package var presentation: PresentationDeclaration?
-    /// The commands of each slot, by name.
+    /// The names of the commands of each slot.
     package var actions: [CommandKey: SlotCommands]
 
     package init(
@@ -36,19 +36,21 @@ package struct KindDeclaration: Sendable, Hashable {
     }
 }
 
-/// A cell that items of a declared kind can be shown in.
+/// A cell in which items of a declared kind can be shown.
 package struct CellDeclaration: Sendable, Hashable {
     /// The reuse identifier under which clients register a cell class.
     package var identifier: String
-    /// Of what it binds: a client that knows an older one alone does not know this cell.
+    /// The version of the bindings of the cell. A client that supports only an older version does not support this cell.
     package var version = 1
     package var size: SizeRule
-    /// What has to hold for this cell to be chosen: all of them. The first cell of a layout whose conditions hold, and that the client knows,
-    /// shows the item.
+    /// The conditions for this cell, which must all hold.
+    ///
+    /// The first cell of a layout whose conditions hold and that the client supports shows the item.
     package var conditions: [FieldCondition]
     package var bindings: [BindingDeclaration]
-    /// The name of the companion that the cell is, such as `photos`; nil for the first cell of an item. Of each companion too, the first
-    /// cell whose conditions hold shows the item; where none does, the item has no such companion.
+    /// The name of the companion, such as `photos`, or nil for a primary cell.
+    ///
+    /// For each companion, too, the first cell whose conditions hold shows the item. If none matches, the item has no such companion.
     package var companion: String?
 
     package init(
@@ -62,18 +64,18 @@ package struct CellDeclaration: Sendable, Hashable {
     }
 }
 
-/// What a field has to be for a cell to show the item.
+/// A condition on a field under which a cell shows the item.
 package struct FieldCondition: Sendable, Hashable {
     package enum Test: Sendable, Hashable {
-        /// One of these values, written as the field's type writes them. A missing field is none of them.
+        /// The field has one of these values, in the notation of the field type. A missing field does not match.
         case anyOf([String])
-        /// Whether the field is there.
+        /// The field is present (true) or missing (false).
         case present(Bool)
-        /// A number within bounds, both included.
+        /// The field is a number within the inclusive bounds.
         case between(minimum: Double?, maximum: Double?)
     }
 
-    /// A field of the kind, or `id` or `type`.
+    /// The name of a field of the kind, or `id` or `type`.
     package var field: String
     package var test: Test
 
@@ -83,7 +85,7 @@ package struct FieldCondition: Sendable, Hashable {
     }
 }
 
-/// Which field fills which part of a cell, or which argument of a screen, and as what.
+/// The assignment of a field to a part of a cell or to an argument of a screen, with its type.
 package struct BindingDeclaration: Sendable, Hashable {
     package enum BindingFormat: String, Sendable, Hashable, CaseIterable {
         case text, image, date, number, link
@@ -92,13 +94,13 @@ package struct BindingDeclaration: Sendable, Hashable {
     /// The part of the cell, or the argument of the screen.
     package var part: String
     package var form: BindingFormat
-    /// A field's name; or, for texts and links, a mustache template that combines fields. Of texts and links, perhaps one for each of some
-    /// languages.
+    /// The name of a field or, for texts and links, a mustache template that combines fields. Texts and links may have one source per language.
     package var source: LocalizedText
-    /// How large a picture is shown; nil for the original, and for everything else.
+    /// The display size of an image. It is nil for the original image and for other types.
     package var image: ImageDeclaration?
-    /// Of a picture: what is told of it to those who do not see it, a field's name or a template. Nil for the first text of the cell, empty for
-    /// one that only adorns.
+    /// The alternative text of an image: the name of a field or a template.
+    ///
+    /// If it is nil, the first text of the cell is used. It is empty for a decorative image.
     package var alternative: LocalizedText?
 
     package init(_ part: String, _ form: BindingFormat, _ source: String, image: ImageDeclaration? = nil, alternative: String? = nil) {
@@ -116,19 +118,19 @@ package struct BindingDeclaration: Sendable, Hashable {
     }
 }
 
-/// How a part of a cell shows a picture.
+/// The image options of a part of a cell.
 package struct ImageDeclaration: Sendable, Hashable {
     package enum Fit: Sendable, Hashable {
         case fit
         case centre
         case attention
-        /// Two number fields from 0 to 1: from the left, and from the top. Where an item lacks one, attention decides.
+        /// Two number fields from 0 to 1, measured from the left and from the top. If an item lacks one, `attention` is used.
         case fields(x: String, y: String)
     }
 
     package var rule: ImageSizing
     package var fit: Fit
-    /// The field that names what the picture shows; nil for none.
+    /// The field that names the content of the image, or nil.
     package var name: String?
 
     package init(_ rule: ImageSizing, _ fit: Fit = .centre, name: String? = nil) {
@@ -140,7 +142,7 @@ package struct ImageDeclaration: Sendable, Hashable {
 
 /// The screen that cells of a declared kind open.
 package struct PresentationDeclaration: Sendable, Hashable {
-    /// How it is shown, such as `push`.
+    /// The presentation style, such as `push`.
     package var type: String
     package var screen: String
     package var arguments: [BindingDeclaration]
@@ -152,9 +154,9 @@ package struct PresentationDeclaration: Sendable, Hashable {
     }
 }
 
-/// Why a declaration is no kind: where in it, and what is wrong and what is allowed.
+/// An error in a declaration: its path, the cause, and the allowed values.
 package struct KindError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Names and indices from the declaration's top, such as `cells`, `table`, `0`, `identifier`.
+    /// The names and indices from the top of the declaration, such as `cells`, `table`, `0`, `identifier`.
     package var path: [String]
     package var reason: String
 

@@ -2,28 +2,28 @@ internal import IntertwinePrimitives
 
 /// A mustache template that combines the fields of an item, compiled once.
 ///
-/// What a template comes to depends on which fields an item has, and which booleans hold; the values themselves are only put in. So
-/// mustache runs when the service starts, once for every such case, and leaves a skeleton for each: literals and places for values.
-/// Filling one costs what joining strings costs, and what a value holds is never read as a template.
+/// The structure of the output depends only on which fields an item has and which booleans are true; values are inserted. Mustache therefore
+/// runs at service startup, once for each such case, and produces a ``CompiledTemplate`` of literals and slots for values. Rendering costs as
+/// much as joining strings, and a value is never parsed as a template.
 ///
-/// Values are escaped for where the template stands and mustache's own escaping (for HTML) is off: a triple brace means the same as a
-/// double one, and no spelling of a tag gets a value past its escaping.
+/// Values are escaped for the ``EscapingContext`` of the template, and the HTML escaping of mustache is off. A triple brace equals a double
+/// brace, so no spelling of a tag bypasses the escaping.
 struct TextTemplate: Sendable {
     enum EscapingContext: Sendable, Hashable {
-        /// A text of the answer, which is written as JSON and escaped there.
+        /// A text of the response, which the JSON writer escapes.
         case text
-        /// A URL, in which each value is one percent-encoded piece.
+        /// A URL in which each value is one percent-encoded segment.
         case link
     }
 
-    /// Cases that a template may distinguish: eight optional fields, or five optional booleans.
+    /// The maximum number of cases of a template: eight optional fields, or five optional booleans.
     private static let caseLimit = 256
 
     private let skeletons: [CompiledTemplate]
     private let fields: [TemplateField]
     private let escaping: EscapingContext
 
-    /// - Throws: ``KindError`` where the template is no such one, or reads a field that the kind does not have.
+    /// - Throws: ``KindError`` if the template is invalid or reads a field that the kind does not have.
     init(_ source: String, for place: EscapingContext, reading known: [(name: String, reference: FieldReference)]) throws(KindError) {
         let names = try TemplateTags.names(
             in: source, known: Set(known.map(\.name)), listed: known.map(\.name).sorted().joined(separator: ", "))
@@ -37,12 +37,12 @@ struct TextTemplate: Sendable {
         self.escaping = place
     }
 
-    /// What the template comes to in each case, with a plain letter for every value.
+    /// The output of the template in each case, with the letter x for every value.
     fileprivate var samples: [String] {
         skeletons.map { $0.text(filledWith: fields.map { _ in "x" }) }
     }
 
-    /// - Throws: ``ItemError`` where a field is not what the kind declares.
+    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
     func text(of values: FieldValues) throws(ItemError) -> String {
         var texts: [String] = []
         texts.reserveCapacity(fields.count)
@@ -56,12 +56,14 @@ struct TextTemplate: Sendable {
     }
 }
 
-/// A link whose host stands in the declaration, and whose path and query may be put together from fields.
+/// A link with a constant host, whose path and query may contain fields.
 struct LinkTemplate: Sendable {
     private let template: TextTemplate
 
-    /// - Throws: ``KindError`` where the template does not begin with a whole `https://host/` (or http): no field may say where a link leads;
-    ///   or where it comes to no link, whatever the fields hold.
+    /// Compiles a link template.
+    ///
+    /// - Throws: ``KindError`` if the template does not begin with a complete `https://host/` (or http). No field may set the host of a link.
+    ///   It is also thrown if a case of the template is not a valid link for any values of the fields.
     init(_ source: String, reading known: [(name: String, reference: FieldReference)]) throws(KindError) {
         let literal = source.firstRange(of: "{{").map { source[..<$0.lowerBound] } ?? source[...]
         let start = Array(literal.utf8)[...]
@@ -75,7 +77,7 @@ struct LinkTemplate: Sendable {
         }
     }
 
-    /// - Throws: ``ItemError`` where a field is not what the kind declares, or the link becomes none, or too long.
+    /// - Throws: ``ItemError`` if a field does not match the declaration of the kind, or if the link is invalid or too long.
     func href(of values: FieldValues) throws(ItemError) -> String {
         let href = try template.text(of: values)
         if let fault = ItemURL.error(in: Array(href.utf8)[...]) { throw ItemError(reason: "the link \(fault)") }
@@ -83,18 +85,18 @@ struct LinkTemplate: Sendable {
     }
 }
 
-/// The tags of a mustache template, looked through before the template is compiled.
+/// The tags of a mustache template, validated before the template is compiled.
 ///
-/// Of mustache, templates of cells have variables, sections, inverted sections and comments. What reaches beyond the item, or changes how
-/// the rest is read or escaped (partials, inheritance, delimiters, pragmas, lambdas), is refused; so is a name that the kind does not have,
-/// which mustache itself would leave blank without a word.
+/// Templates of cells may contain variables, sections, inverted sections and comments. Tags that reach beyond the item or change the parsing
+/// or escaping of the rest are rejected: partials, inheritance, delimiters, pragmas, lambdas. An unknown field name is rejected too, because
+/// mustache would silently render it as empty.
 private enum TemplateTags {
-    /// Sections inside each other.
+    /// The maximum nesting depth of sections.
     private static let depthLimit = 16
 
-    /// - Parameter known: what the kind's items have.
+    /// - Parameter known: the names of the fields of the kind.
     /// - Returns: the names that the template reads.
-    /// - Throws: ``KindError`` with what is wrong.
+    /// - Throws: ``KindError`` with the cause.
     static func names(in template: String, known: Set<String>, listed: String) throws(KindError) -> Set<String> {
         var names: Set<String> = []
         var open: [Substring] = []

@@ -1,16 +1,16 @@
-/// A person in the feed. Regular ones are shown as snapshot cells, featured ones as circular cells.
+/// A user in the feed. Regular users are shown as snapshot cells, featured users as circular cells.
 package struct User: Sendable, Hashable {
     package enum Variant: String, Sendable, Hashable, CaseIterable {
         case regular, featured
     }
 
-    /// Unique; where the import gave none, the username.
+    /// The unique id. If the import has no id, it is the username.
     package var id: String
     package var username: String
     package var avatarURL: String
     package var backgroundURL: String?
     package var variant: Variant
-    /// What is told of the pictures to those who do not see them.
+    /// The alternative text of the avatar.
     package var avatarAlternative: String?
     package var backgroundAlternative: String?
 
@@ -29,9 +29,9 @@ package struct User: Sendable, Hashable {
 }
 
 extension User {
-    /// Reads a user as the store keeps it.
+    /// Parses a user from its stored item.
     ///
-    /// - Throws: ``ItemError`` where the item is of another kind, or was changed behind the store's back.
+    /// - Throws: ``ItemError`` if the item has another kind, or was changed outside the store.
     package init(item: FeedItem) throws(ItemError) {
         guard let variant = Variant(rawValue: item.variant) else { throw ItemError(field: "type", reason: "is unknown") }
         let fields = try ItemFields(item.body)
@@ -45,9 +45,11 @@ extension User {
     }
 }
 
-/// `{"klass":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://…","backgroundUrl":"https://…","type":"featured"}`
+/// The kind of users.
+///
+/// An example item: `{"klass":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://…","backgroundUrl":"https://…","type":"featured"}`.
 package struct UserKind: ItemKind {
-    /// Bytes, of the id and of the username: each can stand for the other.
+    /// The maximum length of the id and of the username, in bytes. Why one limit: each of the two can replace the other.
     package static let nameLimit = 512
 
     package let name = "user"
