@@ -40,8 +40,9 @@ extension FeedPage {
         return (writer.bytes, digest)
     }
 
-    /// Writes the items that were omitted because the client does not support them: the number of items of each kind, and the missing cells,
-    /// binding types or action types.
+    /// Writes the items that were omitted because the client does not support them.
+    ///
+    /// Each entry has the number of items of one kind and the unsupported cells, binding types or action types.
     private func writeOmitted(to writer: inout JSONWriter) {
         var groups: [(kind: String, identifiers: [String], types: [String], count: Int)] = []
         for omission in omissions {

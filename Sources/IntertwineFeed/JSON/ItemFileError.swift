@@ -135,9 +135,10 @@ extension ItemFileError {
         return bytes[offset..<scanner.position].contains(0x0A) ? .error(.spread) : .unknown
     }
 
-    /// Returns the path of member names from a value to a list of objects: empty if the value is the list itself, nil if there is no such list.
+    /// Returns the path of member names from a value to a list of objects.
     ///
-    /// Only the first member of each nested object is inspected.
+    /// The path is empty if the value is the list itself, and nil if the value contains no such list. Only the first member of each
+    /// nested object is inspected.
     private static func list(of bytes: [UInt8], at offset: Int, depth: Int = 0) throws(JSONError) -> [String]? {
         let span = bytes.span
         var scanner = JSONScanner(at: offset + 1)
