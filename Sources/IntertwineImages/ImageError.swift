@@ -1,47 +1,47 @@
 public import IntertwineFetch
 
-/// Why there is no picture.
+/// An error that explains why there is no image.
 public struct ImageError: Error, Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         case fetch(FetchError)
-        /// The origin answered, and not with a picture.
+        /// The origin responded with a status other than success.
         case upstream(status: Int)
-        /// The declared type is none that is passed on, or no type at all.
+        /// The declared type is missing or not a permitted image type.
         case typeDenied
-        /// The first bytes are not what was declared.
+        /// The first bytes do not match the declared type.
         case typeMismatch
-        /// Drawn, it would take more memory than a client should have to give.
+        /// The decoded image would need too much memory on a client.
         case tooManyPixels
-        /// It is an animation with more frames than are passed on, or of which more would have to be made than there is time for.
+        /// The animation has more frames than permitted, or resizing it would need more frames than the time limit allows.
         case tooManyFrames
-        /// Its first bytes are a picture's, and it cannot be decoded to its end.
+        /// The first bytes are those of an image, but it cannot be decoded to its end.
         case undecodable
-        /// No decoder here reads it, such as an animation in AVIF. Clients may show it.
+        /// No available decoder supports the image, for example an AVIF animation. Clients may be able to show it.
         case noDecoder
-        /// What decodes pictures died of this one, or took too long.
+        /// The worker process crashed on this image or exceeded its time limit.
         case workerFailed
-        /// The body is compressed, though nothing of the kind was asked for.
+        /// The body is compressed, although no content encoding was requested.
         case encoded
-        /// Too many downloads wait already.
+        /// The download queue is full.
         case overloaded
-        /// It waited too long for its turn.
+        /// The queue timeout of the download has expired.
         case queueTimeout
-        /// The origin's host is left alone for a while.
+        /// The circuit breaker of the origin's host is open.
         case circuitOpen
-        /// The memory set aside for downloads is in use.
+        /// The memory budget for downloads is exhausted.
         case buffersFull
-        /// The client took the request back.
+        /// The client cancelled the request.
         case cancelled
-        /// Only a stored picture would have done, and none is.
+        /// The request accepts only a stored image (`only-if-cached`), and none is stored.
         case notStored
-        /// There is a picture, in no format that the client takes.
+        /// The image is available only in formats that the client does not accept.
         case notAcceptable
-        /// The request has come through here before: the origin leads back to us.
+        /// The request has passed through this service before: the origin leads back to it.
         case loop
     }
 
     public let reason: Reason
-    /// Seconds after which it pays to ask again.
+    /// The time in seconds after which a retry is useful.
     public var retryAfter: Int?
 
     public init(_ reason: Reason, retryAfter: Int? = nil) {
@@ -49,7 +49,7 @@ public struct ImageError: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// What `Image-Error` and the problem's type say.
+    /// The code in the `Image-Error` field and in the type of the problem details.
     public var code: String {
         switch reason {
         case .fetch(let failure): failure.rawValue
@@ -73,12 +73,12 @@ public struct ImageError: Error, Sendable, Hashable {
         }
     }
 
-    /// The code, with origins' statuses by their class: few enough for a metric's label.
+    /// The metric label: the code, with upstream statuses reduced to their class to limit the number of labels.
     var metric: String {
         if case .upstream(let status) = reason { "upstream-\(status / 100)xx" } else { code }
     }
 
-    /// The status of the answer to our client. 499 where it no longer waits for one.
+    /// The status of the response to the client; 499 if the client no longer waits for it.
     public var status: Int {
         switch reason {
         case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: 415
@@ -113,12 +113,12 @@ public struct ImageError: Error, Sendable, Hashable {
         }
     }
 
-    /// How long it is answered from memory; nil for not at all.
+    /// Returns the time for which the failure is remembered; nil if it is not.
     func remembered(strikes: Int) -> Duration? {
         switch reason {
         case .overloaded, .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop: return nil
         case .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .encoded: return .seconds(3_600)
-        // What took the worker with it may have been anything, once.
+        // One worker crash may have any cause, so the first one is not remembered.
         case .workerFailed: return strikes < 2 ? .zero : Self.growing(strikes - 1)
         case .upstream(404), .upstream(410): return .seconds(300)
         case .upstream(401), .upstream(403): return .seconds(60)
@@ -139,15 +139,15 @@ public struct ImageError: Error, Sendable, Hashable {
         }
     }
 
-    /// Ten seconds, doubled with each failure in a row, two minutes at most.
+    /// Returns ten seconds, doubled with each consecutive failure, and two minutes at most.
     private static func growing(_ strikes: Int) -> Duration {
         .seconds(min(120, 10 << min(max(strikes - 1, 0), 4)))
     }
 
-    /// Whether a stale picture may stand in (RFC 5861 section 4): the origin, the way there or we ourselves failed, and nobody was refused.
+    /// True if a stale image may be served (RFC 5861 section 4). The origin, the network or this service failed, and no request was refused.
     var permitsStale: Bool { [500, 502, 503, 504].contains(status) }
 
-    /// What it says about the origin's host; nil for nothing.
+    /// The outcome for the circuit breaker of the origin's host; nil if the error says nothing about it.
     var outcome: CircuitBreaker.Outcome? {
         switch reason {
         case .upstream(let status): status >= 500 ? .badResponse : .good
@@ -164,7 +164,7 @@ public struct ImageError: Error, Sendable, Hashable {
 }
 
 extension ImageError {
-    /// Whether something else may be shown in the picture's place: it cannot be had, whoever asks.
+    /// True if a fallback may be shown: the image is unavailable to every client.
     var permitsFallback: Bool {
         switch reason {
         case .cancelled, .notStored, .notAcceptable, .overloaded, .queueTimeout, .buffersFull, .loop: false
@@ -173,7 +173,7 @@ extension ImageError {
         }
     }
 
-    /// Whether the next one who asks for the picture, in whatever size, would fare no better.
+    /// True if a further request for the image, in any size, would fail as well.
     var isAboutImage: Bool {
         switch reason {
         case .undecodable, .tooManyPixels, .tooManyFrames, .typeMismatch, .workerFailed: true

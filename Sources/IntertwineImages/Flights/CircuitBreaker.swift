@@ -1,18 +1,18 @@
 internal import IntertwineEventLoop
 
-/// Leaves hosts alone that cannot be reached most of the time, and is gentle with those that answer badly. Pure.
+/// A circuit breaker per origin host. The type is pure: it performs no I/O.
 ///
-/// A host that answers is there: what fails may be one kind of its URLs, and the others must not suffer for it. It is asked for fewer
-/// pictures at once until one of them comes.
+/// The circuit opens if most requests cannot reach the host. A host that responds with errors stays reachable, with reduced concurrency until it
+/// sends one image. Why: the errors may concern one kind of its URLs, and requests for other URLs must not suffer from them.
 struct CircuitBreaker: Sendable {
     struct Rules: Sendable {
         var window: Duration = .seconds(30)
-        /// Fewer outcomes than this say nothing.
+        /// The minimum number of outcomes in the window; with fewer, the state of the circuit does not change.
         var leastOutcomes = 10
         var failurePercent = 50
-        /// How long a host is left alone before one request may try it, or is asked gently after its last bad answer.
+        /// The time for which the circuit stays open before one probe, and for which concurrency stays reduced after the last bad response.
         var openDuration: Duration = .seconds(10)
-        /// Hosts remembered; those that did nothing lately are forgotten first.
+        /// The maximum number of hosts with state; hosts without recent outcomes are removed first.
         var hosts = 1_000
 
         init() {}
@@ -20,14 +20,14 @@ struct CircuitBreaker: Sendable {
 
     enum Outcome: Sendable, Hashable {
         case good
-        /// It was reached, and what came back was no use.
+        /// The host was reached, but its response is not usable.
         case badResponse
         case unreachable
     }
 
     enum Decision: Equatable {
         case closed
-        /// This one request finds out whether the host is back.
+        /// The request may proceed; its outcome decides if the circuit closes.
         case probe
         case open(until: MonotonicInstant)
     }
@@ -41,7 +41,7 @@ struct CircuitBreaker: Sendable {
         func count(_ outcome: Outcome) -> Int { outcomes.count { $0.outcome == outcome } }
     }
 
-    /// Outcomes kept per host: what is older says less than the latest ones do.
+    /// The maximum number of outcomes stored per host. Why: older outcomes say less about the host than the latest ones.
     private static let longest = 64
 
     private let rules: Rules
@@ -61,12 +61,14 @@ struct CircuitBreaker: Sendable {
         return .probe
     }
 
-    /// Whether the host is to be asked for few pictures at once.
+    /// Returns true if concurrency to the host is reduced.
     func isReduced(_ host: String, now: MonotonicInstant) -> Bool {
         hosts[host]?.reducedUntil.map { now < $0 } ?? false
     }
 
-    /// - Parameter outcome: nil where the request was given up and says nothing about the host.
+    /// Records the outcome of a request.
+    ///
+    /// - Parameter outcome: The outcome; nil if the request was aborted and says nothing about the host.
     mutating func record(_ host: String, _ outcome: Outcome?, now: MonotonicInstant) {
         var state = hosts[host] ?? Host()
         if state.isProbing {
@@ -85,7 +87,7 @@ struct CircuitBreaker: Sendable {
     }
 
     private func record(_ outcome: Outcome, in state: inout Host, _ now: MonotonicInstant) {
-        // It is over as soon as one picture comes.
+        // One image ends the reduced concurrency.
         if state.reducedUntil != nil, outcome == .good { state = Host() }
         state.outcomes.removeAll { now.since($0.at) > rules.window }
         if state.outcomes.count >= Self.longest { state.outcomes.removeFirst() }

@@ -1,18 +1,18 @@
 internal import IntertwineEventLoop
 
-/// Who may download now, who waits, and who is sent away. Pure.
+/// A limiter of concurrent downloads with a priority queue. The type is pure: it performs no I/O.
 ///
-/// Visible goes before near, near before prefetch. Among those that somebody looks at the newest goes first: it is the one
-/// still in view. What waits too long is sent away rather than served to nobody.
+/// The order is visible, near, prefetch. Among visible and near entries the newest starts first, because it is the one still in view.
+/// An entry that waits longer than `maxQueueTime` is removed from the queue.
 struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
     struct Limits: Sendable {
         var running = 64
         var perHost = 6
-        /// And from one that answers badly.
+        /// The maximum number of concurrent downloads from an origin that returns bad responses.
         var reducedConcurrency = 2
-        /// How many of those are remembered.
+        /// The maximum number of origins with reduced concurrency that are stored.
         var maxReducedOrigins = 1_000
-        /// How many of each of the two prefetching may take, in percent: a flood of it must not lock the visible out.
+        /// The percentage of `running` and of `perHost` that prefetching may use. Why: a flood of prefetching must not block visible images.
         var prefetchPercent = 50
         var waiting = 256
         var maxQueueTime: Duration = .seconds(2)
@@ -28,7 +28,7 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
         let id: ID
         let origin: String
         var priority: ImagePriority
-        /// Larger where somebody asked for it, or looked at it, more recently.
+        /// The recency of the entry: larger if it was requested or prioritized more recently.
         var rank: UInt64
         var until: MonotonicInstant
     }
@@ -38,7 +38,7 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
     private var perOrigin: [String: (all: Int, prefetch: Int)] = [:]
     private var prefetching = 0
     private var reducedOrigins: Set<String> = []
-    /// In the order of arrival.
+    /// The queue, in the order of arrival.
     private var waiting: [Entry] = []
     private var lastRank: UInt64 = 0
 
@@ -49,7 +49,9 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
     var runningCount: Int { running.count }
     var waitingCount: Int { waiting.count }
 
-    /// - Returns: the verdict, and whose place was taken where the queue was full of less urgent ones.
+    /// Requests a permit for a download.
+    ///
+    /// - Returns: The decision, and the less urgent entry that was removed from a full queue, if any.
     mutating func acquire(_ id: ID, origin: String, priority: ImagePriority, now: MonotonicInstant) -> (verdict: Decision, displaced: ID?) {
         if mayStart(origin: origin, isPrefetch: priority == .prefetch) {
             start(id, origin: origin, priority: priority)
@@ -66,7 +68,7 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
         return (.wait, displaced)
     }
 
-    /// Ends what runs, forgets what waits.
+    /// Ends a running download, or removes a waiting one from the queue.
     mutating func release(_ id: ID) {
         if let run = running.removeValue(forKey: id) {
             if run.isPrefetch { prefetching -= 1 }
@@ -78,7 +80,7 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Who is wanted more urgently than before waits from now on. Ask ``next()`` after this.
+    /// Changes the priority of a waiting download. A raised priority restarts its queue timeout. Call ``next()`` afterwards.
     mutating func setPriority(_ priority: ImagePriority, of id: ID, now: MonotonicInstant) {
         if let place = waiting.firstIndex(where: { $0.id == id }) { setPriority(priority, at: place, now) }
     }
@@ -88,7 +90,7 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
         waiting[place].priority = priority
     }
 
-    /// Somebody looks at it now: it goes before all that wait, as the newest of those in view does.
+    /// Moves a download to the front of the queue: its priority becomes visible and its rank the newest.
     mutating func prioritize(_ id: ID, now: MonotonicInstant) {
         guard let place = waiting.firstIndex(where: { $0.id == id }) else { return }
         lastRank += 1
@@ -96,13 +98,13 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
         waiting[place].rank = lastRank
     }
 
-    /// Whether somebody waits who could start if this one ended.
+    /// Returns true if the end of this download would let a waiting one start.
     func hasWaiters(for id: ID) -> Bool {
         guard let run = running[id] else { return false }
         return waiting.contains { $0.origin == run.origin } || (running.count >= limits.running && !waiting.isEmpty)
     }
 
-    /// The next that may start, and now counts as running. Ask until nil, after each departure.
+    /// Returns the next download that may start, and counts it as running. Call it until it returns nil after each release.
     mutating func next() -> ID? {
         var best: Int?
         for place in waiting.indices where mayStart(origin: waiting[place].origin, isPrefetch: waiting[place].priority == .prefetch) {
@@ -120,23 +122,23 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
         return entry.id
     }
 
-    /// Those whose patience is over; they are forgotten here.
+    /// Removes the entries whose queue timeout has expired, and returns them.
     mutating func expire(now: MonotonicInstant) -> [ID] {
         let gone = waiting.filter { $0.until <= now }.map(\.id)
         waiting.removeAll { $0.until <= now }
         return gone
     }
 
-    /// When to call ``expire(now:)`` next.
+    /// The time of the next call of ``expire(now:)``; nil if the queue is empty.
     var nextExpiry: MonotonicInstant? { waiting.lazy.map(\.until).min() }
 
-    /// Whether an origin is to be asked for fewer at once. Ask ``next()`` after this.
+    /// Turns reduced concurrency of an origin on or off. Call ``next()`` afterwards.
     mutating func setReduced(_ isGentle: Bool, origin: String) {
         guard isGentle else {
             reducedOrigins.remove(origin)
             return
         }
-        // Of those that nobody asks for any more nobody says that it is over.
+        // An origin that receives no more requests is never reset, so the set is emptied once it is full.
         if reducedOrigins.count >= limits.maxReducedOrigins { reducedOrigins = [] }
         reducedOrigins.insert(origin)
     }

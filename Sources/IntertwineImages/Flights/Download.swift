@@ -2,56 +2,57 @@ internal import IntertwineEventLoop
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 
-/// A flight with all that belongs to it. On the loop of its ``ImageFetchCoordinator`` only.
+/// A coalesced download of one image with its waiters. All access is on the event loop of its ``ImageFetchCoordinator``.
 final class Download {
     struct Waiter {
         let isCollapsed: Bool
         let isOnlyIfCached: Bool
         let kinds: AcceptedFormats
-        /// It waits for all of the body.
+        /// A Boolean value indicating that the waiter needs the complete body.
         let requiresCompleteBody: Bool
-        /// It decodes the picture.
+        /// A Boolean value indicating that the waiter decodes the image.
         let isDecoding: Bool
-        /// Nil once the head is out, and the waiter reads the body.
+        /// The reply callback; nil once the head was sent and the waiter reads the body.
         var reply: (@Sendable (ImageResponse) -> Void)?
     }
 
-    /// Bodies up to this many declared bytes are answered whole where they come quickly: with a tag, ranges and conditions, and with a time to
-    /// keep them only where they have their end.
+    /// The largest declared body that is delayed until it is complete. A complete body is sent with an ETag, ranges and conditions.
+    /// A body without its end gets no freshness lifetime.
     private static let smallBody = 1 << 20
-    /// How long an answer is held back for that, or for the size of the picture, once the first bytes are there.
+    /// The maximum delay of a response after its first bytes, to wait for a small body or for the dimensions of the image.
     private static let maxHeadDelay = Duration.milliseconds(100)
 
     let number: UInt64
     let source: String
-    /// The formats that the origin is asked for.
+    /// The formats in the `Accept` field of the request to the origin.
     let acceptedFormats: AcceptedFormats.Set
-    /// Names what is asked for.
+    /// The coalescing key: the source and the accepted formats.
     let key: String
     private let url: FetchURL
-    /// Where it lies, if not at its source.
+    /// The location of the image, if it differs from its source URL.
     let resolvedSource: ImageSource.ResolvedSource?
     let buffer: SharedBodyBuffer
     var attempt: FetchAttempt
     var intake: OriginResponseReader
     var waiters: [UInt64: Waiter] = [:]
-    /// What is served should the origin fail, and what the origin is asked about.
+    /// The stale image: the fallback if the origin fails, and the subject of conditional requests.
     var stale: CachedImage?
-    /// Where redirects have led it.
+    /// The current URL after redirects.
     var hop: FetchURL
-    /// It waits for its turn there.
+    /// A Boolean value indicating that the redirected transfer waits for a permit of the next origin.
     var isPaused = false
     private var attempts = 0
-    /// When the first attempt left: all of them together have the time of one.
+    /// The start of the first attempt; all attempts together have the total timeout of one.
     private var departure: MonotonicInstant?
-    /// Waiters have been told, and read the body as it comes.
+    /// A Boolean value indicating that the waiters have the head, and read the body as it arrives.
     var isAnnounced = false
-    /// Purged meanwhile: serve, and do not keep.
+    /// A Boolean value indicating that the image was purged during the download: it is served and not stored.
     var isPurged = false
-    /// The answer is held back, or was.
+    /// A Boolean value indicating that the response is or was delayed.
     private var isHeadDelayed = false
 
-    /// - Parameter isOwned: whether the cache itself wants it.
+    /// - Parameter isBackgroundRevalidation: True if the cache itself requested the download.
+    /// - Throws: ``FetchError`` if the source is not a valid URL.
     init(
         number: UInt64, source: String, acceptedFormats: AcceptedFormats.Set, stale: CachedImage?, isBackgroundRevalidation: Bool,
         buffer: SharedBodyBuffer,
@@ -76,7 +77,7 @@ final class Download {
             policy: configuration.hostFreshness.first { $0.host.matches(asked.host) }?.policy ?? configuration.freshness)
     }
 
-    /// What its transfer asks for, which begins now.
+    /// Begins an attempt, and returns its request.
     func begin(_ configuration: ImageConfiguration) -> FetchRequest {
         hop = url
         isPaused = false
@@ -98,29 +99,30 @@ final class Download {
         return request
     }
 
-    /// Whether somebody wants what it brings, and nobody decodes it, which tells what it looks like: once is enough.
+    /// True if the download has waiters and none of them decodes the image. Why: decoding yields the metadata already, and once is enough.
     var isForReview: Bool { !waiters.isEmpty && !waiters.values.contains { $0.isDecoding } }
 
     func countAttempt() { attempts += 1 }
 
-    /// Whether the answer may soon be a better one than it could be now.
+    /// True if a short delay may improve the response: the body is small, or the dimensions of the image are unknown yet.
     var benefitsFromDelay: Bool { intake.head?.length.map { $0 <= Self.smallBody } ?? false || !intake.isMeasured }
 
-    /// For how long the answer is to be held back; nil where it is already.
+    /// Returns the delay of the response; nil if it is or was delayed already.
     func delayHead() -> Duration? {
         defer { isHeadDelayed = true }
         return isHeadDelayed ? nil : Self.maxHeadDelay
     }
 
-    /// The stale picture, where it may stand in for an answer that failed this way.
+    /// Returns the stale image if it may be served after this failure; nil otherwise.
     func staleIfErrorImage(for failure: ImageError, now: Int64) -> CachedImage? {
         guard let stale, !isPurged, stale.freshness.bridgesError(at: now) else { return nil }
         return failure.permitsStale ? stale : nil
     }
 
-    /// Whether there is the one second attempt: for what has shown nothing to anybody yet and may be over in a moment. A lost connection is,
-    /// for whoever waits. An origin that fails or is silent is asked again only for those who have not asked it themselves yet, and only where
-    /// nothing else can be served.
+    /// Returns true if a second attempt is worthwhile: nothing was sent to a waiter and the failure may be temporary.
+    ///
+    /// A lost connection is retried for all waiters. If the origin failed or timed out, only coalesced waiters justify a retry, because they have not
+    /// asked it themselves, and only without a stale image to serve.
     func isWorthRetrying(_ failure: ImageError, now: Int64) -> Bool {
         guard intake.hasNothing, attempts == 1 else { return false }
         switch failure.reason {
@@ -132,7 +134,7 @@ final class Download {
         return waiters.values.contains { $0.isCollapsed } && staleIfErrorImage(for: failure, now: now) == nil
     }
 
-    /// What an origin would have said of a file: that it is the one that is stale, or all there is to say.
+    /// Returns the response head that an origin would send for a file: 304 if the stale image has its tag, otherwise 200.
     func head(of file: SandboxedDirectory.File) -> FetchHead {
         let isNews = stale?.validators.etag != file.tag
         var headers = FetchHeaderFields(["ETag": file.tag, "Last-Modified": HTTPDate.text(file.modified)])
@@ -141,9 +143,9 @@ final class Download {
     }
 }
 
-/// The downloads that there are, by their numbers and by what they are asked for.
+/// A table of the current downloads by number and by coalescing key.
 struct DownloadTable {
-    /// By a source, and the formats that are wanted of it.
+    /// The downloads that accept waiters, by source and accepted formats.
     private var byKey: [String: Download] = [:]
     private var byNumber: [UInt64: Download] = [:]
     private var lastNumber: UInt64 = 0
@@ -152,10 +154,10 @@ struct DownloadTable {
 
     subscript(number: UInt64) -> Download? { byNumber[number] }
 
-    /// The one that whoever asks for it from now on joins.
+    /// Returns the download that a new request with this key joins.
     subscript(key: String) -> Download? { byKey[key] }
 
-    /// A new one, in the place of any that is asked for alike.
+    /// Creates a download, which replaces an existing one of its key.
     mutating func make(
         _ source: String, _ wanted: AcceptedFormats.Set, stale: CachedImage?, isOwned: Bool, _ spool: SharedBodyBuffer,
         _ configuration: ImageConfiguration
@@ -174,7 +176,7 @@ struct DownloadTable {
         if byKey[download.key] === download { byKey[download.key] = nil }
     }
 
-    /// What is on its way reaches those who wait for it, and nobody else.
+    /// Marks matching downloads as purged: current waiters get the image, and new requests start another download.
     mutating func purge(_ selection: ImageSelection) {
         for download in byNumber.values where selection.contains(download.source) {
             download.isPurged = true

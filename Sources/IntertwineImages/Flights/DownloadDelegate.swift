@@ -1,6 +1,6 @@
 internal import IntertwineFetch
 
-/// Brings what a transfer says to its flight. Both live on one loop.
+/// A delegate that forwards the events of a transfer to its ``Download``. Both run on the event loop of the coordinator.
 final class DownloadDelegate: FetchDelegate {
     private weak let coordinator: ImageFetchCoordinator?
     private let number: UInt64

@@ -1,34 +1,34 @@
 internal import FoundationEssentials
 internal import IntertwineFetch
 
-/// Who waits for which download, and what they hear of it; and so what is kept of it, as that is said to them too.
+/// The waiters of all downloads. It sends their responses, and stores images in the cache as the responses require.
 struct DownloadSubscribers {
     typealias Reply = @Sendable (ImageResponse) -> Void
 
     private(set) var store: ImageStore
     private var waiters = WaiterTable<Download>()
-    /// Requests by how they were answered. Those that are made here, for others that are counted, are not.
+    /// The number of requests by cache outcome. Internal requests on behalf of counted ones are excluded.
     private var counts: [CacheStatus.Outcome: Int] = [:]
     private let clock: @Sendable () -> Int64
-    /// Hears of those who let go of the body that they read.
+    /// A callback for a reader that stops reading its body.
     private let onUnsubscribe: @Sendable (UInt64) -> Void
 
-    /// - Parameter clock: seconds since 1970.
+    /// - Parameter clock: Returns seconds since 1970.
     init(_ store: ImageStore, clock: @escaping @Sendable () -> Int64, onUnsubscribe: @escaping @Sendable (UInt64) -> Void) {
         (self.store, self.clock, self.onUnsubscribe) = (store, clock, onUnsubscribe)
     }
 
-    // MARK: Who waits
+    // MARK: Waiters
 
     func report(to metrics: inout ImageMetrics) {
         (metrics.waiters, metrics.requests) = (waiters.count, counts)
         store.report(to: &metrics)
     }
 
-    /// What a waiter waits for.
+    /// Returns the download of a waiter.
     func download(of waiter: UInt64) -> Download? { waiters.home(of: waiter) }
 
-    /// All who have a name.
+    /// Returns the waiters with this name.
     func waiters(named id: UUID) -> Set<UInt64> { waiters.waiters(named: id) }
 
     mutating func add(_ waiter: UInt64, _ request: ImageRequest, to download: Download, isCollapsed: Bool, _ reply: @escaping Reply) {
@@ -39,19 +39,20 @@ struct DownloadSubscribers {
         waiters.add(waiter, to: download, named: request.id)
     }
 
-    /// It has everything, or wants nothing any more.
+    /// Removes a waiter that is served or was cancelled.
     private mutating func forget(_ waiter: UInt64) {
         waiters.remove(waiter)?.waiters[waiter] = nil
     }
 
-    /// It leaves, and hears so if it has heard nothing yet.
+    /// Removes a waiter. It receives the failure if it has received no response yet.
     mutating func dismiss(_ waiter: UInt64, _ failure: ImageError) {
         if let reply = waiters.home(of: waiter)?.waiters[waiter]?.reply { refuse(failure, reply) }
         forget(waiter)
     }
 
-    /// Those who want only what is stored hear that nothing is.
-    /// - Returns: false where nobody is left.
+    /// Fails the waiters that accept only a stored image (`only-if-cached`).
+    ///
+    /// - Returns: False if no waiter is left.
     mutating func dismissOnlyIfCached(_ download: Download) -> Bool {
         for waiter in download.waiters.filter({ $0.value.isOnlyIfCached }).keys {
             dismiss(waiter, ImageError(.notStored))
@@ -60,23 +61,24 @@ struct DownloadSubscribers {
         return true
     }
 
-    /// Those who have heard nothing yet. They wait no more.
+    /// Removes and returns the waiters that have received no response yet.
     private mutating func drainWaiting(_ download: Download) -> [(waiter: Download.Waiter, reply: Reply)] {
         let waiting = download.waiters.compactMap { number, waiter in waiter.reply.map { (number, waiter, $0) } }
         for (number, _, _) in waiting { forget(number) }
         return waiting.map { ($0.1, $0.2) }
     }
 
-    // MARK: At once
+    // MARK: Immediate responses
 
-    /// That nobody was asked.
+    /// Replies with a failure without a request to the origin.
     mutating func refuse(_ failure: ImageError, _ reply: Reply) {
         count(.bypass)
         reply(ImageResponse(failure, CacheStatus(.bypass)))
     }
 
-    /// Answers with a picture that is fresh, or stale within the time in which it may be while it is being fetched anew.
-    /// - Returns: whether it is fresh; nil where it was neither.
+    /// Replies with the image if it is fresh, or stale and within its stale-while-revalidate period.
+    ///
+    /// - Returns: True if the image is fresh; nil if no reply was sent.
     mutating func serve(_ image: CachedImage, _ request: ImageRequest, _ reply: Reply) -> Bool? {
         let now = clock()
         let isFresh = image.freshness.isFresh(at: now)
@@ -85,18 +87,20 @@ struct DownloadSubscribers {
         return isFresh
     }
 
-    /// Answers with an image without its end that was fetched within the last minutes.
-    /// - Returns: false if there is none.
+    /// Replies with an image without its end that was fetched within the last minutes.
+    ///
+    /// - Returns: False if none exists.
     mutating func serveUnended(_ request: ImageRequest, _ reply: Reply) -> Bool {
         guard let image = store.unendedImage(request.source, request.kinds.accepted) else { return false }
         deliver(image, to: request.kinds, CacheStatus(.hit), isInner: request.requiresCompleteBody, isCached: false, isUnended: true, reply)
         return true
     }
 
-    // MARK: What comes of a download
+    // MARK: Results of downloads
 
-    /// The disk has a picture.
-    /// - Returns: whether it is fresh; nil where it is neither that nor stale within its time, and nobody was told.
+    /// Replies to all waiters with an image that was found on disk.
+    ///
+    /// - Returns: True if the image is fresh; nil if it is neither fresh nor within its stale-while-revalidate period, and no reply was sent.
     mutating func resolve(_ download: Download, found image: CachedImage) -> Bool? {
         store.insertInMemory(image)
         let now = clock()
@@ -106,8 +110,9 @@ struct DownloadSubscribers {
         return isFresh
     }
 
-    /// The head goes out to one, and the body follows as it comes.
-    /// - Returns: false where it does not take such a picture, and leaves.
+    /// Sends the head to a waiter; the body follows as it arrives.
+    ///
+    /// - Returns: False if the waiter does not accept the format, and was removed.
     mutating func sendHead(_ download: Download, to waiter: UInt64) -> Bool {
         guard let head = download.intake.head, let kind = head.kind, let entry = download.waiters[waiter], let reply = entry.reply,
             !entry.requiresCompleteBody
@@ -126,14 +131,14 @@ struct DownloadSubscribers {
         return true
     }
 
-    /// All of a picture has come.
+    /// Replies to the remaining waiters after the complete image has arrived.
     ///
-    /// - Parameter image: nil where it is not kept; then those who wait for all of it get it all the same.
+    /// - Parameter image: The stored image; nil if it is not stored. Waiters for the complete body get it in either case.
     mutating func complete(_ download: Download, _ head: OriginResponseHead, _ image: CachedImage?) {
         let status = missed(download, head)
         if let image, !download.isAnnounced { return resolve(download, image, status) }
         _ = download.attempt.reach(.stored)
-        // Others read it as it came.
+        // The other waiters read the body as it arrived.
         let waiting = drainWaiting(download)
         guard !waiting.isEmpty else { return }
         let passing =
@@ -148,7 +153,7 @@ struct DownloadSubscribers {
         }
     }
 
-    /// Stores a picture that is there in full, unless it must not be; then what was stored before goes.
+    /// Stores the complete image, unless storage is forbidden. In that case the previously stored image is removed.
     mutating func cacheImage(_ download: Download) -> CachedImage? {
         guard !download.isPurged else { return nil }
         store.forgetFailure(for: download.key)
@@ -163,8 +168,9 @@ struct DownloadSubscribers {
         return image
     }
 
-    /// The origin says that the picture still holds.
-    /// - Parameter isKept: false where it does not want it stored any longer.
+    /// Replies with a stored image that the origin confirmed (304).
+    ///
+    /// - Parameter isCached: False if the origin forbids further storage.
     mutating func confirm(_ download: Download, _ image: CachedImage, isCached: Bool) {
         if !download.isPurged {
             store.forgetFailure(for: download.key)
@@ -175,8 +181,9 @@ struct DownloadSubscribers {
         resolve(download, image, status, isCached: isCached)
     }
 
-    /// It failed: a stale picture stands in where it may.
-    /// - Parameter outcome: anything but a miss where nobody was asked, because what is known says enough.
+    /// Handles a failed download: a stale image is served if its freshness permits it.
+    ///
+    /// - Parameter outcome: `.miss` if the origin was asked; another outcome if the failure was known without a request.
     mutating func fail(_ download: Download, _ failure: ImageError, _ outcome: CacheStatus.Outcome) {
         let isNews = outcome == .miss
         if isNews, !download.isPurged { store.remember(failure, for: download.key, download.source) }
@@ -211,8 +218,9 @@ struct DownloadSubscribers {
         }
     }
 
-    /// The picture, to those who take its format.
-    /// - Parameter isInner: whether the request was made here.
+    /// Replies with the image if the waiter accepts its format.
+    ///
+    /// - Parameter isInner: True for an internal request, which is not counted.
     private mutating func deliver(
         _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, isInner: Bool, isCached: Bool = true,
         isUnended: Bool = false, _ reply: Reply
@@ -234,14 +242,16 @@ struct DownloadSubscribers {
 
     private mutating func count(_ outcome: CacheStatus.Outcome) { counts[outcome, default: 0] += 1 }
 
-    // MARK: What is kept
+    // MARK: Storage
 
-    /// Stores an image without its end that was decoded all the same.
+    /// Stores an image that lacks its end but was decoded.
     mutating func keepUnended(_ image: CachedImage) { store.store(image) }
 
-    /// What is stored goes, and nothing is asked for it for a while.
+    /// Removes the stored image, and remembers the failure, so that requests for it fail for a while.
     mutating func invalidateUndecodable(_ source: String, _ failure: ImageError) { store.remember(failure, for: source, source) }
 
-    /// - Parameter done: called where nothing of it is stored any more.
+    /// Purges stored images.
+    ///
+    /// - Parameter done: Called once nothing of the selection is stored.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) { store.purge(selection, done) }
 }

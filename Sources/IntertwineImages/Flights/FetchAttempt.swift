@@ -1,6 +1,6 @@
 internal import IntertwineFetch
 
-/// Who waits for one source, and what becomes of its transfer when they come and go. Pure: it says what to do and does nothing.
+/// The state of one transfer and of the requests that wait for it. The type is pure: it returns effects and performs none.
 struct FetchAttempt: Sendable {
     enum Stage: String, Sendable, Hashable, CaseIterable {
         case lookup, queued, resolving, connecting, headers, body
@@ -9,19 +9,20 @@ struct FetchAttempt: Sendable {
         var isOver: Bool { self == .stored || self == .failed || self == .cancelled }
     }
 
-    /// What is to be done about the transfer.
+    /// An effect on the transfer that the caller performs.
     enum Effect: Hashable, Sendable {
         case startGrace, stopGrace
-        /// Stop and go on reading the body: what comes in during the grace may be for nobody.
+        /// Pauses or resumes the body. Why: bytes that arrive during the grace period may have no reader.
         case pause, resume
-        /// Give the transfer up; it stood at this stage.
+        /// Aborts the transfer, which was at this stage.
         case abort(Stage)
     }
 
     struct Rules: Sendable {
-        /// How long an abandoned flight is kept for somebody who scrolls back.
+        /// The time for which a download without waiters is kept, for example if a user scrolls back.
         var grace: Duration = .milliseconds(100)
-        /// An abandoned flight with this share of its bytes, or with so few bytes to go, is finished for the cache.
+        /// The percentage of received bytes above which an abandoned download completes for the cache.
+        /// `nearlyDoneBytes` is the same for remaining bytes.
         var nearlyDonePercent = 80
         var nearlyDoneBytes = 32 * 1_024
 
@@ -29,7 +30,7 @@ struct FetchAttempt: Sendable {
     }
 
     private let rules: Rules
-    /// The cache itself wants the result (stale-while-revalidate): it is finished whoever leaves.
+    /// A Boolean value indicating that the cache requested the download (stale-while-revalidate). It then completes without waiters.
     let isOwned: Bool
     private(set) var stage = Stage.lookup
     private(set) var waiters: [UInt64: ImagePriority] = [:]
@@ -37,7 +38,7 @@ struct FetchAttempt: Sendable {
     private(set) var received = 0
     private var isPaused = false
     private var inGrace = false
-    /// How much had come when the last waiter left.
+    /// The number of bytes received when the last waiter left.
     private var receivedAtDeparture: Int?
 
     init(rules: Rules = Rules(), isOwned: Bool = false) {
@@ -54,10 +55,12 @@ struct FetchAttempt: Sendable {
             || received.multipliedReportingOverflow(by: 100).partialValue / max(1, expected) >= rules.nearlyDonePercent
     }
 
-    /// Bytes that came after the last waiter had left.
+    /// The number of bytes received after the last waiter had left.
     var receivedForNobody: Int { receivedAtDeparture.map { received - $0 } ?? 0 }
 
-    /// Nil where it is too late: the flight has failed or was given up.
+    /// Adds a waiter.
+    ///
+    /// - Returns: The effects; nil if the download has failed or was cancelled already.
     mutating func join(_ waiter: UInt64, _ priority: ImagePriority) -> [Effect]? {
         guard stage != .failed, stage != .cancelled else { return nil }
         waiters[waiter] = priority
@@ -78,7 +81,7 @@ struct FetchAttempt: Sendable {
         if waiters[waiter] != nil { waiters[waiter] = priority }
     }
 
-    /// Legal at every stage, and twice.
+    /// Removes a waiter. Calls at any stage and repeated calls are valid.
     mutating func cancel(_ waiter: UInt64) -> [Effect] {
         guard waiters.removeValue(forKey: waiter) != nil, waiters.isEmpty, !stage.isOver, !isOwned else { return [] }
         receivedAtDeparture = received
@@ -97,7 +100,7 @@ struct FetchAttempt: Sendable {
         return [.abort(stage)]
     }
 
-    /// Stages may go backwards: a redirect begins with a name again, a second attempt with the queue.
+    /// Sets the stage. Stages may go backwards: a redirect returns to name resolution, a second attempt to the queue.
     mutating func reach(_ next: Stage) -> [Effect] {
         guard !stage.isOver else { return [] }
         stage = next
@@ -120,7 +123,7 @@ struct FetchAttempt: Sendable {
 }
 
 extension FetchAttempt.Stage {
-    /// Nil for the body: only its head begins that.
+    /// Maps a stage of a transfer; nil for the body, which starts with its head.
     init?(_ stage: FetchStage) {
         switch stage {
         case .resolving: self = .resolving

@@ -1,35 +1,35 @@
 internal import IntertwineEventLoop
 internal import IntertwineFetch
 
-/// What ``ImageFetchStateMachine`` wants done, each for the download of a number.
+/// An effect that ``ImageFetchStateMachine`` requests, for the download with a number.
 enum FetchEffect: Sendable {
-    /// Of each there is one for a download at most.
+    /// A timer of a download; each download has at most one of each case.
     enum Timer: CaseIterable, Hashable, Sendable {
-        /// While nobody waits.
+        /// The grace period without waiters.
         case grace
-        /// While the answer is held back.
+        /// The delay of the response.
         case headDelay
-        /// Before the second attempt.
+        /// The pause before the second attempt.
         case pause
     }
 
-    /// Then say what was found: ``ImageFetchStateMachine/found(_:_:)``.
+    /// Reads the disk cache, then calls ``ImageFetchStateMachine/found(_:_:)`` with the result.
     case readDisk(UInt64, String, AcceptedFormats.Set)
-    /// Then say what was read: ``ImageFetchStateMachine/read(_:_:)``.
+    /// Reads a file, then calls ``ImageFetchStateMachine/read(_:_:)`` with the result.
     case readFile(UInt64, SandboxedDirectory, String)
-    /// Then say that it is known: ``ImageFetchStateMachine/named(_:_:)``.
+    /// Resolves the host name, then calls ``ImageFetchStateMachine/named(_:_:)``.
     case waitForName(UInt64, FetchURL)
     case fetch(UInt64, FetchRequest)
-    /// Its transfer may go to where it was redirected.
+    /// Lets the transfer follow its redirect.
     case proceed(UInt64)
     case setPaused(UInt64, Bool)
-    /// Then say that it is due: ``ImageFetchStateMachine/due(_:_:)``.
+    /// Starts a timer, and calls ``ImageFetchStateMachine/due(_:_:)`` if it fires.
     case arm(UInt64, Timer, Duration)
     case disarm(UInt64, Timer)
-    /// It is over: so is all that was done for it.
+    /// Ends the download and all work on its behalf.
     case drop(UInt64)
-    /// It was fetched and is kept: what it looks like is not known.
+    /// Analyzes an image that was fetched and stored, and whose metadata is unknown.
     case review(CachedImage)
-    /// By then, unless something is to be looked for before: ``ImageFetchStateMachine/expireQueue()``.
+    /// Calls ``ImageFetchStateMachine/expireQueue()`` at this time, unless an earlier call is scheduled.
     case watchQueue(MonotonicInstant)
 }

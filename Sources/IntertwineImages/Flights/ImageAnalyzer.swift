@@ -1,12 +1,14 @@
 internal import IntertwineEventLoop
 internal import IntertwineFetch
 
-/// Looks at pictures that were fetched and are kept, once each and behind their answers: what they look like. One that cannot be decoded to its end
-/// looks like nothing. It is served as it came, for minutes: what is missing may be there then, and what decodes pictures does not know them all.
+/// An actor that analyzes each fetched and stored image once, after its response, to learn its metadata (dimensions, placeholder).
 ///
-/// Lives on the loop of its ``ImageFetchCoordinator``. One picture at a time, behind all others that workers have to do.
+/// An image that cannot be decoded to its end yields no metadata, and its freshness is limited to minutes. It is served unchanged.
+/// Why: the missing bytes may exist after that time, and the decoder does not support every image.
+///
+/// The actor runs on the event loop of its ``ImageFetchCoordinator``. It analyzes one image at a time, with the lowest worker priority.
 actor ImageAnalyzer {
-    /// Seconds for which one is kept that cannot be decoded, where its origin says no less.
+    /// The freshness lifetime in seconds of an image that cannot be decoded, unless its origin sets a shorter one.
     private static let doubtfulTime: Int64 = 300
 
     private nonisolated let loop: EventLoop
@@ -20,7 +22,7 @@ actor ImageAnalyzer {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// - Parameter clock: seconds since 1970.
+    /// - Parameter clock: Returns seconds since 1970.
     init(
         _ transformer: any ImageTransformer, facts: ImageMetadataTable, store: ImageStore, loop: EventLoop,
         clock: @escaping @Sendable () -> Int64
@@ -33,7 +35,7 @@ actor ImageAnalyzer {
         work = Task { await self.runNext() }
     }
 
-    /// Nothing that is found out about them from here on counts.
+    /// Discards current and pending analysis of the selected images.
     func forget(_ selection: ImageSelection) { queue.forget { selection.contains($0.source) } }
 
     func shutDown() {
@@ -48,7 +50,7 @@ actor ImageAnalyzer {
             guard queue.finish() else { continue }
             switch found {
             case .success(let found):
-                // Of those that differ by who asks, the first one tells what all look like.
+                // The first of several negotiated variants sets the metadata for all of them.
                 if image.variant == nil || facts.facts(of: image.source) == nil { facts.learn(image.source, found, of: image.etag) }
             case .failure(let failure):
                 if failure.reason == .undecodable { store.shortenFreshness(image, until: clock() + Self.doubtfulTime) }
@@ -57,7 +59,7 @@ actor ImageAnalyzer {
         work = nil
     }
 
-    /// Off the loop: those that lie in files are copied.
+    /// Decodes the image off the event loop, because the bytes of an image file are copied.
     @concurrent
     private static func analyze(
         image: CachedImage, by transformer: any ImageTransformer
@@ -71,24 +73,24 @@ actor ImageAnalyzer {
     }
 }
 
-/// Whose turn it is to be looked at, and whether what is found then still counts. Pure.
+/// A bounded queue of images to analyze, which also tracks if the result is still needed. The type is pure: it performs no I/O.
 ///
-/// Nobody waits for it: where there is more to do than can be done, what comes last is left out, and what the cache lets go meanwhile is no longer
-/// held for it.
+/// No request waits for an analysis. The queue rejects images once it is full, and does not keep evicted images alive.
 struct ImageAnalysisQueue {
     private struct Entry {
         weak var image: CachedImage?
     }
 
-    /// How many may wait.
+    /// The maximum number of waiting images.
     static let most = 64
 
     private var waiting: [Entry] = []
-    /// The one that is being looked at; nil, too, where it is not kept any longer.
+    /// The image that is being analyzed; nil if no analysis runs or the image is no longer cached.
     private var current: CachedImage?
 
-    /// It takes the place of what was kept under its key.
-    /// - Returns: false where it is left out.
+    /// Adds an image, which replaces a queued one with its key.
+    ///
+    /// - Returns: False if the queue is full.
     mutating func add(_ image: CachedImage) -> Bool {
         forget { $0.key == image.key }
         guard waiting.count < Self.most else { return false }
@@ -110,7 +112,9 @@ struct ImageAnalysisQueue {
         return nil
     }
 
-    /// - Returns: whether what was found counts.
+    /// Ends the current analysis.
+    ///
+    /// - Returns: True if its result is still needed.
     mutating func finish() -> Bool {
         defer { current = nil }
         return current != nil

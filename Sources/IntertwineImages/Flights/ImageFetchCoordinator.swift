@@ -5,10 +5,10 @@ internal import IntertwineFetch
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// All flights, and who waits for which. Lives on the loop of its transfers, so that an event of a transfer, a waiter that comes and
-/// one that goes never meet in the middle of anything.
+/// An actor that runs all downloads on the event loop of their transfers. Events of transfers, new waiters and cancellations are therefore
+/// serialized.
 ///
-/// What is to be done ``ImageFetchStateMachine`` says. It is done here, with transfers, timers and files.
+/// Decisions are in ``ImageFetchStateMachine``. The actor performs its effects with transfers, timers and files.
 actor ImageFetchCoordinator {
     typealias Reply = DownloadSubscribers.Reply
 
@@ -23,14 +23,14 @@ actor ImageFetchCoordinator {
     private let configuration: ImageConfiguration
     private let transfers: CurlClient
     private var state: ImageFetchStateMachine
-    /// Nil where nothing decodes pictures, or nobody wants to know.
+    /// The image analyzer; nil without a transformer or without a metadata table.
     private let reviews: ImageAnalyzer?
-    /// By the numbers of their downloads.
+    /// The transfers by download number.
     private var fetches: [UInt64: FetchID] = [:]
     private var names: [UInt64: DNSPrefetch] = [:]
     private var timers: [TimerKey: OneShotTimer] = [:]
     private var queueTimer: OneShotTimer?
-    /// The download whose transfer asks just now whether it may go on to where it was redirected to.
+    /// The download whose redirect callback is running, and if it may follow the redirect.
     private var asking: (download: UInt64, mayGo: Bool)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -48,7 +48,7 @@ actor ImageFetchCoordinator {
         exit.open(to: self)
     }
 
-    // MARK: Who comes and goes
+    // MARK: Subscriptions
 
     func subscribe(_ request: ImageRequest, _ ticket: ImageCancellation, _ reply: @escaping Reply) {
         guard !ticket.hasLeft else { return state.refuse(ImageError(.cancelled), reply) }
@@ -56,8 +56,9 @@ actor ImageFetchCoordinator {
         resume()
     }
 
-    /// The whole of a picture, for who makes others of it: in whatever format its origin has, of those that everybody takes if it has several.
-    /// - Parameter takesStale: whether it will do while it is being fetched anew.
+    /// Returns the complete original of an image, for resizing. The format is that of the origin; a negotiating origin sends a common one.
+    ///
+    /// - Parameter allowsStale: True if a stale image is acceptable during its revalidation.
     func original(
         of source: String, id: UUID, priority: ImagePriority, allowsStale: Bool, _ ticket: ImageCancellation
     ) async -> ImageResponse {
@@ -73,7 +74,7 @@ actor ImageFetchCoordinator {
         }
     }
 
-    /// Legal at any time, for anybody, twice.
+    /// Removes a waiter. Calls at any time, with unknown numbers and repeated calls are valid.
     func unsubscribe(_ waiter: UInt64) {
         state.unsubscribe(waiter)
         resume()
@@ -89,16 +90,18 @@ actor ImageFetchCoordinator {
         return state.viewport(visible: visible, gone: gone)
     }
 
-    /// Stores an image without its end that was decoded all the same.
+    /// Stores an image that lacks its end but was decoded.
     func keepUnended(_ image: CachedImage) { state.keepUnended(image) }
 
-    /// Whoever decoded it found that it is no picture to its end: it is neither kept nor served any longer, at its own URL either.
+    /// Removes an image that a transformer could not decode to its end. Its own URL fails, too, for the time of a remembered failure.
     func invalidateUndecodable(_ source: String, _ failure: ImageError) { state.invalidateUndecodable(source, failure) }
 
-    /// Whatever they turn out to look like from here on is not learnt.
+    /// Discards current and pending analysis of the selected images.
     func forgetReviews(of selection: ImageSelection) { reviews?.assumeIsolated { $0.forget(selection) } }
 
-    /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
+    /// Purges the selected images.
+    ///
+    /// - Parameter done: Called once no selected image can be found, with true if nothing of the selection is left on disk.
     func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
         forgetReviews(of: selection)
         state.purge(selection, done)
@@ -117,13 +120,15 @@ actor ImageFetchCoordinator {
         await withCheckedContinuation { continuation in state.store.flush { continuation.resume() } }
     }
 
-    // MARK: What the transfers report
+    // MARK: Events of transfers
 
     func reached(_ stage: FetchStage, _ number: UInt64) { state.reached(stage, number) }
 
     func repeated(_ number: UInt64) { state.repeated(number) }
 
-    /// - Returns: false where it has to wait.
+    /// Handles a redirect of a transfer.
+    ///
+    /// - Returns: False if the transfer has to wait.
     func redirected(to url: FetchURL, _ number: UInt64) -> Bool {
         asking = (number, state.redirected(to: url, number))
         resume()
@@ -147,9 +152,9 @@ actor ImageFetchCoordinator {
         resume()
     }
 
-    // MARK: What is done
+    // MARK: Effects
 
-    /// Does what is to be done, and what that leads to at once.
+    /// Performs the pending effects, and those that they cause.
     private func resume() {
         while let step = state.nextStep() { perform(step) }
     }
@@ -208,7 +213,7 @@ actor ImageFetchCoordinator {
                 self?.assumeIsolated { $0.named(number, failure) }
             }
         }
-        // It is known already.
+        // The name is resolved already.
         guard let wait else { return state.named(number, nil) }
         names[number] = wait
     }
@@ -219,7 +224,7 @@ actor ImageFetchCoordinator {
         resume()
     }
 
-    /// A picture that lies in a folder of this machine: read on a queue of its own, and then as if an origin had sent it.
+    /// Reads an image file of a local folder on a dispatch queue, and handles it as a response of an origin.
     private func readFile(_ folder: SandboxedDirectory, _ name: String, for number: UInt64) {
         let limit = configuration.limits.bodyBytes
         Self.files.async { [weak self, loop] in
@@ -246,7 +251,7 @@ actor ImageFetchCoordinator {
     }
 }
 
-/// The way out for those who read a body, from whatever thread they leave on.
+/// A handle that unsubscribes readers of a body from any thread.
 private final class UnsubscribeHandle: Sendable {
     private struct Way: Sendable {
         weak var coordinator: ImageFetchCoordinator?
@@ -263,7 +268,7 @@ private final class UnsubscribeHandle: Sendable {
 }
 
 extension ImageFetchCoordinator {
-    /// Has something done on its loop.
+    /// Runs the closure on the event loop of the actor.
     nonisolated func execute(_ body: @escaping @Sendable (isolated ImageFetchCoordinator) -> Void) {
         loop.execute { self.assumeIsolated(body) }
     }

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import IntertwineEventLoop
 internal import IntertwineFetch
 
-/// Which downloads there are, who waits for which, and what becomes of all of them when somebody comes or goes, or something arrives. A state
-/// machine: it answers those who wait, and what is to be done with transfers, names, timers and files it says in ``nextStep()``.
+/// A state machine for all downloads and their waiters. It sends the responses; effects on transfers, names, timers and files come from
+/// ``nextStep()``.
 ///
-/// What becomes of one transfer a ``Flight`` decides, ``OriginResponseReader`` what an answer comes to, ``OriginGate`` who may start.
+/// ``FetchAttempt`` holds the state of one transfer, ``OriginResponseReader`` reads a response, and ``OriginGate`` admits downloads.
 struct ImageFetchStateMachine {
     typealias Reply = DownloadSubscribers.Reply
 
@@ -13,7 +13,7 @@ struct ImageFetchStateMachine {
     private let budget: ByteBudget
     private let now: @Sendable () -> MonotonicInstant
     private var downloads = DownloadTable()
-    /// Downloads in their grace.
+    /// The downloads in their grace period.
     private var abandoned: Set<UInt64> = []
     private var lingering = DetachedBuffers()
     private var gate: OriginGate
@@ -34,10 +34,10 @@ struct ImageFetchStateMachine {
 
     var store: ImageStore { replies.store }
 
-    /// What is to be done next; nil where nothing is. Doing it may lead to more.
+    /// Returns the next effect; nil if none is pending. Performing it may add more.
     mutating func nextStep() -> FetchEffect? { steps.isEmpty ? nil : steps.removeFirst() }
 
-    // MARK: Who comes
+    // MARK: Subscribe
 
     mutating func subscribe(_ request: ImageRequest, _ waiter: UInt64, _ reply: @escaping Reply) {
         guard !isShutDown else { return refuse(ImageError(.fetch(.shuttingDown)), reply) }
@@ -70,12 +70,12 @@ struct ImageFetchStateMachine {
 
     mutating func refuse(_ failure: ImageError, _ reply: Reply) { replies.refuse(failure, reply) }
 
-    /// Whether the disk has the last word on it, and has not spoken yet.
+    /// Returns true if the disk cache decides the request and its lookup is not complete.
     private func isBeingLookedUp(_ request: ImageRequest) -> Bool {
         store.isOnDisk(request.source, request.kinds.accepted) && downloads[request.key].map { $0.attempt.stage == .lookup } ?? true
     }
 
-    /// Fetches a picture anew for the cache itself, unless that is under way or failed just now.
+    /// Revalidates an image for the cache, unless a download exists or a recent failure is remembered.
     private mutating func refresh(_ image: CachedImage, _ wanted: AcceptedFormats.Set) {
         let key = CachedImage.key(image.source, wanted)
         guard downloads[key] == nil, store.failure(for: key, of: image.source) == nil,
@@ -86,9 +86,9 @@ struct ImageFetchStateMachine {
         begin(download)
     }
 
-    // MARK: Who leaves
+    // MARK: Unsubscribe
 
-    /// Legal at any time, for anybody, twice.
+    /// Removes a waiter. Calls at any time, with unknown numbers and repeated calls are valid.
     mutating func unsubscribe(_ waiter: UInt64) {
         guard let download = replies.download(of: waiter) else { return }
         let stage = download.attempt.stage
@@ -100,7 +100,7 @@ struct ImageFetchStateMachine {
         yieldPermits()
     }
 
-    /// The grace is a courtesy for as long as it costs nobody a place: where somebody waits for one, it is over.
+    /// Ends the grace period of downloads whose permit a waiting download needs.
     private mutating func yieldPermits() {
         for number in abandoned where gate.hasWaiters(for: number) { graceOver(number) }
     }
@@ -115,7 +115,7 @@ struct ImageFetchStateMachine {
     }
 
     mutating func viewport(visible: [UUID], gone: [UUID]) -> Int {
-        // The last to be hurried is the next to start, and should be the first that the client named.
+        // The last prioritized download starts first, and should be the first one in the list of the client.
         for waiter in visible.reversed().flatMap({ replies.waiters(named: $0) }) {
             guard let download = replies.download(of: waiter) else { continue }
             download.attempt.setPriority(.visible, of: waiter)
@@ -127,11 +127,13 @@ struct ImageFetchStateMachine {
         return left
     }
 
-    /// Stores an image without its end that was decoded all the same; removes one that was not.
+    /// Stores an image that lacks its end but was decoded. `invalidateUndecodable` removes one that was not.
     mutating func keepUnended(_ image: CachedImage) { replies.keepUnended(image) }
     mutating func invalidateUndecodable(_ source: String, _ failure: ImageError) { replies.invalidateUndecodable(source, failure) }
 
-    /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
+    /// Purges the selected images.
+    ///
+    /// - Parameter done: Called once no selected image can be found, with true if nothing of the selection is left on disk.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
         downloads.purge(selection)
         replies.purge(selection, done)
@@ -155,7 +157,7 @@ struct ImageFetchStateMachine {
         }
     }
 
-    /// A timer was due.
+    /// Handles a timer that has fired.
     mutating func due(_ timer: FetchEffect.Timer, _ number: UInt64) {
         switch timer {
         case .grace: graceOver(number)
@@ -171,10 +173,10 @@ struct ImageFetchStateMachine {
         perform(download.attempt.graceOver(), download)
     }
 
-    /// Out of the tables, out of the queue, off the wire. What its transfer still says is heard by nobody.
+    /// Removes a download from the tables and the queue, and cancels its transfer. Later events of the transfer are ignored.
     private mutating func drop(_ download: Download) {
         downloads.remove(download)
-        // Somebody may not have read all of it.
+        // A waiter may not have read the complete body yet.
         if download.isAnnounced, !download.waiters.isEmpty { lingering.add(download.buffer) }
         abandoned.remove(download.number)
         steps.append(.drop(download.number))
@@ -190,14 +192,14 @@ struct ImageFetchStateMachine {
         }
     }
 
-    // MARK: The way to the origin
+    // MARK: Requests to the origin
 
     private mutating func begin(_ download: Download) {
         guard download.stale == nil, store.isOnDisk(download.source, download.acceptedFormats) else { return queue(download) }
         steps.append(.readDisk(download.number, download.source, download.acceptedFormats))
     }
 
-    /// What the disk has of it.
+    /// Handles the result of the disk lookup.
     mutating func found(_ image: CachedImage?, _ number: UInt64) {
         guard let download = downloads[number], !download.attempt.stage.isOver else { return }
         guard let image, !download.isPurged else { return queue(download) }
@@ -210,7 +212,7 @@ struct ImageFetchStateMachine {
     }
 
     private mutating func queue(_ download: Download) {
-        // The disk has it not, or no longer fresh enough: who wants only what is stored is told so.
+        // The disk cache has no fresh image, so waiters for a stored image only (`only-if-cached`) fail.
         guard replies.dismissOnlyIfCached(download) else { return drop(download) }
         if let failure = store.failure(for: download.key, of: download.source) { return fail(download, failure, .negative) }
         guard case .file(let folder, let name)? = download.resolvedSource else { return approach(download) }
@@ -218,16 +220,16 @@ struct ImageFetchStateMachine {
         steps.append(.readFile(download.number, folder, name))
     }
 
-    /// On to the host of its hop, unless that is left alone.
+    /// Resolves the host of the current URL, unless its circuit is open.
     ///
-    /// The host's name is waited for before a place is taken: names that nobody answers for would otherwise take all of them.
+    /// Why: the name is resolved before a permit is taken, because hosts that cannot be resolved would otherwise use all permits.
     private mutating func approach(_ download: Download) {
         if let reason = gate.reasonToStay(from: download.hop.authority, now: now()) { return fail(download, reason, .bypass) }
         _ = download.attempt.reach(.resolving)
         steps.append(.waitForName(download.number, download.hop))
     }
 
-    /// The name of its host is known, or is not going to be.
+    /// Handles the result of the name resolution.
     mutating func named(_ number: UInt64, _ failure: FetchError?) {
         guard let download = downloads[number] else { return }
         if let failure { return fail(download, ImageError(.fetch(failure))) }
@@ -244,7 +246,7 @@ struct ImageFetchStateMachine {
         }
     }
 
-    /// Starts what may start now that somebody has left.
+    /// Starts the downloads for which permits are free.
     private mutating func startWaiting() {
         while let number = gate.next() {
             if let download = downloads[number] { start(download) } else { gate.release(number) }
@@ -273,21 +275,22 @@ struct ImageFetchStateMachine {
         steps.append(.fetch(download.number, download.begin(configuration)))
     }
 
-    // MARK: What the transfers report
+    // MARK: Events of transfers
 
     mutating func reached(_ stage: FetchStage, _ number: UInt64) {
         if let stage = FetchAttempt.Stage(stage) { _ = downloads[number]?.attempt.reach(stage) }
     }
 
-    /// The transfers have made the one second attempt themselves.
+    /// Counts the second attempt, which the transfer client made itself.
     mutating func repeated(_ number: UInt64) {
         guard let download = downloads[number] else { return }
         download.countAttempt()
         metrics.retries += 1
     }
 
-    /// The host that redirects has done its part, and gives its place back; the next one is asked like any other.
-    /// - Returns: false where it has to wait for ``FetchEffect/proceed(_:)``.
+    /// Handles a redirect: the permit of the redirecting host is released, and the next host needs one of its own.
+    ///
+    /// - Returns: False if the transfer has to wait for ``FetchEffect/proceed(_:)``.
     mutating func redirected(to url: FetchURL, _ number: UInt64) -> Bool {
         guard let download = downloads[number], url.authority != download.hop.authority else { return true }
         gate.record(.good, of: download.hop.authority, now: now())
@@ -299,7 +302,9 @@ struct ImageFetchStateMachine {
         return false
     }
 
-    /// - Returns: false to want no more.
+    /// Handles the head of a response.
+    ///
+    /// - Returns: False to abort the transfer.
     mutating func received(_ head: FetchHead, _ number: UInt64) -> Bool {
         guard let download = downloads[number], download.intake.receiveHead(head, stale: download.stale, now: configuration.clock()) else {
             return false
@@ -311,7 +316,9 @@ struct ImageFetchStateMachine {
         return true
     }
 
-    /// - Returns: false to want no more.
+    /// Handles bytes of the body.
+    ///
+    /// - Returns: False to abort the transfer.
     mutating func received(_ bytes: UnsafeRawBufferPointer, _ number: UInt64) -> Bool {
         guard let download = downloads[number] else { return false }
         if !download.intake.wantsBody { return true }
@@ -323,7 +330,7 @@ struct ImageFetchStateMachine {
         return true
     }
 
-    /// What was read from a folder of this machine: as if an origin had sent it.
+    /// Handles the file that was read from a local folder as a response of an origin.
     mutating func read(_ file: Result<SandboxedDirectory.File, SandboxedDirectory.AccessError>, _ number: UInt64) {
         guard let download = downloads[number], !download.attempt.stage.isOver else { return }
         switch file {
@@ -352,7 +359,7 @@ struct ImageFetchStateMachine {
         }
     }
 
-    // MARK: The answers
+    // MARK: Responses
 
     private mutating func sendOrDelayHead(_ download: Download) {
         guard download.benefitsFromDelay else { return sendHead(download) }
@@ -379,7 +386,9 @@ struct ImageFetchStateMachine {
         drop(download)
     }
 
-    /// - Parameter outcome: anything but a miss where nobody was asked, because what is known says enough.
+    /// Fails a download.
+    ///
+    /// - Parameter outcome: `.miss` if the origin was asked; another outcome if the failure was known without a request.
     private mutating func fail(_ download: Download, _ failure: ImageError, _ outcome: CacheStatus.Outcome = .miss) {
         if outcome == .miss { record(download, failure.metric, failure.outcome) }
         replies.fail(download, failure, outcome)

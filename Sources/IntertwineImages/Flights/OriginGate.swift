@@ -1,6 +1,6 @@
 internal import IntertwineEventLoop
 
-/// Which downloads may go to which origin, and when: by the places that there are, and by what has come of those that went before. Pure.
+/// The admission of downloads to origins. It combines ``ConcurrencyLimiter`` and ``CircuitBreaker``, and is pure: it performs no I/O.
 struct OriginGate {
     enum Decision: Equatable {
         case go, wait
@@ -19,18 +19,21 @@ struct OriginGate {
         (metrics.inFlight, metrics.queued, metrics.openCircuits) = (runningCount, waitingCount, openCount)
     }
 
-    /// Downloads that are on their way, and that wait for a place; origins that are left alone.
+    /// The numbers of running downloads, of waiting downloads, and (`openCount`) of origins with an open circuit.
     var runningCount: Int { admission.runningCount }
     var waitingCount: Int { admission.waitingCount }
     var openCount: Int { breaker.openCount }
 
-    /// Why an origin is left alone now; nil where it may be asked. Where it was for a while, the one who hears that is the one who tries it.
+    /// Returns the failure for an origin with an open circuit; nil if a request may proceed.
+    /// Once the open period is over, nil makes the caller the probe.
     mutating func reasonToStay(from origin: String, now: MonotonicInstant) -> ImageError? {
         guard case .open(let until) = breaker.ask(origin, now: now) else { return nil }
         return ImageError(.circuitOpen, retryAfter: Int(until.since(now).components.seconds) + 1)
     }
 
-    /// - Returns: whether it may go, and who was less urgent and lost its place in the queue.
+    /// Requests a permit for a download.
+    ///
+    /// - Returns: The decision, and the less urgent download that was removed from a full queue, if any.
     mutating func acquire(
         _ download: UInt64, origin: String, priority: ImagePriority, now: MonotonicInstant
     ) -> (verdict: Decision, displaced: UInt64?) {
@@ -43,11 +46,12 @@ struct OriginGate {
         }
     }
 
-    /// Gives its place back, in the queue or at the origin. Ask ``next()`` after this.
+    /// Releases the permit or the queue entry of a download. Call ``next()`` afterwards.
     mutating func release(_ download: UInt64) { admission.release(download) }
 
-    /// What came of asking an origin.
-    /// - Parameter outcome: nil where the download was given up and says nothing about it.
+    /// Records the outcome of a request to an origin.
+    ///
+    /// - Parameter outcome: The outcome; nil if the download was aborted and says nothing about the origin.
     mutating func record(_ outcome: CircuitBreaker.Outcome?, of origin: String, now: MonotonicInstant) {
         breaker.record(origin, outcome, now: now)
         admission.setReduced(breaker.isReduced(origin, now: now), origin: origin)
@@ -57,19 +61,19 @@ struct OriginGate {
         admission.setPriority(priority, of: download, now: now)
     }
 
-    /// Somebody looks at it now.
+    /// Moves a download to the front of the queue, because its image is visible.
     mutating func prioritize(_ download: UInt64, now: MonotonicInstant) { admission.prioritize(download, now: now) }
 
-    /// Whether somebody waits who could go if this one ended.
+    /// Returns true if the end of this download would let a waiting one start.
     func hasWaiters(for download: UInt64) -> Bool { admission.hasWaiters(for: download) }
 
-    /// The next that may go. Ask until nil, after each departure.
+    /// Returns the next download that may start. Call it until it returns nil after each release.
     mutating func next() -> UInt64? { admission.next() }
 
-    /// Those whose patience is over; they are forgotten here.
+    /// Removes the downloads whose queue timeout has expired, and returns them.
     mutating func expire(now: MonotonicInstant) -> [UInt64] { admission.expire(now: now) }
 
-    /// When to call ``expire(now:)`` next.
+    /// The time of the next call of ``expire(now:)``; nil if the queue is empty.
     var nextExpiry: MonotonicInstant? { admission.nextExpiry }
 }
 

@@ -2,68 +2,70 @@ internal import Crypto
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 
-/// What an origin's answer comes to, as it arrives: a picture, the word that ours still holds, or a failure. A pure state machine: heads
-/// and bytes go in, and whether to go on comes out.
+/// A pure state machine that reads the response of an origin. Its result is an image, a confirmation (304) or a failure.
+/// Each step returns true to continue.
 struct OriginResponseReader {
-    /// What it came to.
+    /// The result of a response.
     enum Outcome {
-        /// All of a picture has come.
+        /// The complete image has arrived.
         case complete(OriginResponseHead)
-        /// Whether it may be stored from now on, too, or goes to those alone who wait for it.
+        /// The origin confirmed the stored image. If `isCached` is false, storage is forbidden and only current waiters get it.
         case confirmed(CachedImage, isCached: Bool)
         case failed(ImageError)
-        /// The answer to our conditions was for another picture than ours: the origin is asked once more, without any.
+        /// The response to the conditions concerns another image; the request is repeated without conditions.
         case refuted
     }
 
     private let policy: FreshnessPolicy
-    /// Seconds since 1970 when the request left.
+    /// The time of the request in seconds since 1970.
     private(set) var asked: Int64 = 0
-    /// The origin is asked without conditions.
+    /// A Boolean value indicating that the request is sent without conditions.
     private(set) var asksPlainly = false
-    /// The answer's, once the origin has promised a picture.
+    /// The head of a response with an acceptable image type; nil before it.
     private(set) var head: OriginResponseHead?
-    /// Of the body so far: that of a large picture takes too long to be made at once on the loop.
+    /// The digest of the body so far. Why: hashing a large image at once would block the event loop for too long.
     private var digest = SHA256()
-    /// The first bytes, until they have shown what they are.
+    /// The first bytes, until they identify the format.
     private var prefix: [UInt8] = []
-    /// Looks for the picture's size, once the first bytes have kept the promise.
+    /// The parser of the image dimensions, once the first bytes match the declared type.
     private var frame: ImageHeaderParser?
-    /// The picture that a 304 confirmed.
+    /// The image that a 304 confirmed.
     private var confirmed: CachedImage?
     /// The freshness of an image without its end.
     private var unendedFreshness: Freshness?
-    /// The 304 forbids storing it any longer.
+    /// A Boolean value indicating that the 304 forbids further storage.
     private var isWithdrawn = false
     private var isRefuted = false
-    /// Why we stopped the transfer ourselves.
+    /// The reason why the reader itself stopped the transfer.
     private var verdict: ImageError?
 
-    /// - Parameter policy: how long the origin may have it kept.
+    /// - Parameter policy: The limits of the freshness that the origin may set.
     init(policy: FreshnessPolicy = FreshnessPolicy()) {
         self.policy = policy
     }
 
-    /// A request leaves.
+    /// Begins a request.
     mutating func begin(at now: Int64) {
         asked = now
         verdict = nil
     }
 
-    /// Whether the body is a picture's that is to be kept: that of a confirmed one is of no interest.
+    /// True if the body belongs to an image to keep. The body of a confirmed image is ignored.
     var wantsBody: Bool { confirmed == nil }
 
-    /// Whether the first bytes have shown what it is.
+    /// True if the first bytes have identified the format.
     var isKnown: Bool { frame != nil }
 
-    /// Whether it is known, and how large it is once drawn, too.
+    /// True if the format and the dimensions of the image are known.
     var isMeasured: Bool { frame.map { $0.finding != .unclear } ?? false }
 
-    /// The first attempt has brought nothing that anybody could have seen.
+    /// True if the first attempt has produced nothing that a waiter could have received.
     var hasNothing: Bool { head == nil }
 
-    /// - Parameter stale: the picture that the origin was asked about, if any.
-    /// - Returns: false to want no more.
+    /// Handles the head of a response.
+    ///
+    /// - Parameter stale: The image that the request was conditional on, if any.
+    /// - Returns: False to abort the transfer.
     mutating func receiveHead(_ answer: FetchHead, stale: CachedImage?, now: Int64) -> Bool {
         if answer.status == 304, !asksPlainly, let stale, stale.validators.conditions?.url == answer.url {
             return confirm(stale, answer, now)
@@ -92,7 +94,7 @@ struct OriginResponseReader {
         return true
     }
 
-    /// What a 304 says counts for the fields that it has, and the others stay as they are (RFC 9111 sections 3.2 and 4.3.4).
+    /// Confirms the stored image. Fields of the 304 replace stored ones, and the others stay (RFC 9111 sections 3.2 and 4.3.4).
     private mutating func confirm(_ stale: CachedImage, _ answer: FetchHead, _ now: Int64) -> Bool {
         let validators = CachedImage.Validators(etag: answer.headers["etag"], lastModified: answer.headers["last-modified"])
         guard !validators.contradict(stale.validators) else {
@@ -108,13 +110,15 @@ struct OriginResponseReader {
         return true
     }
 
-    /// A `Retry-After` field (RFC 9110 section 10.2.3): seconds, or a date. Within ten minutes.
+    /// Parses a `Retry-After` field (RFC 9110 section 10.2.3), either seconds or a date. The result is between 1 second and ten minutes.
     private static func seconds(_ field: String, now: Int64) -> Int? {
         guard let wait = Int64(field) ?? HTTPDate.parse(field, now: now).map({ $0 - now }) else { return nil }
         return Int(min(max(wait, 1), 600))
     }
 
-    /// - Returns: false to want no more.
+    /// Handles bytes of the body.
+    ///
+    /// - Returns: False to abort the transfer.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         digest.update(bufferPointer: bytes)
         if frame != nil {
@@ -135,13 +139,15 @@ struct OriginResponseReader {
         return true
     }
 
-    /// We want no more, for this reason. The answer is always false.
+    /// Aborts the transfer for this reason.
+    ///
+    /// - Returns: Always false.
     mutating func reject(_ verdict: ImageError) -> Bool {
         self.verdict = verdict
         return false
     }
 
-    /// The transfer is over.
+    /// Ends the transfer, and returns its result.
     mutating func end(_ failure: FetchError?) -> Outcome {
         if isRefuted, !asksPlainly {
             asksPlainly = true
@@ -153,7 +159,7 @@ struct OriginResponseReader {
         return .complete(head)
     }
 
-    /// The picture, where it may be stored and is whole; else what its readers are told of its freshness is taken back.
+    /// Returns the image if it is complete and may be stored; otherwise nil, and the head loses its freshness.
     mutating func image(_ source: String, acceptedFormats: AcceptedFormats.Set, _ body: [UInt8]) -> CachedImage? {
         guard let head, let freshness = head.freshness, let kind = head.kind, kind.isComplete(body, isDelimited: head.isDelimited) else {
             unendedFreshness = head?.freshness
@@ -167,12 +173,12 @@ struct OriginResponseReader {
 }
 
 extension OriginResponseReader {
-    /// Whether the image lacks its end, though its origin sent all of it, and could be stored otherwise.
+    /// True if the image lacks its end, although its origin sent the complete body, and it could be stored otherwise.
     var isUnended: Bool { unendedFreshness != nil && head?.isDelimited == true }
 
-    /// The image for those who wait for all of it, if it is not stored: it may not be, or lacks its end.
+    /// Returns the image for waiters for the complete body if it is not stored: storage is forbidden, or the image lacks its end.
     ///
-    /// - Returns: also whether it may be stored if it can be decoded.
+    /// - Returns: The image, and true if it may be stored once it was decoded.
     func passing(_ source: String, wanted: AcceptedFormats.Set, _ body: [UInt8], now: Int64) -> (image: CachedImage, isStorable: Bool)? {
         guard let head, let kind = head.kind else { return nil }
         let image = CachedImage(
@@ -182,17 +188,17 @@ extension OriginResponseReader {
     }
 }
 
-/// What is known of a picture before its body is there.
+/// The metadata of an image that is known before its body.
 struct OriginResponseHead: Sendable {
-    /// As its origin declared it, or as its first bytes show; nil until then.
+    /// The format as declared by the origin or identified from the first bytes; nil until then.
     var kind: ImageFormat?
     let length: Int?
-    /// Nil where the origin forbids storing it.
+    /// The freshness; nil if the origin forbids storage.
     var freshness: Freshness?
     let validators: CachedImage.Validators
     let terms: CachedImage.FreshnessMetadata
-    /// Whether the end of the body can be told from a lost connection.
+    /// A Boolean value indicating that the end of the body can be distinguished from a lost connection.
     let isDelimited: Bool
-    /// Whether its origin would have sent another to who takes other formats.
+    /// A Boolean value indicating that the origin sends other variants for other `Accept` fields.
     let isNegotiated: Bool
 }

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-/// Who waits, where, and under which name. Pure.
+/// A table of waiters by number and by name. The type is pure.
 struct WaiterTable<Home> {
-    /// Where each waiter waits, until it has everything.
+    /// The home of each waiter, until it is removed.
     private var homes: [UInt64: Home] = [:]
     private var names: [UInt64: UUID] = [:]
     private var named: [UUID: Set<UInt64>] = [:]
@@ -11,7 +11,7 @@ struct WaiterTable<Home> {
 
     func home(of waiter: UInt64) -> Home? { homes[waiter] }
 
-    /// All who have a name.
+    /// Returns the waiters with this name.
     func waiters(named id: UUID) -> Set<UInt64> { named[id] ?? [] }
 
     mutating func add(_ waiter: UInt64, to home: Home, named id: UUID?) {
@@ -21,7 +21,7 @@ struct WaiterTable<Home> {
         named[id, default: []].insert(waiter)
     }
 
-    /// It has everything, or wants nothing any more.
+    /// Removes a waiter, and returns its home.
     mutating func remove(_ waiter: UInt64) -> Home? {
         if let id = names.removeValue(forKey: waiter) {
             named[id]?.remove(waiter)
