@@ -1,25 +1,26 @@
 internal import IntertwinePrimitives
 
-/// What to answer to a request for a picture.
+/// The response to a request for an image.
 public struct ImageResponse: Sendable {
     public enum Body: Sendable {
-        /// A whole picture: ranges and conditions can be answered from it, and its bytes are shared, not copied.
+        /// A complete image, which supports ranges and conditions. Its bytes are shared, not copied.
         case complete(CachedImage)
-        /// A picture on its way. Its length where the origin said so.
+        /// An image that is still arriving, with its length if the origin declared it.
         case stream(ImageStream, length: Int?)
         case failure(ImageError)
     }
 
     public let body: Body
     public let cacheStatus: CacheStatus
-    /// All the fields but those that HTTP itself brings along (`Date`, `Content-Length`, connection matters) and, for failures,
-    /// those of the problem details. In the order in which they are best sent; names as they are best written.
+    /// The header fields in the order and spelling in which they are best sent.
+    ///
+    /// Excluded are the fields that HTTP itself adds (`Date`, `Content-Length`, connection fields) and, for failures, those of the problem details.
     public let headers: [Header]
-    /// Whether anybody may keep the picture.
+    /// A Boolean value indicating that caches may store the image.
     var isCached = true
-    /// Whether the image lacks its end, and is to be kept if it can be decoded all the same.
+    /// A Boolean value indicating that the image lacks its end, and is stored if it can be decoded.
     var isUnended = false
-    /// Whether the end of its body can be told from a lost connection.
+    /// A Boolean value indicating that the end of the body can be distinguished from a lost connection.
     var isDelimited = true
 
     public struct Header: Sendable, Hashable {
@@ -27,17 +28,19 @@ public struct ImageResponse: Sendable {
         public let value: String
     }
 
-    /// 200, or the failure's.
+    /// The HTTP status: 200, or that of the failure.
     public var status: Int {
         if case .failure(let failure) = body { failure.status } else { 200 }
     }
 
-    /// - Parameter now: seconds since 1970.
+    /// Creates a response with a complete image.
+    ///
+    /// - Parameter now: Seconds since 1970.
     public init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
         self.init(image, status, now: now, isCached: true)
     }
 
-    /// - Parameter isKept: whether anybody may keep it.
+    /// - Parameter isCached: True if caches may store the image.
     init(_ image: CachedImage, _ status: CacheStatus, now: Int64, isCached: Bool) {
         body = .complete(image)
         self.isCached = isCached
@@ -48,8 +51,8 @@ public struct ImageResponse: Sendable {
     }
 
     /// - Parameters:
-    ///   - image: what stands for a picture that cannot be had.
-    ///   - failure: why.
+    ///   - image: The fallback for an image that is unavailable.
+    ///   - failure: The reason why it is unavailable.
     init(_ image: CachedImage, for failure: ImageError, _ status: CacheStatus, now: Int64) {
         body = .complete(image)
         var status = status
@@ -64,8 +67,9 @@ public struct ImageResponse: Sendable {
         headers = HeaderSet.image(kind, head, status, now: now)
     }
 
-    /// The fields of an answer to a request that never came as far as the cache.
-    /// - Parameter reason: what `Image-Error` says.
+    /// Returns the header fields of a response to a request that was rejected before the cache.
+    ///
+    /// - Parameter reason: The value of `Image-Error`.
     public static func refusalHeaders(_ reason: String) -> [Header] { HeaderSet.refusal(reason) }
 
     init(_ failure: ImageError, _ status: CacheStatus) {
@@ -77,7 +81,7 @@ public struct ImageResponse: Sendable {
     }
 }
 
-/// The header fields of answers: ours alone, nothing of the origin's passes but dates and lifetimes.
+/// Builds the header fields of responses. Only dates and lifetimes of the origin's fields are passed on.
 enum HeaderSet {
     static func image(_ image: CachedImage, _ status: CacheStatus, now: Int64, isCached: Bool = true) -> [ImageResponse.Header] {
         var headers = common(image.kind)
@@ -92,7 +96,7 @@ enum HeaderSet {
 
     static func image(_ kind: ImageFormat, _ head: OriginResponseHead, _ status: CacheStatus, now: Int64) -> [ImageResponse.Header] {
         var headers = common(kind)
-        // Nobody could tell that the tail is missing, and the next cache should not keep what we would not.
+        // A truncated body could not be detected, so downstream caches must not store what this one would not store.
         let freshness = head.isDelimited ? head.freshness : nil
         headers.append(field("Cache-Control", freshness?.cacheControl ?? "no-store"))
         if let freshness { headers.append(field("Age", String(freshness.age(at: now)))) }
@@ -100,7 +104,7 @@ enum HeaderSet {
         return headers
     }
 
-    /// For half a minute: the picture itself may be there by then.
+    /// Returns the fields of a fallback, which caches may store for 30 seconds. Why: the image itself may be available by then.
     static func image(_ image: CachedImage, for failure: ImageError, _ status: CacheStatus) -> [ImageResponse.Header] {
         common(image.kind) + [
             field("Cache-Control", "public, max-age=30"), field("ETag", image.etag), field("Image-Error", failure.code),
@@ -108,7 +112,7 @@ enum HeaderSet {
         ]
     }
 
-    /// No validators, and nothing that makes a failure outlive its cause (a 304 would otherwise confirm an error for a picture).
+    /// Returns the fields of a failure, without validators and with `no-store`. Why: a 304 would otherwise confirm an error as an image.
     static func failure(_ failure: ImageError, _ status: CacheStatus) -> [ImageResponse.Header] {
         var headers = refusal(failure.code)
         headers.append(field("Cache-Status", status.field))
@@ -132,7 +136,7 @@ enum HeaderSet {
         let ending = kind.contentType.dropFirst("image/".count)
         return [
             field("Content-Type", kind.contentType),
-            // Who takes another format may get another picture, or none.
+            // A client with another `Accept` field may get another image, or none.
             field("Vary", "Accept"),
             field("X-Content-Type-Options", "nosniff"),
             field("Content-Security-Policy", policy),
@@ -146,30 +150,30 @@ enum HeaderSet {
     }
 }
 
-/// How an answer came about, as RFC 9211 writes it.
+/// The cache status of a response, as defined by RFC 9211.
 public struct CacheStatus: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
         case hit, stale, miss, revalidated, negative, bypass
     }
 
     public var outcome: Outcome
-    /// The request found another one under way and was served by it.
+    /// A Boolean value indicating that the request was coalesced with another one.
     public var isCollapsed = false
     public var isStored = false
-    /// The origin was asked because what is stored is stale, not because nothing is.
+    /// A Boolean value indicating that the origin was asked because the stored image is stale, not because none is stored.
     public var wasStale = false
-    /// The origin's status.
+    /// The status of the origin's response.
     public var forwardStatus: Int?
-    /// Seconds; negative where stale.
+    /// The remaining freshness lifetime in seconds; negative if stale.
     public var timeToLive: Int64?
-    /// One of our own reason codes.
+    /// A reason code of this service.
     public var detail: String?
 
     public init(_ outcome: Outcome) {
         self.outcome = outcome
     }
 
-    /// The value of a `Cache-Status` field.
+    /// The value of the `Cache-Status` field.
     public var field: String {
         var parts = ["Intertwine"]
         switch outcome {

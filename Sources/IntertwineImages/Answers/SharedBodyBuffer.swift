@@ -1,35 +1,35 @@
 internal import IntertwineEventLoop
 internal import Synchronization
 
-/// A body as it arrives, for any number of readers who each go at their own pace, from the first byte. From any thread.
+/// A body that is shared while it arrives. Each reader starts at the first byte and reads at its own pace. The type is thread-safe.
 ///
-/// What arrives in crumbs is gathered: how an origin cuts its body must not decide what the body costs.
+/// Small pieces are merged. Why: the memory cost must not depend on how the origin splits the body.
 final class SharedBodyBuffer: Sendable {
     enum End: Sendable {
         case complete
         case failed(ImageError)
     }
 
-    /// How far a reader has come.
+    /// The position of a reader.
     struct Place: Sendable {
         fileprivate var chunk = 0
         fileprivate var offset = 0
     }
 
-    /// Pieces up to this many bytes are gathered, until there are so many of them.
+    /// The largest piece in bytes that is merged. `gathered` is the maximum size of a merged chunk.
     private static let minChunk = 4_096
     fileprivate static let gathered = 16_384
-    /// Bytes that a chunk costs besides its content: the array's head, its place in the list.
+    /// The bytes of a chunk beside its content: the header of the array and its entry in the list.
     private static let overhead = 64
 
     fileprivate struct State: Sendable {
         var chunks: [[UInt8]] = []
         var end: End?
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
-        /// Readers who were told to stop; each hears of it once.
+        /// The cancelled readers, each of which fails once.
         var cancelled: Set<UInt64> = []
         var bytes = 0
-        /// Bytes taken from the budget.
+        /// The bytes reserved from the budget.
         var cost = 0
     }
 
@@ -44,9 +44,11 @@ final class SharedBodyBuffer: Sendable {
         budget.release(bytes: state.withLock { $0.cost })
     }
 
-    /// False where the memory set aside for downloads does not suffice.
+    /// Appends bytes.
+    ///
+    /// - Returns: False if the memory budget for downloads is exhausted.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        // Safe: the closure runs at once, on the thread that owns the bytes.
+        // Safe: the closure runs immediately, on the thread that owns the bytes.
         nonisolated(unsafe) let bytes = bytes
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
             let isGathered = bytes.count <= Self.minChunk && state.hasRoom(for: bytes.count)
@@ -69,7 +71,7 @@ final class SharedBodyBuffer: Sendable {
         waiting.forEach { $0.resume() }
     }
 
-    /// Ends it for those who have not read all of it, and gives its memory back.
+    /// Fails the remaining readers, and releases the memory.
     func cutOff(_ failure: ImageError) {
         let (cost, waiting) = state.withLock { state in
             let cost = state.cost
@@ -83,7 +85,7 @@ final class SharedBodyBuffer: Sendable {
         waiting.forEach { $0.resume() }
     }
 
-    /// Everything that came, as one.
+    /// The bytes received so far, in one array.
     var contents: [UInt8] {
         state.withLock { state in
             var all: [UInt8] = []
@@ -93,7 +95,7 @@ final class SharedBodyBuffer: Sendable {
         }
     }
 
-    /// What lies behind a reader's place, up to the end of a chunk; waits for it. Nil at the end. The place moves on.
+    /// Returns the bytes after a position, up to the end of a chunk, and advances the position. Suspends until bytes arrive; nil at the end.
     func next(at place: inout Place, for reader: UInt64) async throws(ImageError) -> [UInt8]? {
         while true {
             enum Step { case bytes([UInt8], Place), end(End), wait }
@@ -113,7 +115,7 @@ final class SharedBodyBuffer: Sendable {
         }
     }
 
-    /// Makes one reader fail with `cancelled`, whatever it waits for.
+    /// Makes one reader fail with `cancelled`.
     func cancel(_ reader: UInt64) {
         let waiting = state.withLock { state in
             state.cancelled.insert(reader)
@@ -145,7 +147,7 @@ extension SharedBodyBuffer.State {
 
     fileprivate mutating func gather(_ bytes: UnsafeRawBufferPointer) {
         let last = chunks.count - 1
-        // To the double, so that each byte is moved a few times at most, and never beyond what one chunk gathers.
+        // The capacity is doubled up to the chunk limit, so that each byte is moved only a few times.
         if chunks[last].capacity < chunks[last].count + bytes.count {
             chunks[last].reserveCapacity(min(2 * (chunks[last].count + bytes.count), SharedBodyBuffer.gathered))
         }
@@ -156,7 +158,7 @@ extension SharedBodyBuffer.State {
         place.chunk < chunks.count && (place.offset < chunks[place.chunk].count || place.chunk + 1 < chunks.count)
     }
 
-    /// The rest of the chunk at a place, or the next one, and the place behind it.
+    /// Returns the rest of the chunk at a position, or the next chunk, with the following position.
     fileprivate func bytes(after place: SharedBodyBuffer.Place) -> (bytes: [UInt8], next: SharedBodyBuffer.Place)? {
         var place = place
         if place.chunk < chunks.count, place.offset == chunks[place.chunk].count {
@@ -164,7 +166,7 @@ extension SharedBodyBuffer.State {
         }
         guard place.chunk < chunks.count else { return nil }
         let chunk = chunks[place.chunk]
-        // A copy where more may be gathered: a chunk that a reader shares would be copied as a whole to grow.
+        // An open chunk is copied: appending to a chunk that a reader shares would copy it as a whole.
         let isClosed = place.chunk + 1 < chunks.count || chunk.count >= SharedBodyBuffer.gathered
         let bytes = place.offset == 0 && isClosed ? chunk : Array(chunk[place.offset...])
         return (bytes, SharedBodyBuffer.Place(chunk: place.chunk, offset: chunk.count))
@@ -176,7 +178,7 @@ extension SharedBodyBuffer.State {
     }
 }
 
-/// Bytes that all downloads together may hold in memory, slow readers' unread ones too.
+/// A memory budget for all downloads together, including bytes that slow readers have not read.
 final class ByteBudget: Sendable {
     let limit: Int
     private let used = Atomic<Int>(0)
@@ -199,9 +201,15 @@ final class ByteBudget: Sendable {
     }
 }
 
-/// The body of a picture that is still on its way: chunks from the first byte on, as they arrive, then the end or the failure.
+/// The body of an image that is still arriving: an asynchronous sequence of chunks.
 ///
-/// Made for one reader. Who lets go of it before the end has left, and the last one to leave gives the download up.
+/// A stream has one reader. Releasing it before the end cancels the reader, and the download is aborted after its last reader.
+///
+/// ```
+/// for try await chunk in stream {
+///     bytes += chunk
+/// }
+/// ```
 public final class ImageStream: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = ImageError
@@ -221,7 +229,7 @@ public final class ImageStream: AsyncSequence, Sendable {
         detach()
     }
 
-    /// Leaves before the end: whoever reads gets `cancelled`. Nothing happens the second time.
+    /// Cancels the stream; its reader fails with `cancelled`. Further calls have no effect.
     public func cancel() {
         spool.cancel(reader)
         detach()
@@ -260,7 +268,7 @@ public final class ImageStream: AsyncSequence, Sendable {
     }
 }
 
-/// Bodies that have come to their end, each for as long as somebody reads it, the oldest first.
+/// The buffers of ended downloads that still have readers, oldest first.
 struct DetachedBuffers {
     private struct Entry {
         weak var spool: SharedBodyBuffer?
@@ -273,10 +281,11 @@ struct DetachedBuffers {
         entries.append(Entry(spool: spool))
     }
 
-    /// Adds bytes to one that is on its way. Where the memory set aside is in use, those that are over give theirs back, the oldest first:
-    /// who still reads one of them has had more time than anybody.
+    /// Appends bytes to a running download. If the budget is exhausted, buffers of ended downloads are released, oldest first.
     ///
-    /// - Returns: false where that does not suffice.
+    /// Why: the readers of the oldest buffer have had the most time to read.
+    ///
+    /// - Returns: False if the budget is still exhausted.
     mutating func append(_ bytes: UnsafeRawBufferPointer, to spool: SharedBodyBuffer) -> Bool {
         while !spool.append(bytes) {
             guard !entries.isEmpty else { return false }

@@ -3,27 +3,28 @@ internal import IntertwineFetch
 internal import IntertwinePrimitives
 public import Synchronization
 
-/// A whole picture, and what is known about it. Immutable: who holds one may serve it whatever the cache does meanwhile.
+/// A complete image with its metadata. Objects are immutable, so the holder of one may serve it independently of the cache.
 public final class CachedImage: Sendable {
-    /// The URL it came from.
+    /// The URL of the source.
     public let source: String
-    /// Where its origin negotiates formats, those that it was asked for: who takes others has a picture of one's own.
-    /// Of a sized picture, those that its client takes.
+    /// The accepted formats that select this variant; nil if the image is common to all clients.
+    ///
+    /// For an image of a negotiating origin, they are the formats of the request to the origin. For a resized image, they are those of its client.
     let variant: AcceptedFormats.Set?
-    /// Nil for the origin's own.
+    /// The resize mode; nil for the original.
     let sizing: ResizeMode?
     public let kind: ImageFormat
     /// The deviation of a sized image from its size: it is the first frame of an animation, or the original. Nil if it has none.
     let shortfall: Shortfall?
     public let body: ImageBody
-    /// What it is kept under.
+    /// The cache key.
     let key: String
-    /// Strong, quoted, made from the body: two sources with the same bytes share it, and the origin's never gets out.
+    /// The strong, quoted entity tag, computed from the body. Sources with equal bytes share it. The tag of the origin is never sent to clients.
     public let etag: String
     public let freshness: Freshness
     let validators: Validators
     let terms: FreshnessMetadata
-    /// What has been made of it, to serve it with: goes when the picture goes, so that the cap on memory counts for both.
+    /// An object that is cached with the image, such as an encoded response head. Its lifetime is that of the image, so one memory limit covers both.
     public let companion = Mutex<(any AnyObject & Sendable)?>(nil)
 
     init(
@@ -44,7 +45,9 @@ public final class CachedImage: Sendable {
         self.terms = terms
     }
 
-    /// - Parameter digest: of the body; made here, which takes its time, where nil.
+    /// Creates an image, and computes its entity tag.
+    ///
+    /// - Parameter digest: The digest of the body; nil to compute it here, which takes time.
     convenience init(
         source: String, variant: AcceptedFormats.Set? = nil, sizing: ResizeMode? = nil, kind: ImageFormat, shortfall: Shortfall? = nil,
         body: [UInt8],
@@ -56,7 +59,7 @@ public final class CachedImage: Sendable {
             freshness: freshness, validators: validators, terms: terms)
     }
 
-    /// The same picture after the origin said that it still holds.
+    /// Returns a copy with the freshness of a 304 response.
     func refreshed(_ freshness: Freshness, validators fresh: Validators, terms: FreshnessMetadata) -> CachedImage {
         let merged = Validators(
             etag: fresh.etag ?? validators.etag, lastModified: fresh.lastModified ?? validators.lastModified, location: validators.location)
@@ -66,8 +69,9 @@ public final class CachedImage: Sendable {
             validators: merged, terms: terms)
     }
 
-    /// The same picture after it was found that it cannot be decoded to its end: it is asked for anew by then, and all of it, as its origin
-    /// would only say that it still holds.
+    /// Returns a copy of an image that cannot be decoded to its end. It expires at `end` at the latest and is then fetched unconditionally.
+    ///
+    /// Why: a conditional request would only confirm the incomplete image.
     func suspect(until end: Int64) -> CachedImage {
         var validators = validators
         validators.location = nil
@@ -76,28 +80,28 @@ public final class CachedImage: Sendable {
             freshness: freshness.ending(by: end), validators: validators, terms: terms)
     }
 
-    /// Whether it was made here, of what its origin has.
+    /// True if the service itself resized the image from an original.
     public var isSized: Bool { sizing != nil }
 
-    /// A source is a URL, in which no line ends.
+    /// Returns the cache key. The separator is a line feed, which cannot occur in the URL of a source.
     static func key(_ source: String, _ variant: AcceptedFormats.Set?, _ sizing: ResizeMode? = nil) -> String {
         guard let variant else { return source }
         return sizing.map { "\(source)\n\(variant.rawValue)\n\($0.text)" } ?? "\(source)\n\(variant.rawValue)"
     }
 
-    /// Whether from now on nothing else is right for all who ask for the source: its origin negotiates.
+    /// True if this image invalidates the common entry of its source, because the origin negotiates formats.
     var replacesCommon: Bool { variant != nil && sizing == nil }
 
-    /// Under what a source may be kept: as it is, or for those who take certain formats. Sized ones lie beside them.
+    /// Returns all possible keys of originals of a source: the common one, and one for each set of accepted formats. Resized images are excluded.
     static func keys(_ source: String) -> [String] {
         [source] + (0...AcceptedFormats.Set.all.rawValue).map { key(source, AcceptedFormats.Set(rawValue: $0)) }
     }
 
-    /// Seconds since 1970 of the origin's last change, where it said so.
+    /// The last modification in seconds since 1970, if the origin sent a valid date.
     public var lastModified: Int64? { validators.lastModified.flatMap { HTTPDate.parse($0, now: freshness.generatedAt) } }
 }
 
-/// What the origin said of a picture, for the next time that it is asked.
+/// Types for the metadata that an origin sends with an image.
 extension CachedImage {
     enum Shortfall: UInt8, Sendable, Hashable, CaseIterable {
         case firstFrame = 0x80
@@ -111,11 +115,11 @@ extension CachedImage {
         }
     }
 
-    /// What to ask the origin with.
+    /// The validators for conditional requests to the origin.
     struct Validators: Sendable, Hashable {
         var etag: String?
         var lastModified: String?
-        /// The URL that the picture came from, after redirects: they say nothing of any other.
+        /// The URL of the final response after redirects. The validators apply to no other URL.
         var location: String?
 
         var conditions: (url: FetchURL, fields: FetchHeaderFields)? {
@@ -126,14 +130,14 @@ extension CachedImage {
             return fields.fields.isEmpty ? nil : (url, fields)
         }
 
-        /// Whether a 304 with these is about another picture than the one with those: a strong tag that differs (RFC 9111 section 4.3.4).
+        /// Returns true if a 304 with these validators concerns another image: its strong tag differs (RFC 9111 section 4.3.4).
         func contradict(_ stored: Validators) -> Bool {
             guard let etag, !etag.hasPrefix("W/"), let other = stored.etag else { return false }
             return etag != other
         }
     }
 
-    /// The fields that decide how long it may be used, as the origin wrote them last.
+    /// The stored header fields that determine freshness, as the origin sent them last.
     struct FreshnessMetadata: Sendable, Hashable {
         var cacheControl: String?
         var expires: String?
@@ -155,7 +159,7 @@ extension CachedImage {
                 cacheControl: new.cacheControl ?? cacheControl, expires: new.expires ?? expires, vary: new.vary ?? vary)
         }
 
-        /// These terms with what a 304 says of its own time.
+        /// Returns these fields with the `Date` and `Age` of a 304 response.
         func headers(beside answer: FetchHeaderFields, lastModified: String?) -> FetchHeaderFields {
             var headers = FetchHeaderFields()
             let fields = [

@@ -5,36 +5,36 @@ internal import IntertwinePrimitives
 internal import Logging
 internal import Synchronization
 
-/// Whole pictures on disk, with a hard cap, safe against being killed at any moment.
+/// A crash-safe disk cache of complete images with a hard limit in bytes.
 ///
-/// One file for each picture, named by the hash of its source, written aside and renamed. No sync: what a power cut tears
-/// does not pass the checksum. All calls return at once; files are touched on queues of the cache's own. A folder that cannot be written to
-/// is no reason to stop: it is said, and tried again now and then.
+/// Each image is one file, named by the hash of its source, and written to a temporary file that is then renamed. Files are not synced: a file that
+/// a power failure tears fails its checksum. Calls return at once; file access is on the queues of the cache. If the folder is not writable, the
+/// cache logs a warning, and retries after a pause.
 final class DiskCache: Sendable {
     struct Counts: Sendable {
         var bytes = 0
         var entries = 0
         var evictions = 0
-        /// Pictures not stored because the disk was full or failed.
+        /// The number of images not stored because the disk was full or failed.
         var writeFailures = 0
-        /// Files that were found damaged, and removed.
+        /// The number of corrupt files that were found and removed.
         var damaged = 0
     }
 
     private struct State: Sendable {
         var index = DiskIndex()
         var counts = Counts()
-        /// Pictures on their way to the disk, the last of each name; they are found like those that are there.
+        /// The images with a pending write, the latest of each name. Lookups find them like files.
         var pending: [String: CachedImage] = [:]
-        /// Bytes of all that are on their way; more than a few and the disk is too slow for what comes in.
+        /// The bytes of all pending writes. Above a limit, the disk is too slow for the incoming images.
         var pendingBytes = 0
-        /// Until then nothing is written: the folder did not let us.
+        /// The time until which writes are disabled after an error of the folder.
         var disabledUntil: ContinuousClock.Instant?
         var lastWarning: ContinuousClock.Instant?
-        /// What is being forgotten: not found from the moment that it was asked for, however long it takes to go through the files.
+        /// The purges in progress. Matching images are not found from the start of a purge, regardless of its duration.
         var sweeps: [UInt64: @Sendable (String) -> Bool] = [:]
         var lastSweep: UInt64 = 0
-        /// Files that the folder did not let go: nobody finds them in this process, but the next one would. Each purge tries them again.
+        /// The files that could not be deleted. This process no longer finds them, but the next one would; each purge retries the deletion.
         var left: Set<String> = []
     }
 
@@ -51,8 +51,9 @@ final class DiskCache: Sendable {
     private let mostPending: Int
     private let logger: Logger
 
-    /// Makes the folder where it is missing, and reads in the background what it holds.
-    /// - Parameter budget: what is on its way counts there, and takes half of it at most.
+    /// Opens the cache: creates the folder if necessary, and indexes its files in the background.
+    ///
+    /// - Parameter budget: The budget of pending writes, which may use half of it.
     init(
         folder: String, capacity: Int, budget: ByteBudget = ByteBudget(limit: 128 << 20),
         logger: Logger = Logger(label: "intertwine.images")
@@ -75,7 +76,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Whether a picture of so many bytes is kept, with what is written beside it.
+    /// Returns true if a body of this size, with its metadata, is stored.
     func accepts(_ bytes: Int) -> Bool {
         DiskIndex.room(for: bytes) + DiskIndex.room(for: ImageFile.besideBody) <= Self.largest(capacity)
             && state.withLock { !Self.isDisabled($0) && ($0.pendingBytes == 0 || $0.pendingBytes + bytes <= mostPending) }
@@ -83,7 +84,7 @@ final class DiskCache: Sendable {
 
     private static func isDisabled(_ state: State) -> Bool { state.disabledUntil.map { .now < $0 } ?? false }
 
-    /// The error number of the first thing that stands in the way of writing to a folder.
+    /// Returns the error number of the first obstacle to writing in the folder; nil if it is writable.
     private static func trouble(with folder: String) -> Int32? {
         for part in [folder, "\(folder)/\(temporary)"] {
             if mkdir(part, 0o700) != 0, errno != EEXIST { return errno }
@@ -92,7 +93,7 @@ final class DiskCache: Sendable {
         return nil
     }
 
-    /// Says so, not each time; and where it is the folder itself, leaves it alone for a while.
+    /// Logs a warning at limited rate. If the folder itself causes the error, writes are disabled for a while.
     private func failed(_ error: Int32) {
         let isFolder = [EROFS, EACCES, EPERM, ENOTDIR, ENOENT].contains(error)
         let isNews = state.withLock { state in
@@ -107,10 +108,12 @@ final class DiskCache: Sendable {
             metadata: ["folder": "\(folder)", "error": "\(String(cString: strerror(error)))"])
     }
 
-    /// One picture must not push out most of the others.
+    /// Returns the largest file. Why: one image must not evict most of the others.
     private static func largest(_ capacity: Int) -> Int { capacity / 2 }
 
-    /// - Parameter wanted: what its origin would be asked for.
+    /// Returns true if an original is stored or about to be written.
+    ///
+    /// - Parameter wanted: The formats of a request to the origin.
     func contains(_ source: String, _ wanted: AcceptedFormats.Set) -> Bool {
         state.withLock { Self.storedPath(source, wanted, $0) != nil }
     }
@@ -124,12 +127,16 @@ final class DiskCache: Sendable {
         [name(source), name(CachedImage.key(source, wanted))].first { state.pending[$0] != nil || state.index.entries[$0] != nil }
     }
 
-    /// - Parameter done: called at once or on a queue of the cache's own; nil where there is no such picture, or no whole one.
+    /// Reads an original.
+    ///
+    /// - Parameter done: Called immediately or on a queue of the cache; nil if no intact image is stored.
     func read(_ source: String, _ wanted: AcceptedFormats.Set, done: @escaping @Sendable (CachedImage?) -> Void) {
         read(source, named: { Self.storedPath(source, wanted, $0) }, done: done)
     }
 
-    /// The same for a sized picture.
+    /// Reads a resized image.
+    ///
+    /// - Parameter done: Called immediately or on a queue of the cache; nil if no intact image is stored.
     func read(_ wish: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
         let name = Self.name(wish.source, wish.key)
         read(wish.source, named: { $0.pending[name] != nil || $0.index.entries[name] != nil ? name : nil }) { image in
@@ -161,7 +168,7 @@ final class DiskCache: Sendable {
     }
 
     func write(_ image: CachedImage) {
-        // From now on its origin negotiates: what was the same for all is not found any more.
+        // The origin negotiates formats, so the common entry is invalid.
         if image.replacesCommon { remove(keys: [image.source]) }
         let name = Self.name(image)
         let bytes = image.body.count
@@ -177,7 +184,7 @@ final class DiskCache: Sendable {
         }
         guard mayWrite else { return }
         writer.async {
-            // Removed or replaced meanwhile: what was asked for last counts.
+            // If the image was removed or replaced meanwhile, the latest request counts.
             if self.state.withLock({ $0.pending[name] === image }) { self.store(image) }
             self.state.withLock { state in
                 state.pendingBytes -= bytes
@@ -187,15 +194,15 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Whatever is kept of a source, and was made of it.
+    /// Removes all images of a source, including resized ones.
     ///
-    /// - Parameter done: called on a queue of the cache's own when it is gone, with whether all that was to go so far is.
+    /// - Parameter done: Called on a queue of the cache after the removal, with true if all removed files so far are deleted.
     func remove(_ source: String, done: (@Sendable (Bool) -> Void)? = nil) {
         remove(keys: CachedImage.keys(source), madeOf: source, done: done)
     }
 
     private func remove(keys: [String], madeOf source: String? = nil, done: (@Sendable (Bool) -> Void)? = nil) {
-        // From here on nobody finds them; the files follow, in order with what is being written.
+        // Lookups no longer find the images. The files are deleted on the writer queue, in order with pending writes.
         let family = source.map { Self.name($0) }
         let gone = state.withLock { state in
             let made = family.map { family in
@@ -214,8 +221,9 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Goes through all files. What is asked for is not found from here on.
-    /// - Parameter done: called on a queue of the cache's own when they are gone, with whether all that was to go so far is.
+    /// Removes matching images by a scan of all files. Lookups no longer find them from the call on.
+    ///
+    /// - Parameter done: Called on a queue of the cache after the removal, with true if all removed files so far are deleted.
     func remove(where isGone: @escaping @Sendable (String) -> Bool, done: @escaping @Sendable (Bool) -> Void) {
         let (sweep, pending) = state.withLock { state in
             let pending = state.pending.filter { isGone($0.value.source) }.map(\.key)
@@ -229,7 +237,7 @@ final class DiskCache: Sendable {
             for name in pending { self.drop(name, isDamaged: false) }
             for name in self.state.withLock({ Array($0.index.entries.keys) }) {
                 let source = FileBytes.read(self.path(name), upTo: ImageFile.besideBody).flatMap(ImageFile.source)
-                // One that cannot be read is no use to anybody.
+                // An unreadable file is removed, too.
                 if source.map(isGone) ?? true { self.drop(name, isDamaged: false) }
             }
             self.state.withLock { $0.sweeps[sweep] = nil }
@@ -237,7 +245,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Calls back when everything asked for so far is on disk.
+    /// Calls back once all writes requested so far are complete.
     func flush(_ done: @escaping @Sendable () -> Void) {
         writer.async(execute: done)
     }
@@ -250,7 +258,7 @@ final class DiskCache: Sendable {
         makeRoom(for: room)
         state.withLock { $0.index.reserve(room) }
         let aside = "\(folder)/\(Self.temporary)/\(name)"
-        // All three: somebody may have emptied the folder, or taken it away.
+        // The folders are created again, because an operator may have emptied or removed them.
         for part in [folder, "\(folder)/\(Self.temporary)", "\(folder)/\(name.prefix(2))"] { _ = mkdir(part, 0o700) }
         let error = FileBytes.write(bytes, to: aside) ?? (rename(aside, path(name)) == 0 ? nil : errno)
         let isWritten = error == nil
@@ -269,11 +277,11 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Begins at 95 % of the cap and goes down to 85 %, so that not each picture has to push another one out.
+    /// Evicts images at 95 % of the limit, down to 85 %. Why: not every new image has to evict another one.
     private func makeRoom(for room: Int) {
         let uses = state.withLock { $0.index.bytes + room > capacity / 100 * 95 ? $0.index.uses : nil }
         guard var uses else { return }
-        // Not under the lock: there may be half a million of them, and pictures are looked up on an event loop.
+        // The sort is outside the lock: the index may have half a million entries, and event loops look up images.
         uses.sort { $0.used < $1.used }
         let gone = state.withLock { [uses] state in
             let gone = state.index.evict(uses, downTo: capacity / 100 * 85 - room)
@@ -285,13 +293,13 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// On the writer's queue, where no file comes or goes meanwhile.
+    /// Removes a missing file from the index. Runs on the writer queue, where no file is created or deleted meanwhile.
     private func forgetMissing(_ name: String) {
         guard access(path(name), F_OK) != 0, errno == ENOENT else { return }
         state.withLock { $0.index.remove(name) }
     }
 
-    /// From here on it is not found in this process. A folder may have become one that nothing is removed from.
+    /// Removes an image from the index and deletes its file. The deletion may fail if the folder became read-only.
     private func drop(_ name: String, isDamaged: Bool) {
         state.withLock { state in
             state.index.remove(name)
@@ -302,13 +310,15 @@ final class DiskCache: Sendable {
         if let error { failed(error) }
     }
 
-    /// Whether the next process would find nothing that was removed in this one.
+    /// Retries failed deletions.
+    ///
+    /// - Returns: True if the next process will find no image that this one removed.
     private func isNothingLeft() -> Bool {
         for name in state.withLock({ $0.left }) { drop(name, isDamaged: false) }
         return state.withLock { $0.left.isEmpty }
     }
 
-    /// What a former process left: half-written files go, the others come back in the order in which they were written.
+    /// Indexes the files of a former process in the order of their writes, and deletes incomplete ones.
     private func rebuild() {
         for name in FileBytes.names(in: "\(folder)/\(Self.temporary)") {
             unlink("\(folder)/\(Self.temporary)/\(name)")
@@ -332,7 +342,7 @@ final class DiskCache: Sendable {
         Hexadecimal.text(SHA256.hash(data: Array(key.utf8)))
     }
 
-    /// Of what was made of a source: the source's, and enough of another one behind it to tell them apart.
+    /// Returns the name of a resized image: the name of its original, and a suffix from its own key.
     private static func name(_ source: String, _ key: String) -> String { name(source) + "-" + name(key).prefix(16) }
 
     private static func name(_ image: CachedImage) -> String {

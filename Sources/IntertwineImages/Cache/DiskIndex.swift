@@ -1,24 +1,26 @@
-/// Which pictures are on disk, how much room each takes, and which of them nobody asked for lately. Pure.
+/// An index of the images on disk with their sizes and their last use. The type is pure: it performs no I/O.
 struct DiskIndex: Sendable {
     struct Entry: Sendable {
         let bytes: Int
-        /// Larger is more recent.
+        /// The last use; a larger number is more recent.
         var used: Int64
     }
 
     private(set) var entries: [String: Entry] = [:]
-    /// The ends of the names of what was made of a picture, by the name of that.
+    /// The name suffixes of resized images, by the name of the original.
     private var families: [Substring: Set<Substring>] = [:]
-    /// Of all entries, and of what is being written.
+    /// The bytes of all entries and of reservations for writes.
     private(set) var bytes = 0
     private var clock: Int64 = 0
 
-    /// File systems hand out whole blocks.
+    /// Returns the disk space of a file, rounded up to blocks of 4,096 bytes.
     static func room(for bytes: Int) -> Int {
         (bytes + 4_095) / 4_096 * 4_096
     }
 
-    /// - Parameter used: where it was found at the start: when it was last written. Later uses are more recent than all of those.
+    /// Adds an entry.
+    ///
+    /// - Parameter used: The time of the last write for a file that is found at startup. Later uses count as more recent.
     mutating func insert(_ name: String, bytes room: Int, used: Int64? = nil) {
         remove(name)
         clock = max(clock, used ?? 0) + 1
@@ -35,7 +37,7 @@ struct DiskIndex: Sendable {
         if families[family]?.isEmpty == true { families[family] = nil }
     }
 
-    /// The names of what was made of a picture.
+    /// Returns the names of the images resized from an original.
     func made(of family: String) -> [String] { (families[family[...]] ?? []).map { "\(family)-\($0)" } }
 
     private static func parts(_ name: String) -> (Substring, Substring)? {
@@ -55,12 +57,12 @@ struct DiskIndex: Sendable {
         bytes -= room
     }
 
-    /// Each entry with its last use, in no order.
+    /// The entries with their last use, in unspecified order.
     var uses: [(name: String, used: Int64)] { entries.map { ($0.key, $0.value.used) } }
 
-    /// The entries that have to go until no more than `target` bytes are left, the first ones first. They are forgotten here.
+    /// Removes entries in the given order until at most `target` bytes are left, and returns their names.
     ///
-    /// - Parameter order: some of the entries, perhaps as they were a moment ago.
+    /// - Parameter order: Entries in the order of eviction; the list may be slightly out of date.
     mutating func evict(_ order: [(name: String, used: Int64)], downTo target: Int) -> [String] {
         var gone: [String] = []
         for (name, _) in order {

@@ -3,9 +3,9 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// The bytes of a picture: an array where they are few, else a file in memory, out of which they can be sent without being copied.
+/// The bytes of an image. A small body is an array; a large one is a memory file (`memfd`), which can be sent without copying.
 public struct ImageBody: Sendable {
-    /// From so many bytes on the kernel takes the pages of a file for less than it takes to copy them.
+    /// The size in bytes from which a memory file is used. Above it, sending the pages of a file costs less than copying them.
     static let leastInFile = 64 * 1_024
 
     private enum Storage: Sendable {
@@ -19,7 +19,7 @@ public struct ImageBody: Sendable {
         storage = bytes.count >= Self.leastInFile ? MemoryFile(bytes).map { .file($0) } ?? .array(bytes) : .array(bytes)
     }
 
-    /// Returns when the pages of all large ones so far lie as well as they will.
+    /// Waits until the huge pages of all large bodies are arranged.
     static func waitForGathering() { MemoryFile.gathering.sync {} }
 
     public var count: Int {
@@ -29,7 +29,7 @@ public struct ImageBody: Sendable {
         }
     }
 
-    /// All of them; a copy where they lie in a file.
+    /// The bytes; a copy if they are in a memory file.
     public var bytes: [UInt8] {
         switch storage {
         case .array(let bytes): bytes
@@ -37,30 +37,30 @@ public struct ImageBody: Sendable {
         }
     }
 
-    /// The file that they lie in, and are all of; nil where they lie in none. It stays open for as long as its owner is there.
+    /// The memory file with the bytes; nil for an array. The descriptor stays open as long as its owner exists.
     public var file: (descriptor: Int32, owner: any AnyObject & Sendable)? {
         if case .file(let file) = storage { (file.descriptor, file) } else { nil }
     }
 }
 
-/// A file in memory, of which there is one for each large picture that is kept or being sent. Nobody can change it.
+/// An immutable memory file with the bytes of one large image.
 private final class MemoryFile: Sendable {
-    /// How many there may be: descriptors are for clients, above all. Pictures beyond that are kept as arrays.
+    /// The maximum number of memory files, because most descriptors are reserved for clients. Further images are stored as arrays.
     private static let most: Int = {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
         return min(1_024, Int(clamping: limit.rlim_cur) / 32)
     }()
     private static let open = Atomic<Int>(0)
-    /// Bytes from which on it can have a large page: to send one of these costs half as much. They are not to be had at once where memory is
-    /// short or in pieces, so no loop waits for them.
+    /// The size in bytes from which huge pages are requested: sending them costs half as much. Why on a queue: if memory is short or fragmented,
+    /// the kernel needs time for them, and no event loop may wait for that.
     private static let leastGathered = 2 << 20
     fileprivate static let gathering = DispatchQueue(label: "intertwine.images.pages", qos: .utility)
 
     let descriptor: Int32
     let count: Int
 
-    /// Nil where there are enough of them, or the system gives none.
+    /// Creates a memory file; nil if the maximum number exists or the system call fails.
     init?(_ bytes: [UInt8]) {
         guard Self.open.add(1, ordering: .relaxed).newValue <= Self.most else {
             Self.open.subtract(1, ordering: .relaxed)
@@ -73,7 +73,7 @@ private final class MemoryFile: Sendable {
             return nil
         }
         guard count >= Self.leastGathered else { return }
-        // It is sent all the same where there are none.
+        // The file is sent in either case, also without huge pages.
         Self.gathering.async { [self] in _ = clinux_gather_pages(descriptor, count) }
     }
 

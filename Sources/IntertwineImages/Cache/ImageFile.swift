@@ -2,13 +2,13 @@ internal import Crypto
 internal import Glibc
 internal import IntertwinePrimitives
 
-/// A picture as bytes of a file: mark, checksum over all that follows, what is known, body.
+/// The file format of a cached image: magic number, SHA-256 checksum of the rest, metadata, body.
 ///
-/// A file that was torn by a crash, bitten by the disk, or written by another version does not decode. There is then no picture, never a wrong one.
+/// A file that is torn, corrupt, or of another version fails to decode. The result is then a cache miss, never a wrong image.
 enum ImageFile {
     private static let magic = Array("ITWPIC04".utf8)
 
-    /// Bytes that are written beside a body, mostly: a URL, tags, dates.
+    /// The typical maximum of bytes beside the body: a URL, tags and dates.
     static let besideBody = 4_096
 
     static func encode(_ image: CachedImage) -> [UInt8] {
@@ -16,7 +16,7 @@ enum ImageFile {
         facts.write(image.kind.rawValue | (image.shortfall?.rawValue ?? 0))
         let freshness = image.freshness
         facts.write(freshness.revalidation.rawValue)
-        // 255: the same for all.
+        // 255 marks an image common to all clients.
         facts.write(image.variant?.rawValue ?? UInt8.max)
         for number in [
             freshness.generatedAt, freshness.freshUntil, freshness.localFreshUntil, freshness.staleWhileRevalidateUntil,
@@ -43,15 +43,15 @@ enum ImageFile {
         return bytes
     }
 
-    /// The source alone, by the beginning of the file; nothing vouches for it.
+    /// Returns the source from the beginning of a file, without verifying the checksum.
     static func source(_ beginning: [UInt8]) -> String? {
         guard beginning.starts(with: magic) else { return nil }
-        // Three bytes and five numbers stand before it.
+        // Three bytes and five numbers precede the source.
         var reader = ByteReader(beginning.dropFirst(magic.count + SHA256.byteCount + 3 + 5 * 8))
         return reader.readText() ?? nil
     }
 
-    /// Nil for anything that `encode` did not write, to the last bit.
+    /// Decodes a file; nil for any bytes that `encode` did not write, verified by the checksum.
     static func decode(_ bytes: [UInt8]) -> CachedImage? {
         let start = magic.count + SHA256.byteCount
         guard bytes.count > start, bytes.starts(with: magic) else { return nil }
@@ -81,10 +81,11 @@ enum ImageFile {
     }
 }
 
-/// Whole files in and out. Everything here blocks.
+/// Functions that read and write complete files. All of them block.
 enum FileBytes {
-    /// Nil where the file is not there or cannot be read to its end.
-    /// - Parameter limit: bytes of the beginning; nil for all.
+    /// Reads a file; nil if it does not exist or cannot be read to its end.
+    ///
+    /// - Parameter limit: The maximum number of bytes from the beginning; nil for all.
     static func read(_ path: String, upTo limit: Int? = nil) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
@@ -94,7 +95,7 @@ enum FileBytes {
         return read(descriptor, min(Int(facts.st_size), limit ?? .max))
     }
 
-    /// So many bytes from where the descriptor stands; nil where there are fewer.
+    /// Reads `size` bytes from the current offset; nil if fewer are available.
     static func read(_ descriptor: Int32, _ size: Int) -> [UInt8]? {
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             while count < size {
@@ -107,7 +108,9 @@ enum FileBytes {
         return bytes.count == size ? bytes : nil
     }
 
-    /// The system's error number where not all of it could be written; what was is left there.
+    /// Writes a file.
+    ///
+    /// - Returns: The system error number if the write was incomplete (the written part remains), otherwise nil.
     static func write(_ bytes: [UInt8], to path: String) -> Int32? {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return errno }
@@ -124,7 +127,7 @@ enum FileBytes {
         return close(descriptor) == 0 ? error : error ?? errno
     }
 
-    /// Size in bytes and time of last change in nanoseconds since 1970; nil for anything but a file.
+    /// Returns the size in bytes and the modification time in nanoseconds since 1970; nil for anything but a regular file.
     static func facts(of path: String) -> (bytes: Int, modified: Int64)? {
         var facts = stat()
         guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }

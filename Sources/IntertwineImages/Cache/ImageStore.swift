@@ -1,6 +1,6 @@
 internal import IntertwineEventLoop
 
-/// The pictures that are kept, in memory and on disk, and the failures that are remembered in their place. On the loop of its ``ImageFetchCoordinator`` only.
+/// The store of images in memory and on disk, and of remembered failures. All access is on the event loop of its ``ImageFetchCoordinator``.
 struct ImageStore {
     private let memoryCache: MemoryCache
     private let disk: DiskCache?
@@ -12,23 +12,25 @@ struct ImageStore {
         self.disk = disk
     }
 
-    /// What memory has.
+    /// Returns the image from the memory cache.
     func image(_ source: String, _ wanted: AcceptedFormats.Set) -> CachedImage? { memoryCache.image(source, wanted) }
 
-    /// The image without its end that was fetched within the last minutes.
+    /// Returns the image without its end that was fetched within the last minutes.
     func unendedImage(_ source: String, _ wanted: AcceptedFormats.Set) -> CachedImage? { unended.image(source, wanted, now: .now()) }
 
     mutating func holdUnended(_ image: CachedImage) { unended.insert(image, now: .now()) }
 
-    /// Whether the disk may have it.
+    /// Returns true if the disk cache may have the image.
     func isOnDisk(_ source: String, _ wanted: AcceptedFormats.Set) -> Bool { disk?.contains(source, wanted) == true }
 
-    /// - Parameter done: called from the disk's queue.
+    /// Reads an image from the disk cache.
+    ///
+    /// - Parameter done: Called on the queue of the disk cache.
     func readDisk(_ source: String, _ wanted: AcceptedFormats.Set, done: @escaping @Sendable (CachedImage?) -> Void) {
         if let disk { disk.read(source, wanted, done: done) } else { done(nil) }
     }
 
-    /// The disk had it: memory has it too from here on.
+    /// Adds an image from the disk cache to the memory cache.
     func insertInMemory(_ image: CachedImage) { memoryCache.insert(image) }
 
     mutating func store(_ image: CachedImage) {
@@ -37,13 +39,13 @@ struct ImageStore {
         disk?.write(image)
     }
 
-    /// It cannot be decoded to its end: it is kept until then at the longest, where it still is the one that is kept.
+    /// Limits the freshness of an image that cannot be decoded to its end, if it is still the cached one.
     func shortenFreshness(_ image: CachedImage, until end: Int64) {
         let doubted = image.suspect(until: end)
         if memoryCache.replace(image, by: doubted) { disk?.write(doubted) }
     }
 
-    /// Whether a picture is kept once it is whole, as far as its head tells.
+    /// Returns true if the complete image will be stored, as far as its head shows.
     func accepts(_ head: OriginResponseHead) -> Bool {
         guard head.freshness != nil, head.isDelimited else { return false }
         return head.length.map { memoryCache.accepts($0) || disk?.accepts($0) == true } ?? true
@@ -55,12 +57,12 @@ struct ImageStore {
         disk?.remove(source)
     }
 
-    /// A failure that is to be answered without asking again: of this key, or of all that the source has.
+    /// Returns the remembered failure of this key or of its source; nil if a request may be sent.
     func failure(for key: String, of source: String) -> ImageError? {
         failures.failure(for: key, now: .now()) ?? (key == source ? nil : failures.failure(for: source, now: .now()))
     }
 
-    /// What is gone for good, or is no picture, is not kept any more either.
+    /// Remembers a failure. A deleted or undecodable image is removed from the caches, too.
     mutating func remember(_ failure: ImageError, for key: String, _ source: String) {
         failures.record(failure, for: key, now: .now())
         if [.upstream(status: 404), .upstream(status: 410), .undecodable].contains(failure.reason) { remove(source) }
@@ -68,7 +70,9 @@ struct ImageStore {
 
     mutating func forgetFailure(for key: String) { failures.forget(key) }
 
-    /// - Parameter done: called where nothing of it is found any more, with whether nothing of it is left on disk either.
+    /// Purges the selected images.
+    ///
+    /// - Parameter done: Called once no selected image can be found, with true if nothing of the selection is left on disk.
     mutating func purge(_ selection: ImageSelection, _ done: @escaping @Sendable (Bool) -> Void) {
         unended.remove { selection.contains($0.source) }
         if case .source(let source) = selection {
@@ -82,7 +86,9 @@ struct ImageStore {
         if let disk { disk.remove(where: { selection.contains($0) }, done: done) } else { done(true) }
     }
 
-    /// - Parameter done: called where what was kept so far is on disk.
+    /// Waits for pending writes.
+    ///
+    /// - Parameter done: Called once all images stored so far are on disk.
     func flush(_ done: @escaping @Sendable () -> Void) {
         if let disk { disk.flush(done) } else { done() }
     }
@@ -101,16 +107,16 @@ struct ImageStore {
     }
 }
 
-/// Failures that are answered again without asking the origin again. Bounded in number and in time. Pure.
+/// A negative cache of failures, bounded in entries and in time. The type is pure: it performs no I/O.
 struct NegativeCache: Sendable {
     private struct Entry {
         let failure: ImageError
         let until: MonotonicInstant
-        /// How often in a row it failed in passing.
+        /// The number of consecutive failures.
         let strikes: Int
     }
 
-    /// Sources remembered.
+    /// The maximum number of sources.
     private let capacity: Int
     private var entries: [String: Entry] = [:]
 
@@ -120,7 +126,7 @@ struct NegativeCache: Sendable {
 
     var count: Int { entries.count }
 
-    /// The failure, with the time after which it pays to ask again.
+    /// Returns the remembered failure with the time after which a retry is useful; nil if it has expired.
     func failure(for source: String, now: MonotonicInstant) -> ImageError? {
         guard let entry = entries[source], now < entry.until else { return nil }
         var failure = entry.failure
@@ -145,7 +151,7 @@ struct NegativeCache: Sendable {
 
     private mutating func makeRoom(_ now: MonotonicInstant) {
         entries = entries.filter { now < $0.value.until }
-        // A tenth at a time: to look through all of them for each new one would keep the loop busy.
+        // A tenth of the entries is removed at once, because a scan for each new entry would block the event loop.
         guard entries.count >= capacity else { return }
         for source in Array(entries.keys.prefix(max(1, capacity / 10))) { entries[source] = nil }
     }

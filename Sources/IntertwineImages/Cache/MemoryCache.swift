@@ -1,7 +1,7 @@
 internal import IntertwineEventLoop
 internal import Synchronization
 
-/// Whole pictures in memory, the least recently used ones leaving first. A hard cap on bytes; from any thread.
+/// A memory cache of complete images with LRU eviction and a hard limit in bytes. It is thread-safe.
 final class MemoryCache: Sendable {
     fileprivate struct Node: Sendable {
         var image: CachedImage?
@@ -11,20 +11,20 @@ final class MemoryCache: Sendable {
 
     fileprivate struct State: Sendable {
         var indexes: [String: Int] = [:]
-        /// The keys of what was made of a source.
+        /// The keys of the images resized from a source.
         var sized: [String: Set<String>] = [:]
-        /// A ring through all nodes; the first is the ring's head and holds nothing.
+        /// The nodes of a ring in LRU order. The first node is the sentinel and holds no image.
         var nodes = [Node(image: nil, previous: 0, next: 0)]
         var free: [Int] = []
         var bytes = 0
         var evictions = 0
     }
 
-    /// What an entry costs besides its body, roughly: the node, the keys, the object, the heads of the answer that is its companion.
+    /// The approximate bytes of an entry beside its body: node, keys, object, and the response heads of its companion.
     private static let overhead = 2_048
 
     private let capacity: Int
-    /// Larger pictures are left to the disk.
+    /// The largest body in memory; larger images are stored on disk only.
     private let largest: Int
     private let state = Mutex(State())
 
@@ -37,19 +37,21 @@ final class MemoryCache: Sendable {
     var count: Int { state.withLock { $0.indexes.count } }
     var evictions: Int { state.withLock { $0.evictions } }
 
-    /// - Parameter wanted: what its origin would be asked for.
+    /// Returns an original.
+    ///
+    /// - Parameter wanted: The formats of a request to the origin.
     func image(_ source: String, _ wanted: AcceptedFormats.Set) -> CachedImage? {
         state.withLock { state -> CachedImage? in
             state.use(state.indexes[source] ?? state.indexes[CachedImage.key(source, wanted)])
         }
     }
 
-    /// A sized picture.
+    /// Returns a resized image.
     func image(_ wish: ResizeKey) -> CachedImage? { state.withLock { state in state.use(state.indexes[wish.key]) } }
 
-    /// The same for who asks again and again, and remembers where it was found.
+    /// Returns an image by key, with a position hint for repeated lookups.
     ///
-    /// - Parameter place: where it may be; then, where it is.
+    /// - Parameter place: The position of the last lookup; set to the current position.
     func image(_ key: String, at place: inout Int) -> CachedImage? {
         state.withLock { [place] state -> (CachedImage, Int)? in
             let isThere = state.nodes.indices.contains(place) && state.nodes[place].image?.key == key
@@ -61,14 +63,14 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Whether a picture of so many bytes is kept.
+    /// Returns true if a body of this size is stored.
     func accepts(_ bytes: Int) -> Bool { bytes <= largest }
 
-    /// Takes the picture in, or, where it is too large, makes sure that an older one of the same source is not served any more.
+    /// Stores an image. If it is too large, an older image with its key is removed, so that it is no longer served.
     func insert(_ image: CachedImage) {
         state.withLock { state in
             state.remove(image.key, overhead: Self.overhead)
-            // From now on its origin negotiates.
+            // The origin negotiates formats, so the common entry is invalid.
             if image.replacesCommon { state.remove(image.source, overhead: Self.overhead) }
             guard accepts(image.body.count) else { return }
             state.add(image, overhead: Self.overhead)
@@ -79,8 +81,9 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Puts another one of the same bytes in the place of a picture.
-    /// - Returns: false where that is not there any more.
+    /// Replaces an image by another one with the same bytes.
+    ///
+    /// - Returns: False if the image is no longer cached.
     func replace(_ image: CachedImage, by other: CachedImage) -> Bool {
         state.withLock { state in
             guard let place = state.indexes[image.key], state.nodes[place].image === image else { return false }
@@ -89,7 +92,7 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Whatever is kept of a source.
+    /// Removes all images of a source, including resized ones.
     func remove(_ source: String) {
         state.withLock { state in
             for key in CachedImage.keys(source) + (state.sized[source] ?? []) { state.remove(key, overhead: Self.overhead) }
@@ -104,7 +107,7 @@ final class MemoryCache: Sendable {
 }
 
 extension MemoryCache.State {
-    /// The picture at a place, which is asked for now.
+    /// Returns the image at a position, and marks it as most recently used.
     fileprivate mutating func use(_ place: Int?) -> CachedImage? {
         guard let place else { return nil }
         unlink(place)

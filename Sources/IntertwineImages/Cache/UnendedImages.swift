@@ -1,6 +1,6 @@
 internal import IntertwineEventLoop
 
-/// Holds images without their end, though their origins sent all of them, for some minutes. Pure.
+/// Holds images without their end, though their origins sent all of them, for some minutes. The type is pure: it performs no I/O.
 ///
 /// Why: each request for one would be a download otherwise, as it is not cached, and clients are not to cache it.
 struct UnendedImages {
@@ -13,10 +13,10 @@ struct UnendedImages {
     private static let lifetime = Duration.seconds(300)
 
     private let capacity: Int
-    /// The oldest first.
+    /// The entries, oldest first.
     private var entries: [Entry] = []
 
-    /// - Parameter capacity: bytes.
+    /// - Parameter capacity: The maximum number of bytes.
     init(capacity: Int = 16 << 20) { self.capacity = capacity }
 
     func image(_ source: String, _ wanted: AcceptedFormats.Set, now: MonotonicInstant) -> CachedImage? {

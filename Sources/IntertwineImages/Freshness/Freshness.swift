@@ -1,47 +1,49 @@
 public import IntertwineFetch
 internal import IntertwinePrimitives
 
-/// How long an answer may be used: RFC 9111 as a shared cache, and RFC 5861.
+/// The freshness of a response according to RFC 9111 (as a shared cache) and RFC 5861.
 public struct Freshness: Sendable, Hashable {
-    /// Who must ask before using it once it is stale (RFC 9111 sections 5.2.2.2 and 5.2.2.8).
+    /// The caches that must revalidate a stale response before use (RFC 9111 sections 5.2.2.2 and 5.2.2.8).
     public enum Revalidation: UInt8, Sendable, Hashable, Comparable {
         case nobody, shared, everybody
 
         public static func < (left: Revalidation, right: Revalidation) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Seconds since 1970 at which the answer was made, by its `Date` and `Age`.
+    /// The time of the response at the origin in seconds since 1970, computed from its `Date` and `Age`.
     public var generatedAt: Int64
-    /// Seconds since 1970 until which it is fresh for us and other shared caches.
+    /// The time in seconds since 1970 until which the response is fresh for shared caches.
     public var freshUntil: Int64
-    /// And for a cache of one person alone: `s-maxage` is none of its business.
+    /// The time in seconds since 1970 until which the response is fresh for private caches, which ignore `s-maxage`.
     public var localFreshUntil: Int64
-    /// Until then it may be served stale while it is being fetched anew.
+    /// The time until which a stale response may be served during its revalidation.
     public var staleWhileRevalidateUntil: Int64
-    /// Until then it may be served stale where the origin fails.
+    /// The time until which a stale response may be served if the origin fails.
     public var staleIfErrorUntil: Int64
     public var revalidation = Revalidation.nobody
 
     public func isFresh(at now: Int64) -> Bool { now < freshUntil && hasCome(by: now) }
 
-    /// Whether it may be served stale while it is being fetched anew.
+    /// Returns true if the response may be served stale during its revalidation.
     public func bridgesRevalidation(at now: Int64) -> Bool { now < staleWhileRevalidateUntil && hasCome(by: now) }
 
-    /// Whether it may be served stale where the origin fails.
+    /// Returns true if the response may be served stale if the origin fails.
     public func bridgesError(at now: Int64) -> Bool { now < staleIfErrorUntil && hasCome(by: now) }
 
-    /// An answer made well after `now` came while the clock was ahead: what it says about its ends is worth nothing.
+    /// Returns false if the response is from the future by more than a day. It was then received while the clock was ahead, so its expiry is not
+    /// valid.
     private func hasCome(by now: Int64) -> Bool { now >= generatedAt - 86_400 }
 
     public func age(at now: Int64) -> Int64 { max(0, now - generatedAt) }
 
-    /// Nil where the answer must not be stored at all.
+    /// Computes the freshness; nil if the response must not be stored.
+    ///
     /// - Parameters:
-    ///   - asked: seconds since 1970 when the request left.
-    ///   - received: and when the answer's head had come.
+    ///   - asked: The time of the request in seconds since 1970.
+    ///   - received: The time at which the head had arrived, in seconds since 1970.
     init?(status: Int, headers: FetchHeaderFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         let control = CacheControl(headers["cache-control"])
-        // Both statuses are understood, which is what `must-understand` asks for instead (section 5.2.2.3).
+        // The cache understands both statuses, which satisfies `must-understand` (section 5.2.2.3).
         let forbidsStoring = control.has("no-store") && !control.has("must-understand")
         guard status == 200 || status == 304, !forbidsStoring, !control.has("private"), Self.variesOnlyByUs(headers["vary"]) else {
             return nil
@@ -54,11 +56,11 @@ public struct Freshness: Sendable, Hashable {
         let revalidation = Self.revalidation(control)
         self.revalidation = revalidation
         let times = Self.lifetimes(control, headers, date: date, received: received, policy: policy)
-        // What a shared cache must ask about is never used longer than its origin says; nor what says that it must not be used at all.
+        // The minimum lifetime of the policy does not apply if a shared cache must revalidate, or if the lifetime is zero.
         let sharedFloor = revalidation > .nobody || times.shared == 0 ? 0 : policy.minTTL
         let privateFloor = revalidation == .everybody || times.own == 0 ? 0 : policy.minTTL
         let fresh = mustAsk ? received : Self.end(born, received, times.shared, sharedFloor, policy)
-        // Stale from the time that the origin set, however long we take it to be fresh (RFC 5861 sections 3 and 4).
+        // The stale periods start at the expiry that the origin set, regardless of the policy (RFC 5861 sections 3 and 4).
         let stale = born + min(times.shared, policy.maxTTL)
         let forbidsStale = revalidation > .nobody
         func until(_ directive: String, _ silently: Int64) -> Int64 {
@@ -70,13 +72,15 @@ public struct Freshness: Sendable, Hashable {
         staleIfErrorUntil = until("stale-if-error", policy.staleIfError)
     }
 
-    /// The same for the end of a chain of redirects: who may not use one of them any longer does not get there.
-    /// - Parameter headers: the answer's own, or what they are together with those of the answer that it confirms.
+    /// Computes the freshness of a response after redirects, which is limited by the freshness of each redirect.
+    ///
+    /// - Parameter headers: The fields of the response, or, for a 304, those merged with the stored ones.
     init?(_ head: FetchHead, _ headers: FetchHeaderFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         self.init(status: head.status, headers: headers, asked: asked, received: received, policy: policy)
         for redirect in head.redirects {
             var policy = policy
-            // A temporary one that says nothing holds for this once (RFC 9110 section 15.4.3), or for as long as all do; a permanent one for good.
+            // A temporary redirect without freshness is valid once (RFC 9110 section 15.4.3), or for the minimum lifetime.
+            // A permanent one has the maximum.
             let isPermanent = redirect.status == 301 || redirect.status == 308
             policy.defaultTTL = isPermanent ? policy.maxTTL : policy.minTTL
             policy.heuristicMaxTTL = policy.defaultTTL
@@ -91,12 +95,12 @@ public struct Freshness: Sendable, Hashable {
         }
     }
 
-    /// Already stale, and of no use as such: each request asks the origin.
+    /// Creates a freshness that is already stale, so that each request asks the origin.
     init(now: Int64) {
         self.init(generatedAt: now, freshUntil: now, localFreshUntil: now, staleWhileRevalidateUntil: now, staleIfErrorUntil: now)
     }
 
-    /// The same, and of no use from `end` on.
+    /// Returns a copy that expires at `end` at the latest, including its stale periods.
     func ending(by end: Int64) -> Freshness {
         Freshness(
             generatedAt: generatedAt, freshUntil: min(freshUntil, end), localFreshUntil: min(localFreshUntil, end),
@@ -104,7 +108,7 @@ public struct Freshness: Sendable, Hashable {
             revalidation: revalidation)
     }
 
-    /// Of what comes with the program: for a day.
+    /// Creates the freshness of an image that is bundled with the program: one day.
     init(ofBundledAt now: Int64) {
         let end = now + 86_400
         self.init(
@@ -123,7 +127,7 @@ public struct Freshness: Sendable, Hashable {
         self.revalidation = revalidation
     }
 
-    /// What other caches are told.
+    /// The `Cache-Control` value for downstream caches.
     var cacheControl: String {
         let lifetime = max(0, localFreshUntil - generatedAt)
         let shared = max(0, freshUntil - generatedAt)
@@ -142,17 +146,17 @@ public struct Freshness: Sendable, Hashable {
         return parts.joined(separator: ", ")
     }
 
-    /// `s-maxage` forbids shared caches what `proxy-revalidate` does (section 5.2.2.10).
+    /// Returns the caches that must revalidate. `s-maxage` implies `proxy-revalidate` (section 5.2.2.10).
     private static func revalidation(_ control: CacheControl) -> Revalidation {
         if control.has("no-cache") || control.has("must-revalidate") { return .everybody }
         return control.has("proxy-revalidate") || control.has("s-maxage") ? .shared : .nobody
     }
 
-    /// Seconds of use, for shared caches and for one's own (section 4.2.1), zero where it must not be used without asking.
+    /// Returns the lifetimes in seconds for shared and private caches (section 4.2.1); zero if use requires revalidation.
     private static func lifetimes(
         _ control: CacheControl, _ headers: FetchHeaderFields, date: Int64, received: Int64, policy: FreshnessPolicy
     ) -> (shared: Int64, own: Int64) {
-        // An invalid date, "0" above all, means expired (section 5.3).
+        // An invalid date, such as "0", means expired (section 5.3).
         let expires = headers["expires"].map { max(0, (HTTPDate.parse($0, now: received) ?? date) - date) }
         let explicit = control.seconds("max-age") ?? expires
         let modified = headers["last-modified"].flatMap { HTTPDate.parse($0, now: received) }
@@ -162,28 +166,29 @@ public struct Freshness: Sendable, Hashable {
         return (lifetime, lifetime)
     }
 
-    /// A lifetime that the policy lengthened counts from now: an old answer would otherwise be stale on arrival, each time.
+    /// Returns the expiry. A minimum lifetime of the policy counts from the receipt. Why: an old response would otherwise be stale on arrival.
     private static func end(_ born: Int64, _ received: Int64, _ lifetime: Int64, _ floor: Int64, _ policy: FreshnessPolicy) -> Int64 {
         let end = born + min(lifetime, policy.maxTTL)
         return floor > 0 ? max(end, received + min(floor, policy.maxTTL)) : end
     }
 
-    /// The first of several; what is no number is not there (section 5.1).
+    /// Parses the first value of an `Age` field; an invalid number counts as absent (section 5.1).
     private static func age(_ field: String?) -> Int64 {
         guard let text = field?.prefix(while: { $0 != "," }).trimmingBlanks, !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) })
         else { return 0 }
         return min(Int64(text) ?? .max, 1 << 31)
     }
 
-    /// Whether the answer, or a redirect that led to it, was chosen by the formats that were asked for.
+    /// Returns true if the response, or a redirect before it, varies by `Accept`.
     static func variesByAccept(_ head: FetchHead) -> Bool {
         (head.redirects.map(\.headers) + [head.headers]).contains { headers in
             headers["vary"]?.split(separator: ",").contains { $0.trimmingBlanks.lowercased() == "accept" } ?? false
         }
     }
 
-    /// The fields that we send the same way each time, or never; and `Accept`, by which pictures are kept apart.
-    /// An answer that varies by anything else was made for somebody.
+    /// Returns true if the response varies only by fields that this client sends with constant values or never, and by `Accept`.
+    ///
+    /// Images are stored by `Accept`. A response that varies by any other field is personalized.
     private static func variesOnlyByUs(_ field: String?) -> Bool {
         guard let field else { return true }
         let constant: Set = ["accept", "accept-encoding", "accept-language", "user-agent", "origin", "via"]
@@ -191,23 +196,23 @@ public struct Freshness: Sendable, Hashable {
     }
 }
 
-/// The bounds within which origins decide how long their pictures are kept. All in seconds.
+/// The limits within which origins determine the lifetime of their images. All values are in seconds.
 public struct FreshnessPolicy: Sendable, Hashable {
-    /// Whatever an origin says, short of forbidding storage or use without asking; zero to take each at its word.
+    /// The minimum lifetime, unless the origin forbids storage or use without revalidation; zero to accept each value of the origin.
     public var minTTL: Int64 = 300
     public var maxTTL: Int64 = 30 * 86_400
-    /// Where an origin says nothing and gives no date of change.
+    /// The lifetime if the origin sends neither freshness nor `Last-Modified`.
     public var defaultTTL: Int64 = 86_400
-    /// The longest lifetime guessed from a date of change.
+    /// The maximum heuristic lifetime, derived from `Last-Modified`.
     public var heuristicMaxTTL: Int64 = 86_400
-    /// Where an origin says nothing about stale use, how long it is permitted all the same.
+    /// The default of `stale-while-revalidate` if the origin sends none. `staleIfError` is the default of `stale-if-error`.
     public var staleWhileRevalidate: Int64 = 0
     public var staleIfError: Int64 = 0
 
     public init() {}
 }
 
-/// The bounds for the pictures of certain hosts.
+/// The freshness limits for the images of certain hosts.
 public struct HostFreshness: Sendable, Hashable {
     public var host: HostPattern
     public var policy: FreshnessPolicy
@@ -218,7 +223,7 @@ public struct HostFreshness: Sendable, Hashable {
     }
 }
 
-/// The directives of a `Cache-Control` field (RFC 9111 section 5.2). Where one comes twice, the first counts.
+/// The directives of a `Cache-Control` field (RFC 9111 section 5.2). The first of duplicate directives counts.
 struct CacheControl {
     private var directives: [String: String?] = [:]
 
@@ -231,17 +236,17 @@ struct CacheControl {
 
     func has(_ name: String) -> Bool { directives[name] != nil }
 
-    /// Seconds. What is no number counts as zero (section 4.2.1: an answer with invalid freshness is stale), what is too large as 2³¹.
+    /// Returns the seconds of a directive. An invalid number counts as zero (section 4.2.1: invalid freshness is stale), a larger one as 2³¹.
     func seconds(_ name: String) -> Int64? {
         guard let value = directives[name] else { return nil }
         guard let value, !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }) else { return 0 }
         return min(Int64(value) ?? .max, 1 << 31)
     }
 
-    /// The next directive; a nil inside is an empty list element.
+    /// Returns the next directive; an inner nil is an empty list element.
     private static func next(_ rest: inout Substring) -> (String, String?)?? {
         guard !rest.isEmpty else { return nil }
-        // A quote that is never closed quotes nothing: what stands behind it may forbid the more.
+        // An unclosed quote is ignored, because directives after it may forbid more.
         let end = comma(in: rest, heedsQuotes: true) ?? comma(in: rest, heedsQuotes: false) ?? rest.endIndex
         let text = rest[..<end].trimmingBlanks
         rest = end == rest.endIndex ? "" : rest[rest.index(after: end)...]
@@ -251,7 +256,7 @@ struct CacheControl {
         return .some((parts[0].trimmingBlanks.lowercased(), value))
     }
 
-    /// Where the first directive ends, or the text where all of it is one; nil within a quoted string that has no end (RFC 9110 section 5.6.4).
+    /// Returns the end of the first directive; nil within an unclosed quoted string (RFC 9110 section 5.6.4).
     private static func comma(in text: Substring, heedsQuotes: Bool) -> Substring.Index? {
         var (isQuoted, isEscaped) = (false, false)
         for place in text.indices {

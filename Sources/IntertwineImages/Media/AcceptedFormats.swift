@@ -1,8 +1,8 @@
 internal import IntertwinePrimitives
 
-/// Which formats a client takes, by the `Accept` field of its request (RFC 9110 section 12.5.1).
+/// The image formats that a client accepts, parsed from the `Accept` field of its request (RFC 9110 section 12.5.1).
 public struct AcceptedFormats: Sendable, Hashable {
-    /// A set of formats; a bit for each.
+    /// A set of formats with one bit for each.
     struct Set: OptionSet, Sendable, Hashable {
         let rawValue: UInt8
 
@@ -19,21 +19,21 @@ public struct AcceptedFormats: Sendable, Hashable {
         func contains(_ kind: ImageFormat) -> Bool { rawValue & 1 << (kind.rawValue - 1) != 0 }
     }
 
-    /// What it may be given.
+    /// The formats that the client may receive.
     private let permitted: Set
-    /// What an origin is asked for. The newer formats only where they are named: old clients promise to take anything, and cannot.
+    /// The formats of a request to the origin. WebP and AVIF are included only if the client names them. Why: old clients send `*/*` without support.
     let accepted: Set
-    /// Of AVIF and WebP, where both are named, the one with the lower weight.
+    /// The one of AVIF and WebP with the lower weight, if both are named with different weights.
     private let lesser: Set
 
-    /// Who says nothing takes everything.
+    /// The formats of a client without an `Accept` field, which accepts all.
     public static let anything = AcceptedFormats(permitted: .all, accepted: Set([.jpeg, .png, .gif]))
 
     private init(permitted: Set, accepted: Set) {
         (self.permitted, self.accepted, lesser) = (permitted, accepted, [])
     }
 
-    /// - Parameter field: nil where there is none. An empty one says nothing either.
+    /// - Parameter field: The value of the `Accept` field; nil or empty means no preference.
     public init(_ field: String?) {
         self.init(Array((field ?? "").utf8).span)
     }
@@ -45,7 +45,7 @@ public struct AcceptedFormats: Sendable, Hashable {
         var isEmpty = true
         field.forEachWeightedMember { name, said in
             isEmpty = false
-            // What is no weight is no refusal.
+            // An invalid weight is not a refusal.
             let weight = said ?? 1_000
             if name.isEqualIgnoringCase("*/*") {
                 anything = weight
@@ -70,9 +70,11 @@ public struct AcceptedFormats: Sendable, Hashable {
 
     public func permits(_ kind: ImageFormat) -> Bool { permitted.contains(kind) }
 
-    /// The formats that pictures may be made in for it.
-    /// - Parameter newer: those of AVIF and WebP that pictures are made in at all, the preferred one first. The client's own preference goes
-    ///   before that. What it thinks of the older formats says nothing: those differ by the picture, and some browsers weigh PNG above JPEG.
+    /// Returns the formats in which a resized image may be encoded for the client.
+    ///
+    /// The weights of JPEG, PNG and GIF are ignored: the choice depends on the image, and some browsers weigh PNG above JPEG.
+    ///
+    /// - Parameter newer: Those of AVIF and WebP that the service encodes, the preferred one first. The preference of the client takes precedence.
     func made(_ newer: [ImageFormat]) -> Set {
         let taken = accepted.isEmpty ? permitted : accepted
         var made = Set(ImageFormat.allCases.filter { taken.contains($0) && (Self.isOld($0) || newer.contains($0)) })
@@ -84,10 +86,10 @@ public struct AcceptedFormats: Sendable, Hashable {
         return made.isEmpty ? taken : made
     }
 
-    /// Whether there is any picture to give it.
+    /// True if at least one format is accepted.
     var isPossible: Bool { !permitted.isEmpty }
 
-    /// The `Accept` field for an origin. Where nothing would be asked for, what may be given is.
+    /// Returns the `Accept` field for an origin.
     static func field(_ wanted: Set) -> String {
         [ImageFormat.avif, .webp, .png, .jpeg, .gif].filter { wanted.contains($0) }.map(\.contentType).joined(separator: ",")
     }

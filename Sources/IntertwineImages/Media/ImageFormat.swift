@@ -1,4 +1,4 @@
-/// The picture formats that are passed on. Everything else is refused, above all what browsers may take for a document.
+/// An image format that is passed on. All other types are rejected, in particular those that browsers may interpret as documents.
 public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
     case jpeg = 1
     case png = 2
@@ -6,7 +6,7 @@ public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
     case webp = 4
     case avif = 5
 
-    /// What we say, whatever the origin said.
+    /// The content type of responses, regardless of the type that the origin declared.
     public var contentType: String {
         switch self {
         case .jpeg: "image/jpeg"
@@ -17,17 +17,18 @@ public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What an origin says that it sends.
+    /// The type that an origin declares.
     enum Declared: Sendable, Hashable {
         case kind(ImageFormat)
-        /// Nothing, or no more than that it is bytes: the bytes decide.
+        /// No type or a generic byte type: the format is identified from the bytes.
         case open
-        /// Something else.
+        /// Any other type.
         case denied
     }
 
-    /// Reads a `Content-Type` field strictly (RFC 9110 section 8.3): one media type, parameters ignored. A list of types, which
-    /// lenient parsers take the first or the last of, is nothing.
+    /// Parses a `Content-Type` field strictly (RFC 9110 section 8.3): one media type with optional parameters, which are ignored.
+    ///
+    /// A list of types is rejected, because lenient parsers disagree on the one that counts.
     static func declared(_ field: String?) -> Declared {
         guard let field else { return .open }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false)
@@ -39,7 +40,7 @@ public enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
         case "image/webp": return .kind(.webp)
         case "image/avif": return .kind(.avif)
         case "application/octet-stream", "binary/octet-stream": return .open
-        // A field with nothing in it says nothing.
+        // An empty field counts as absent.
         case "" where parts.count == 1: return .open
         default: return .denied
         }
@@ -62,22 +63,22 @@ extension StringProtocol {
 }
 
 extension ImageFormat {
-    /// Whether bytes are those of a picture that is passed on, from its beginning to its end.
+    /// Returns true if the bytes are a complete image of a supported format.
     public static func isImage(_ bytes: [UInt8]) -> Bool {
         if case .kind(let kind) = sniff(bytes) { kind.isComplete(bytes, isDelimited: false) } else { false }
     }
 
     package enum Sniffed: Hashable {
         case kind(ImageFormat)
-        /// The bytes so far fit a format, and do not suffice.
+        /// More bytes are needed to identify the format.
         case unclear
         case unknown
     }
 
-    /// The longest `ftyp` box that is looked through for the AVIF brand.
+    /// The size of the longest `ftyp` box that is searched for the AVIF brand.
     private static let longestBrands = 256
 
-    /// What a body is by its first bytes.
+    /// Identifies the format from the first bytes.
     package static func sniff(_ bytes: [UInt8]) -> Sniffed {
         let fixed: [(ImageFormat, [UInt8?])] = [
             (.jpeg, [0xff, 0xd8, 0xff]),
@@ -97,7 +98,7 @@ extension ImageFormat {
         }
     }
 
-    /// ISO 14496-12: size, `ftyp`, major brand, version, compatible brands.
+    /// Searches the `ftyp` box (ISO 14496-12): size, `ftyp`, major brand, version, compatible brands.
     private static func sniffBrands(_ bytes: [UInt8]) -> Sniffed {
         guard zip(bytes.dropFirst(4), "ftyp".utf8).allSatisfy(==) else { return .unknown }
         guard bytes.count >= 12 else { return .unclear }

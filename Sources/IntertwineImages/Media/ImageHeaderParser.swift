@@ -1,22 +1,22 @@
-/// Finds in a picture's bytes, as they come, how large it is and how many frames it has, and keeps no more of them than it needs. Pure.
+/// An incremental parser of the dimensions and the number of frames of an image. It buffers only the bytes that it needs, and is pure.
 ///
-/// What does not follow its format up to there is none of its business, as long as decoders give it up too.
+/// Violations of the format before the dimensions are ignored if decoders reject them, too.
 package struct ImageHeaderParser: Sendable {
     package enum Finding: Sendable, Hashable {
-        /// The size lies further on.
+        /// The dimensions follow in later bytes.
         case unclear
         case size(ImageDimensions)
         case unreadable
     }
 
     package private(set) var finding = Finding.unclear
-    /// Of an animation, as far as is known; it may still have more.
+    /// The number of frames so far; an animation may have more.
     package private(set) var frames = 1
     private let kind: ImageFormat
     private var bytes: [UInt8] = []
-    /// How many of the next bytes do not matter.
+    /// The number of following bytes to skip.
     private var skipping: Int
-    /// Nothing further on changes anything.
+    /// A Boolean value indicating that later bytes cannot change the result.
     private var isDone = false
     private var gif = GIFBlocks()
     private var webp = WebPChunks()
@@ -25,11 +25,11 @@ package struct ImageHeaderParser: Sendable {
 
     package init(_ kind: ImageFormat) {
         self.kind = kind
-        // The start of the image, which is what made it a JPEG.
+        // The start marker, which identified the JPEG.
         skipping = kind == .jpeg ? 2 : 0
     }
 
-    /// Why the picture is not passed on, as far as is known.
+    /// The reason to reject the image, as far as is known; nil if none was found.
     var error: ImageError.Reason? {
         if case .size(let size) = finding { size.error(frames: frames) } else { nil }
     }
@@ -48,11 +48,11 @@ package struct ImageHeaderParser: Sendable {
         bytes = isDone ? [] : Array(rest)
     }
 
-    /// What a part of a format says of the place that it stands at.
+    /// The step of a parser at its current position.
     enum Step: Sendable, Hashable {
         case more
         case done
-        /// So many bytes are of no interest, at least one.
+        /// The number of bytes to skip, at least one.
         case pass(Int)
     }
 
@@ -88,31 +88,32 @@ package struct ImageHeaderParser: Sendable {
     }
 }
 
-/// How large a picture is once it is decoded.
+/// The dimensions of a decoded image.
 package struct ImageDimensions: Sendable, Hashable {
-    /// 24 million: about 100 MB in a client's memory. A progressive JPEG needs its coefficients beside that.
+    /// The maximum number of pixels: 24 million need about 100 MB of a client's memory. A progressive JPEG also needs memory for its coefficients.
     private static let mostPixels = 24_000_000
     private static let mostProgressivePixels = 12_000_000
     private static let longestSide = 12_000
-    /// Of all the frames of an animation together: a few hundred of them at 1280 × 720, where a few bytes could ask for millions.
+    /// The maximum number of pixels of all frames of an animation: some hundred frames of 1280 × 720. Why:
+    /// few bytes could declare millions of frames.
     private static let mostAnimatedPixels = 480_000_000
-    /// Decoders read the header of each frame before the first pixel, and libwebp takes time by the square of their number.
+    /// The maximum number of frames. Decoders read the header of each frame before the first pixel, and the time of libwebp grows with the square.
     private static let mostFrames = 2_000
 
     let width: Int
     let height: Int
     var isProgressive = false
 
-    /// Why such a picture is not passed on: a few bytes that become gigabytes when they are drawn, or nothing at all.
+    /// The reason to reject the dimensions, such as a decompression bomb or an empty image; nil if they are acceptable.
     var error: ImageError.Reason? {
         guard width > 0, height > 0 else { return .typeMismatch }
-        // The sides come first: their product is then far from overflowing.
+        // The sides are checked first, so that their product cannot overflow.
         guard max(width, height) <= Self.longestSide else { return .tooManyPixels }
         let most = isProgressive ? Self.mostProgressivePixels : Self.mostPixels
         return width * height <= most ? nil : .tooManyPixels
     }
 
-    /// The same for an animation of so many frames.
+    /// Returns the reason to reject an animation with this number of frames.
     func error(frames: Int) -> ImageError.Reason? {
         if let error { return error }
         guard frames <= max(1, Self.mostAnimatedPixels / (width * height)) else { return .tooManyPixels }

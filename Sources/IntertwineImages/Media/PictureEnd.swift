@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// Whether a picture has its end: one that lost its tail is shown by clients as if nothing were missing, or not at all.
+/// Detection of truncated images. Why: clients show a truncated image as if it were complete, or not at all.
 extension ImageFormat {
     private enum End {
         case complete
-        /// The structure goes on where the bytes end.
+        /// The structure continues beyond the last byte.
         case cut(Repair?)
-        /// It cannot be followed so far: a picture in little more than its first bytes, and decoders know more.
+        /// The structure cannot be parsed this far: only the first bytes are those of an image, and decoders may know more.
         case unreadable
     }
 
     /// The end of an image whose structure lacks nothing else. Browsers show the image without it, and decoders refuse it.
     private struct Repair {
-        /// Bytes before it.
+        /// The number of bytes before the appended end.
         let kept: Int
         let end: [UInt8]
     }
@@ -21,11 +21,13 @@ extension ImageFormat {
     private static let pngEndChunk: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
     private static let gifTrailer: UInt8 = 0x3b
 
-    /// Within how many of the last bytes the end of a picture is looked for, where its structure does not lead there.
+    /// The number of last bytes that are searched for the end of an image whose structure cannot be parsed.
     private static let longestTail = 1_024
 
-    /// - Parameter isDelimited: whether the body came with a length. If not, it may have lost its tail on the way to us, and has to show
-    ///   its end; if so, it may have lost it before it got to the origin, and must not show that it did.
+    /// Returns true if the image is complete.
+    ///
+    /// - Parameter isDelimited: True if the body has a declared length. Without a length, it may have been truncated in transit, so the end must be
+    ///   present. With one, it may have been truncated at the origin, so the structure must not be cut.
     package func isComplete(_ bytes: [UInt8], isDelimited: Bool) -> Bool {
         switch bytes.withUnsafeBytes({ end($0) }) {
         case .complete: true
@@ -34,9 +36,9 @@ extension ImageFormat {
         }
     }
 
-    /// The image with its end, if its structure lacks nothing else. A decoder finds out whether pixels are missing.
+    /// Returns the image with its end, if its structure lacks nothing else. A decoder finds out whether pixels are missing.
     ///
-    /// - Returns: nil if the image is cut elsewhere.
+    /// - Returns: The bytes; nil if the image is cut elsewhere.
     func completed(_ bytes: [UInt8]) -> [UInt8]? {
         switch bytes.withUnsafeBytes({ end($0) }) {
         case .complete, .unreadable: bytes
@@ -64,8 +66,9 @@ extension ImageFormat {
         }
     }
 
-    /// ITU-T T.81 annex B: segments with a length, and after each scan's head data in which `FF` stands for itself only before `00`. The
-    /// end marker of a preview within a segment is passed over with it.
+    /// Finds the end of a JPEG (ITU-T T.81 annex B): segments with a length, and entropy-coded data after the header of each scan.
+    ///
+    /// In scan data, `FF` is a literal only before `00`. The end marker of a preview within a segment is skipped with the segment.
     private static func jpegEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         var place = 2
         var hasFrame = false
@@ -97,7 +100,7 @@ extension ImageFormat {
         return hasFrame ? .cut(isInScan && place <= bytes.count ? Repair(kept: bytes.count, end: jpegEndMarker) : nil) : .unreadable
     }
 
-    /// PNG section 5.3: length, name, data, checksum.
+    /// Finds the end of a PNG (section 5.3): each chunk has length, name, data and checksum.
     private static func pngEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         guard bytes.count >= 16, big(bytes, 12) == 0x4948_4452 else { return .unreadable }
         var (place, last) = (8, 8)
@@ -111,7 +114,7 @@ extension ImageFormat {
             last = place
             place += 12 + big(bytes, place)
         }
-        // The chunk that is cut is passed over, unless it has pixels.
+        // A truncated chunk is dropped, unless it contains pixels.
         guard hasData, place <= bytes.count || !isData else { return .cut(nil) }
         return .cut(Repair(kept: place <= bytes.count ? place : last, end: pngEndChunk))
     }
@@ -120,23 +123,25 @@ extension ImageFormat {
         var blocks = GIFBlocks()
         var place = 0
         while place <= bytes.count {
-            // What a block's head takes; more would be copied for nothing.
+            // The head of a block fits into 16 bytes; copying more has no use.
             switch blocks.read(Array(bytes[place..<min(place + 16, bytes.count)])[...]) {
             case .pass(let length): place += length
             case .end: return blocks.frames > 0 ? .complete : .unreadable
             case .nonsense: return .unreadable
-            // Shorter than a screen, it is a GIF in name only.
+            // Bytes shorter than a screen descriptor are not a usable GIF.
             case .more:
                 guard bytes.count >= 13 else { return .unreadable }
-                // Data that comes in pieces ends with an empty one.
+                // Data in sub-blocks ends with an empty one.
                 return .cut(blocks.frames > 0 ? Repair(kept: place, end: blocks.isInData ? [0, gifTrailer] : [gifTrailer]) : nil)
             }
         }
         return .cut(nil)
     }
 
-    /// ISO 14496-12 section 4.2: a size of 0 reaches to the end, one of 1 stands behind the name in eight bytes. What the pictures are
-    /// made of comes last.
+    /// Finds the end of an AVIF (ISO 14496-12 section 4.2). A box size of 0 extends to the end of the file;
+    /// with 1, eight bytes after the name hold it.
+    ///
+    /// The data of the images is the last box.
     private static func avifEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         var place = 0
         var hasData = false

@@ -1,26 +1,27 @@
-/// Goes through the boxes of an AVIF (ISO 14496-12): to the sizes of its pictures, the `ispe` properties (ISO 23008-12 section 6.5.3), and
-/// to the samples of a sequence of them (`stsz`).
+/// A parser of AVIF boxes (ISO 14496-12). It reads the dimensions of the images from `ispe` properties (ISO 23008-12 section 6.5.3), and the number
+/// of
+/// samples of an image sequence from `stsz`.
 struct AVIFBoxes: Sendable {
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 1
 
-    /// How much of a box that describes pictures is looked through.
+    /// The number of bytes that are searched in a box with image metadata.
     private static let longest = 32 * 1_024
 
-    /// - Parameter bytes: from the start of a box on.
+    /// - Parameter bytes: The bytes from the start of a box.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         guard bytes.count >= 8 else { return .more }
         let length = Self.number(bytes, 0)
         let isMovie = bytes.dropFirst(4).prefix(4).elementsEqual("moov".utf8)
         if isMovie || bytes.dropFirst(4).prefix(4).elementsEqual("meta".utf8) {
-            // The last box has no size of its own, and the largest ones have it elsewhere.
+            // The last box may have no size, and the largest ones have it in another field.
             let part = length < 8 ? Self.longest : min(length, Self.longest)
             let isAllThere = bytes.count >= part
             if isMovie { readMovie(bytes.prefix(part)) } else { readImages(bytes.prefix(part), isComplete: isAllThere) }
             return isAllThere ? (length < 8 ? .done : .pass(length)) : .more
         }
         if length >= 8 { return .pass(length) }
-        // Up to the end of the file: the data, and nothing behind it.
+        // A size of 0 extends to the end of the file.
         guard length == 1 else { return unreadable() }
         guard bytes.count >= 16 else { return .more }
         let long = Self.number(bytes, 8) << 32 | Self.number(bytes, 12)
@@ -32,7 +33,7 @@ struct AVIFBoxes: Sendable {
         return .done
     }
 
-    /// Of the whole picture and the tiles that it may be made of, the one with the most pixels.
+    /// Reads the dimensions of the image and its tiles, and keeps the largest ones.
     private mutating func readImages(_ bytes: ArraySlice<UInt8>, isComplete: Bool) {
         var largest: ImageDimensions?
         Self.each("ispe", in: bytes, room: 16) { rest in
@@ -45,7 +46,7 @@ struct AVIFBoxes: Sendable {
         if isComplete { size = .unreadable }
     }
 
-    /// The tracks' frames: how many, and how large where no picture said so.
+    /// Reads the number of frames of the tracks, and their dimensions if no image property has them.
     private mutating func readMovie(_ bytes: ArraySlice<UInt8>) {
         var samples = 1
         Self.each("stsz", in: bytes, room: 16) { samples = max(samples, Self.number($0, 12)) }
@@ -58,7 +59,9 @@ struct AVIFBoxes: Sendable {
         if let found { size = .size(found) }
     }
 
-    /// - Parameter room: bytes from the name on, without which it is none.
+    /// Calls the closure for each occurrence of a name.
+    ///
+    /// - Parameter room: The minimum number of bytes from the name on; occurrences with fewer are ignored.
     private static func each(_ name: String, in bytes: ArraySlice<UInt8>, room: Int, _ body: (ArraySlice<UInt8>) -> Void) {
         guard let first = name.utf8.first else { return }
         var rest = bytes
@@ -74,26 +77,26 @@ struct AVIFBoxes: Sendable {
     }
 }
 
-/// Goes through a GIF (GIF89a sections 17 to 27) from block to block: how large it is once drawn, how many frames it has, where it ends.
+/// A parser of GIF blocks (GIF89a sections 17 to 27). It finds the dimensions, the number of frames and the end of the image.
 struct GIFBlocks: Sendable {
-    /// The first frame's, where that is larger than the screen: viewers make the screen as large as that, whatever was said.
+    /// The dimensions; those of the first frame if it exceeds the screen. Viewer programs enlarge the screen in that case.
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 0
     private var screen: ImageDimensions?
-    /// Within data that comes in pieces of up to 255 bytes, the empty one last.
+    /// A Boolean value indicating that the position is within data sub-blocks of up to 255 bytes; the last one is empty.
     private(set) var isInData = false
 
     enum Step: Hashable {
-        /// So many bytes from here on are read, and of no more interest.
+        /// The number of bytes that are parsed and can be skipped.
         case pass(Int)
         case more
-        /// The trailer stands here.
+        /// The trailer of the image.
         case end
-        /// What stands here is no block.
+        /// Bytes that are not a block.
         case nonsense
     }
 
-    /// - Parameter bytes: from the start of the file, or of what comes after what was passed.
+    /// - Parameter bytes: The bytes from the start of the file, or from the end of the previous step.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> Step {
         func byte(_ place: Int) -> UInt8 { bytes[bytes.startIndex + place] }
         func number(_ place: Int) -> Int { Int(byte(place)) | Int(byte(place + 1)) << 8 }
@@ -119,7 +122,7 @@ struct GIFBlocks: Sendable {
             if frames == 0 { setDimensions(max(screen.width, number(5)), max(screen.height, number(7))) }
             frames += 1
             isInData = true
-            // The descriptor, its colours, and the size of the codes that follow.
+            // The descriptor, its color table, and the code size.
             return .pass(10 + Self.table(byte(9)) + 1)
         default:
             setDimensions(screen.width, screen.height)
@@ -132,27 +135,27 @@ struct GIFBlocks: Sendable {
         size = width > 0 && height > 0 ? .size(ImageDimensions(width: width, height: height)) : .unreadable
     }
 
-    /// Bytes of the colours that flags announce.
+    /// Returns the size in bytes of the color table that the flags declare.
     private static func table(_ flags: UInt8) -> Int {
         flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 0x07) + 1)
     }
 }
 
-/// What stands at one marker of a JPEG (ITU-T T.81 annex B).
+/// A segment of a JPEG at one marker (ITU-T T.81 annex B).
 enum JPEGSegment: Hashable {
-    /// More bytes are needed to tell.
+    /// More bytes are needed.
     case unclear
-    /// The picture's data or its end come before any frame.
+    /// The scan data or the end precede any frame.
     case unreadable
     case frame(ImageDimensions)
-    /// Something else, of so many bytes with its marker.
+    /// A segment of another type, with its length in bytes including the marker.
     case other(length: Int)
 
-    /// - Parameter bytes: from the marker on.
+    /// - Parameter bytes: The bytes from the marker on.
     init(_ bytes: ArraySlice<UInt8>) {
         func byte(_ place: Int) -> UInt8 { bytes[bytes.startIndex + place] }
         func number(_ place: Int) -> Int { Int(byte(place)) << 8 | Int(byte(place + 1)) }
-        // Decoders pass over what is no marker (libjpeg's `next_marker`), and so must who wants to see the frame that they see.
+        // Decoders skip bytes before a marker (`next_marker` of libjpeg), and this parser has to find the frame that they find.
         let junk = bytes.prefix { $0 != 0xff }.count
         guard junk == 0 else {
             self = .other(length: junk)
@@ -164,17 +167,17 @@ enum JPEGSegment: Hashable {
         }
         switch byte(1) {
         case 0x00, 0x01, 0xd0...0xd7:
-            // No marker, or one that stands alone.
+            // A literal byte, or a marker without a segment.
             self = .other(length: 2)
         case 0xff:
-            // A marker may be preceded by any number of these.
+            // A marker may be preceded by any number of fill bytes.
             self = .other(length: 1)
         case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
             guard bytes.count >= 9 else {
                 self = .unclear
                 return
             }
-            // C2, C6, CA, CE.
+            // The progressive frames are C2, C6, CA and CE.
             let isProgressive = byte(1) & 0x03 == 0x02
             self = .frame(ImageDimensions(width: number(7), height: number(5), isProgressive: isProgressive))
         case 0xc4, 0xc8, 0xcc, 0xdb...0xfe:
@@ -188,17 +191,17 @@ enum JPEGSegment: Hashable {
     }
 }
 
-/// Goes through the chunks of a PNG (section 5.3) up to its data: its size, and the frames of an animated one (`acTL`, which comes before).
+/// A parser of PNG chunks (section 5.3) before the image data. It reads the dimensions and the number of frames (`acTL`).
 struct PNGChunks: Sendable {
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 1
 
-    /// - Parameter bytes: from the start of the file, or of a chunk.
+    /// - Parameter bytes: The bytes from the start of the file, or of a chunk.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         func number(_ place: Int) -> Int { bytes.dropFirst(place).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
         func holds(_ text: String, at place: Int) -> Bool { bytes.dropFirst(place).prefix(4).elementsEqual(text.utf8) }
         guard size != .unclear else {
-            // Section 11.2.1: the header chunk comes first.
+            // The header chunk is the first one (section 11.2.1).
             guard bytes.count >= 24 else { return .more }
             guard number(8) == 13, holds("IHDR", at: 12) else {
                 size = .unreadable
@@ -216,12 +219,12 @@ struct PNGChunks: Sendable {
     }
 }
 
-/// Goes through a WebP (RFC 9649 section 2): the first chunk tells the size in one of three ways; an animation's frames follow it.
+/// A parser of WebP chunks (RFC 9649 section 2). The first chunk has the dimensions in one of three encodings; the frames of an animation follow.
 struct WebPChunks: Sendable {
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 0
 
-    /// - Parameter bytes: from the start of the file, or of a later chunk.
+    /// - Parameter bytes: The bytes from the start of the file, or of a later chunk.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         func number(_ place: Int, _ count: Int) -> Int {
             bytes.dropFirst(place).prefix(count).reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -247,7 +250,7 @@ struct WebPChunks: Sendable {
             let packed = number(21, 4)
             size = .size(ImageDimensions(width: packed & 0x3fff + 1, height: packed >> 14 & 0x3fff + 1))
         default:
-            // RFC 6386 section 9.1: the start code, then fourteen bits each; the rest is scaling.
+            // RFC 6386 section 9.1: the start code, then 14 bits for each dimension; the remaining bits are for scaling.
             guard bytes.dropFirst(23).prefix(3).elementsEqual([0x9d, 0x01, 0x2a]) else { return unreadable() }
             size = .size(ImageDimensions(width: number(26, 2) & 0x3fff, height: number(28, 2) & 0x3fff))
         }

@@ -3,14 +3,14 @@ internal import Glibc
 public import IntertwineFetch
 internal import IntertwinePrimitives
 
-/// Where the pictures below a URL lie, if the URL itself is not asked: in a folder of this machine, or in a bucket.
+/// A mapping of a URL prefix to a local folder or an S3 bucket, from which its images are read instead.
 public struct ImageSource: Sendable {
     public enum Store: Sendable {
         case folder(SandboxedDirectory)
         case bucket(S3Bucket)
     }
 
-    /// One picture's place.
+    /// The location of one image.
     enum ResolvedSource: Sendable {
         case file(SandboxedDirectory, name: String)
         case object(S3Bucket, FetchURL)
@@ -19,20 +19,22 @@ public struct ImageSource: Sendable {
     private let prefix: String
     private let store: Store
 
-    /// - Parameter prefix: ends with a slash; a query in it would never match.
+    /// - Parameter prefix: The URL prefix. It must end with a slash and must not contain a query.
     public init?(prefix: FetchURL, store: Store) {
         guard prefix.text.hasSuffix("/"), !prefix.text.contains("?") else { return nil }
         self.prefix = prefix.text
         self.store = store
     }
 
-    /// Nil for URLs that do not lie below the prefix; a failure for those that do and name nothing there. A query is of no interest.
+    /// Returns the location of a URL, whose query is ignored; nil if the URL does not begin with the prefix.
+    ///
+    /// - Throws: `malformedURL` if the URL has the prefix but names no valid path below it.
     func found(_ url: FetchURL) throws(FetchError) -> ResolvedSource? {
         guard url.text.hasPrefix(prefix) else { return nil }
         let rest = url.text.dropFirst(prefix.count).prefix { $0 != "?" }
         let segments = rest.split(separator: "/", omittingEmptySubsequences: false)
         let names = segments.compactMap { PercentCoding.decode($0) }
-        // Decoded once, and nothing that would be a step anywhere.
+        // Segments are decoded once; dot segments, slashes and NUL bytes within a segment are rejected.
         guard names.count == segments.count, names.allSatisfy({ ![".", ".."].contains($0) && !$0.contains("/") && !$0.utf8.contains(0) })
         else { throw .malformedURL }
         let name = names.joined(separator: "/")
@@ -41,40 +43,41 @@ public struct ImageSource: Sendable {
         case .folder(let folder):
             guard !names.contains("") else { throw .malformedURL }
             return .file(folder, name: name)
-        // The key of an object is one name, in which slashes may follow each other.
+        // An object key is a single name and may contain consecutive slashes.
         case .bucket(let bucket): return .object(bucket, try bucket.url(of: name))
         }
     }
 }
 
-/// A folder of this machine from which files are read, and none from anywhere else: no `..`, and no symbolic link leads out of it or on in it.
+/// A local folder whose files can be read. Neither `..` nor symbolic links can leave the folder, and links within it are not followed.
 public struct SandboxedDirectory: Sendable, Hashable {
     enum AccessError: Error, Hashable {
         case notFound
-        /// Larger than what is passed on.
+        /// The file is larger than the limit.
         case tooLarge
-        /// A link, a folder, a device, or what we may not read.
+        /// The path is a symbolic link, a folder or a device, or its permissions deny access.
         case denied
     }
 
     struct File: Sendable {
         let bytes: [UInt8]
-        /// Seconds since 1970 of its last change.
+        /// The modification time in seconds since 1970.
         let modified: Int64
-        /// Another one for each change that can be told.
+        /// An entity tag that changes with each detectable modification.
         let tag: String
     }
 
     private let path: String
 
-    /// Nil for what is no absolute path.
+    /// Creates a folder; nil if the path is not absolute.
     public init?(_ path: String) {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else { return nil }
         self.path = path
     }
 
-    /// Blocks. The folder itself is looked up each time: it may be replaced as a whole.
-    /// - Parameter name: relative, in no encoding.
+    /// Reads a file. The call blocks. The folder is opened for each call, because it may be replaced as a whole.
+    ///
+    /// - Parameter name: The relative path, without percent-encoding.
     func read(_ name: String, limit: Int) throws(AccessError) -> File {
         guard !name.isEmpty, !name.utf8.contains(0) else { throw .notFound }
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -94,7 +97,7 @@ public struct SandboxedDirectory: Sendable, Hashable {
 }
 
 extension ImageError {
-    /// As an origin would have said it.
+    /// Creates the error that the status of an origin would cause.
     init(_ failure: SandboxedDirectory.AccessError) {
         switch failure {
         case .notFound: self.init(.upstream(status: 404))

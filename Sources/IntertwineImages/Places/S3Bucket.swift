@@ -2,9 +2,9 @@ internal import Crypto
 public import IntertwineFetch
 internal import IntertwinePrimitives
 
-/// A bucket that speaks Amazon's S3, asked by path: `https://host/bucket/key`, with a signature of version 4 where there are credentials.
+/// An S3 bucket with path-style URLs (`https://host/bucket/key`). Requests are signed with AWS Signature Version 4 if credentials are set.
 public struct S3Bucket: Sendable {
-    /// A secret: in no log, no error and no description.
+    /// The credentials of a bucket. They are secret: no log, error or description contains them.
     public struct Credentials: Sendable {
         var accessKey: String
         var secret: String
@@ -17,7 +17,7 @@ public struct S3Bucket: Sendable {
         }
     }
 
-    /// What all objects' URLs begin with.
+    /// The prefix of the URLs of all objects.
     private let endpoint: FetchURL
     private let region: String
     private let credentials: Credentials?
@@ -28,14 +28,17 @@ public struct S3Bucket: Sendable {
         self.credentials = credentials
     }
 
-    /// - Parameter key: as it is, in no encoding.
+    /// Returns the URL of an object.
+    ///
+    /// - Parameter key: The key of the object, without percent-encoding.
     func url(of key: String) throws(FetchError) -> FetchURL {
         let segments = key.split(separator: "/", omittingEmptySubsequences: false).map { PercentCoding.encode(String($0)) }
         return try FetchURL(endpoint.text + segments.joined(separator: "/"))
     }
 
-    /// The fields that prove to the bucket who asks. None where nobody in particular does.
-    /// - Parameter now: seconds since 1970.
+    /// Returns the header fields that authenticate a request; none without credentials.
+    ///
+    /// - Parameter now: Seconds since 1970.
     func fields(for url: FetchURL, now: Int64) -> FetchHeaderFields {
         var fields = FetchHeaderFields()
         guard let credentials else { return fields }
@@ -48,10 +51,11 @@ public struct S3Bucket: Sendable {
         return fields
     }
 
-    /// AWS Signature Version 4 of a GET without query and body.
+    /// Returns the AWS Signature Version 4 of a GET request without query and body.
+    ///
     /// - Parameters:
-    ///   - fields: those that are signed, names in lower case.
-    ///   - moment: `20130524T000000Z`, which is the value of `x-amz-date` too.
+    ///   - fields: The signed fields, with names in lower case.
+    ///   - moment: The time, such as `20130524T000000Z`, which is also the value of `x-amz-date`.
     static func authorization(
         _ credentials: Credentials, _ region: String, path: String, _ fields: [(name: String, value: String)], _ moment: String
     ) -> String {
@@ -72,13 +76,13 @@ public struct S3Bucket: Sendable {
 
     private static let hashOfNothing = Hexadecimal.text(SHA256.hash(data: [UInt8]()))
 
-    /// As it stands in the request's `Host`: the port where it is not the scheme's own.
+    /// Returns the host as in the `Host` field, with the port if it is not the default of the scheme.
     private static func host(_ url: FetchURL) -> String {
         let rest = url.text.drop { $0 != "/" }.dropFirst(2)
         return String(rest.prefix { $0 != "/" && $0 != "?" })
     }
 
-    /// Of a URL that was made of an encoded key: signed as it goes over the wire.
+    /// Returns the encoded path of a URL, which is signed as it is sent.
     private static func path(_ url: FetchURL) -> String {
         let rest = url.text.drop { $0 != "/" }.dropFirst(2).drop { $0 != "/" && $0 != "?" }
         let path = rest.prefix { $0 != "?" }
