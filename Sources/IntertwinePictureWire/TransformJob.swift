@@ -1,6 +1,6 @@
-/// What the service asks a worker to do: to make something of a picture, whose bytes follow.
+/// A job from the service to a worker. The bytes of the image follow it.
 package struct TransformJob: Sendable, Hashable {
-    /// How it gets into its box.
+    /// The way in which the image fits its box.
     package enum Cut: UInt8, Sendable {
         case fit = 0
         case centre = 1
@@ -8,19 +8,19 @@ package struct TransformJob: Sendable, Hashable {
         case point = 3
     }
 
-    /// Sides that can be asked for.
+    /// The maximum length of a side that can be requested.
     package static let longestSide = 16_384
 
-    /// Names it in the answer, and where it is taken back.
+    /// The identifier of the job in responses and cancellations.
     package var id: UInt32
-    /// Of the box; 0 for any.
+    /// The width of the box in pixels; 0 for any. `height` is the corresponding height.
     package var width: Int
     package var height: Int
     package var cut: Cut
-    /// Where the point is, in thousandths from left and top.
+    /// The focus point, in thousandths from left and top.
     package var x: Int
     package var y: Int
-    /// What to encode it to; nil where only facts are wanted.
+    /// The output format; nil if only metadata is requested.
     package var format: OutputFormat?
     package var quality: Int
     package var keepsAnimation: Bool
@@ -40,7 +40,7 @@ package struct TransformJob: Sendable, Hashable {
         self.keepsAnimation = keepsAnimation
     }
 
-    /// The frame's beginning; the picture's bytes come behind it.
+    /// Returns the beginning of the frame. The bytes of the image follow it.
     package func head(before count: Int) -> [UInt8] {
         var writer = WireWriter(.job, following: count)
         writer.word(id)
@@ -55,8 +55,10 @@ package struct TransformJob: Sendable, Hashable {
         return writer.encodedBytes
     }
 
-    /// - Parameter body: of the frame.
-    /// - Returns: the job and what is left, the picture. Nil where it is no such frame.
+    /// Parses the body of a frame.
+    ///
+    /// - Parameter body: The body of the frame.
+    /// - Returns: The job and the bytes of the image; nil if the body is invalid.
     package static func read(_ body: UnsafeRawBufferPointer) -> (job: TransformJob, picture: UnsafeRawBufferPointer)? {
         var reader = WireReader(body)
         guard let id = reader.word(), let width = reader.word(), let height = reader.word(), let x = reader.half(), let y = reader.half(),
@@ -69,7 +71,7 @@ package struct TransformJob: Sendable, Hashable {
         return (job, reader.remaining)
     }
 
-    /// Takes a job back.
+    /// Returns the frame that cancels a job.
     package static func cancellation(of id: UInt32) -> [UInt8] {
         var writer = WireWriter(.cancel)
         writer.word(id)
@@ -77,7 +79,7 @@ package struct TransformJob: Sendable, Hashable {
     }
 }
 
-/// The formats, by the numbers that they have between the processes.
+/// The output formats with their numbers in the protocol.
 package enum OutputFormat: UInt8, Sendable, CaseIterable {
     case jpeg = 1
     case png = 2

@@ -1,19 +1,21 @@
-/// How two processes on one machine speak with each other: frames of a type, a length and a body, numbers with the lowest byte first.
+/// The frames of the protocol between service and worker: a type, a length and a body. Numbers are little-endian.
 package enum WireFrame: UInt8, Sendable {
-    // To the worker.
+    // Frames to the worker.
     case job = 1
     case cancel = 2
-    // From it.
+    // Frames from the worker.
     case hello = 16
     case done = 17
     case failed = 18
 
-    /// Type and length.
+    /// The bytes of type and length.
     package static let headLength = 5
-    /// The longest body: a picture that came out larger than it may come in is a fault.
+    /// The longest body. A larger image is a fault.
     package static let longestBody = 1 << 30
 
-    /// - Parameter head: as many bytes as a frame's head has. Nil for nonsense.
+    /// Parses the head of a frame; nil if it is invalid.
+    ///
+    /// - Parameter head: Exactly ``headLength`` bytes.
     package static func head(_ head: UnsafeRawBufferPointer) -> (type: WireFrame, length: Int)? {
         var reader = WireReader(head)
         guard let type = reader.byte().flatMap(WireFrame.init(rawValue:)), let length = reader.word(), length <= longestBody else {
@@ -28,7 +30,7 @@ struct WireWriter {
     private var bytes: [UInt8]
     private let following: Int
 
-    /// - Parameter following: how many bytes of the frame's body come from elsewhere.
+    /// - Parameter following: The number of body bytes that are sent separately.
     init(_ type: WireFrame, following: Int = 0) {
         bytes = [type.rawValue, 0, 0, 0, 0]
         self.following = following
@@ -56,7 +58,7 @@ struct WireWriter {
     }
 }
 
-/// Reads a frame's body, whoever wrote it.
+/// Reads the body of a frame from an untrusted sender.
 struct WireReader {
     private(set) var remaining: UnsafeRawBufferPointer
 

@@ -1,6 +1,6 @@
-/// What a worker says.
+/// A message of a worker.
 package enum WorkerMessage: Sendable, Hashable {
-    /// Once, when it is ready.
+    /// The first message, sent once the worker is ready.
     case hello(WorkerReport)
     case done(id: UInt32, TransformResult)
     case failed(id: UInt32, TransformRejection)
@@ -25,7 +25,7 @@ package enum WorkerMessage: Sendable, Hashable {
         }
     }
 
-    /// The beginning of a frame that says that it is done, for who has the picture's bytes elsewhere.
+    /// Returns the beginning of a `done` frame whose image bytes are sent separately.
     package static func head(_ id: UInt32, _ result: TransformResult, before count: Int) -> [UInt8] {
         var writer = WireWriter(.done, following: count)
         writer.word(id)
@@ -39,7 +39,7 @@ package enum WorkerMessage: Sendable, Hashable {
         return writer.encodedBytes
     }
 
-    /// - Returns: nil for what no worker of ours says.
+    /// Parses a message; nil if it is invalid.
     package init?(_ type: WireFrame, _ body: UnsafeRawBufferPointer) {
         var reader = WireReader(body)
         switch type {
@@ -63,16 +63,16 @@ package enum WorkerMessage: Sendable, Hashable {
     }
 }
 
-/// How well a worker is locked in, and by what it decodes.
+/// The report of a worker on its sandbox and its image library.
 package struct WorkerReport: Sendable, Hashable {
-    /// Of what is spoken between service and worker.
+    /// The version of the protocol between service and worker.
     static let version: UInt8 = 1
 
     package var hasSeccomp: Bool
-    /// Its version, 0 where the kernel has none.
+    /// The version of Landlock; 0 if the kernel does not support it.
     package var landlock: Int
     package var hasLimits: Bool
-    /// libvips' version.
+    /// The version of libvips.
     package var library: String
 
     package init(hasSeccomp: Bool, landlock: Int, hasLimits: Bool, library: String) {
@@ -83,7 +83,7 @@ package struct WorkerReport: Sendable, Hashable {
     }
 }
 
-/// What came of a job.
+/// The result of a job.
 package struct TransformResult: Sendable, Hashable {
     package struct Color: Sendable, Hashable {
         package var red: UInt8
@@ -99,7 +99,7 @@ package struct TransformResult: Sendable, Hashable {
 
     package static let longestThumbHash = 40
 
-    /// Of what was made, and of what it was made of.
+    /// The dimensions of the resized image, followed by those of the original.
     package var width: Int
     package var height: Int
     package var originalWidth: Int
@@ -108,7 +108,7 @@ package struct TransformResult: Sendable, Hashable {
     package var hasAlpha: Bool
     package var color: Color
     package var thumbHash: [UInt8]
-    /// Of what was made; none where only facts were wanted.
+    /// The bytes of the resized image; empty if only metadata was requested.
     package var bytes: [UInt8]
 
     package init(
@@ -139,14 +139,14 @@ package struct TransformResult: Sendable, Hashable {
     }
 }
 
-/// Why nothing came of it.
+/// The reason for the failure of a job.
 package enum TransformRejection: UInt8, Error, Sendable {
-    /// Not a picture, or not a whole one.
+    /// The bytes are not an image, or not a complete one.
     case undecodable = 1
     case tooManyPixels = 2
     case cancelled = 3
-    /// It is a picture, and what it should become could not be made of it.
+    /// The image is valid, but could not be encoded to the requested format.
     case unencodable = 4
-    /// No decoder here reads it. It may be undamaged.
+    /// No available decoder supports the image, which may be valid.
     case unsupported = 5
 }

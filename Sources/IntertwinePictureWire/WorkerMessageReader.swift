@@ -1,14 +1,16 @@
-/// Puts together what a worker says, from the pieces in which it arrives. Pure.
+/// Assembles the messages of a worker from pieces. The type is pure: it performs no I/O.
 package struct WorkerMessageReader: Sendable {
-    /// The longest frame that is taken from it: it may have been taken over by a picture.
+    /// The longest frame that is accepted from a worker, which an image may have compromised.
     private static let longestBody = 64 << 20
 
-    /// Of a frame whose end is not here yet.
+    /// The bytes of an incomplete frame.
     private var pendingBytes: [UInt8] = []
 
     package init() {}
 
-    /// - Returns: what is complete now. Nil for what no worker of ours says: nothing that it says later is of use.
+    /// Adds bytes.
+    ///
+    /// - Returns: The complete messages; nil if the data is invalid, after which no further data can be used.
     package mutating func consume(_ bytes: some Collection<UInt8>) -> [WorkerMessage]? {
         pendingBytes.append(contentsOf: bytes)
         var answers: [WorkerMessage] = []
@@ -25,7 +27,7 @@ package struct WorkerMessageReader: Sendable {
             }
             guard found.isValid else { return nil }
             guard let answer = found.answer else {
-                // All of it will be needed: no growing by doubling.
+                // The complete frame will be buffered, so its capacity is reserved at once.
                 pendingBytes.reserveCapacity(start + found.length)
                 break
             }

@@ -8,7 +8,8 @@ enum AVIFBrand {
     private static let first = 8..<12
 
     /// Replaces the first brand by `avif`.
-    /// - Parameter picture: any picture; one that is no AVIF stays as it is.
+    ///
+    /// - Parameter picture: The bytes of any image; those of other formats are unchanged.
     static func normalize(_ picture: UnsafeMutableRawBufferPointer) {
         guard isAVIF(UnsafeRawBufferPointer(picture)) else { return }
         UnsafeMutableRawBufferPointer(rebasing: picture[first]).copyBytes(from: "avif".utf8)
@@ -18,7 +19,7 @@ enum AVIFBrand {
         picture.count >= first.upperBound && picture[4..<8].elementsEqual("ftyp".utf8)
     }
 
-    /// Whether it says of itself that it has an animation (a `moov` box).
+    /// Returns true if the file declares an animation (a `moov` box).
     static func isAnimated(_ picture: UnsafeRawBufferPointer) -> Bool {
         guard isAVIF(picture) else { return false }
         var place = 0
@@ -32,7 +33,7 @@ enum AVIFBrand {
     }
 }
 
-/// Tells by the messages of libvips why it has not decoded an image.
+/// Classifies a failure to decode an image by the error messages of libvips.
 enum DecoderMessage {
     /// Messages of libheif and libjpeg about images that other decoders may read.
     private static let unsupported = [
@@ -43,7 +44,7 @@ enum DecoderMessage {
     static func refusal(_ picture: UnsafeRawBufferPointer) -> TransformRejection {
         let said = String(cString: vips_error_buffer())
         if unsupported.contains(where: said.contains) || AVIFBrand.isAnimated(picture) { return .unsupported }
-        // Other formats are told from damaged ones by their first bytes.
+        // Unknown variants of other formats are distinguished from damaged files by their first bytes.
         return AVIFBrand.isAVIF(picture) && said.contains("not in a known format") ? .unsupported : .undecodable
     }
 }

@@ -1,11 +1,11 @@
 internal import CVips
 internal import IntertwinePictureWire
 
-/// An image of libvips, which lives as long as this does.
+/// The owner of a libvips image, which is released with this object.
 final class DecodedImage {
     let pointer: UnsafeMutablePointer<VipsImage>
 
-    /// Nil where libvips gave none.
+    /// Takes ownership of an image; nil if libvips returned none.
     init?(_ pointer: UnsafeMutablePointer<VipsImage>?) {
         guard let pointer else { return nil }
         self.pointer = pointer
@@ -16,22 +16,22 @@ final class DecodedImage {
     }
 
     var width: Int { Int(vips_image_get_width(pointer)) }
-    /// Of all frames, where they are loaded.
+    /// The total height of all loaded frames.
     var height: Int { Int(vips_image_get_height(pointer)) }
     var frameHeight: Int { max(1, Int(vips_image_get_page_height(pointer))) }
-    /// Of an animation; what other formats call pages is none.
+    /// The number of frames of an animation; 1 for other images, including those with pages.
     var frames: Int { isAnimation ? max(1, Int(vips_image_get_n_pages(pointer))) : 1 }
     var bands: Int { Int(vips_image_get_bands(pointer)) }
     var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
-    /// Whether it has to be turned by 90° to be upright (Exif's orientations from 5 on).
+    /// True if the image has to be rotated by 90° to be upright (Exif orientations 5 to 8).
     var isOnItsSide: Bool { vips_image_get_orientation(pointer) >= 5 }
 
-    /// Whether its colours mean something only by a profile: its own, or that of a printer.
+    /// True if the colors depend on a profile: an embedded one, or that of CMYK.
     var hasProfile: Bool {
         vips_image_get_typeof(pointer, "icc-profile-data") != 0 || vips_image_get_interpretation(pointer) == VIPS_INTERPRETATION_CMYK
     }
 
-    /// Whether it is 8 bit sRGB or grey.
+    /// True if the image is 8-bit sRGB or grayscale.
     var isPlain: Bool {
         let kind = vips_image_get_interpretation(pointer)
         return vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR
@@ -46,33 +46,33 @@ final class DecodedImage {
         return name.hasPrefix("gif") || name.hasPrefix("webp")
     }
 
-    /// Its pixels, row by row, of an image in memory or made for it.
+    /// Calls the closure with the pixels in row order, which are rendered to memory if necessary.
     func withPixels<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result? {
         guard vips_image_wio_input(pointer) == 0, let data = vips_image_get_data(pointer) else { return nil }
         return body(data.assumingMemoryBound(to: UInt8.self))
     }
 
-    /// The names of all that is noted beside the pixels. Some belong to the image itself, and stay whoever removes them.
+    /// The names of all metadata fields. Some belong to the image itself and cannot be removed.
     private var fields: [String] {
         guard let names = vips_image_get_fields(pointer) else { return [] }
         defer { g_strfreev(names) }
         return sequence(first: names) { $0 + 1 }.lazy.map(\.pointee).prefix { $0 != nil }.compactMap { $0.map { String(cString: $0) } }
     }
 
-    /// Says what encoders have to know of frames, and nothing else of where the picture comes from.
+    /// Removes all metadata except the fields that encoders need for frames.
     func describe(frameHeight: Int?) {
-        // Not all encoders of libvips leave them out when they are told to, and some make notes anew of the single values of old ones.
+        // Not all encoders of libvips omit metadata on request, and some rebuild it from individual values.
         let kept = frameHeight == nil ? [] : ["n-pages", "delay", "loop"]
         for name in fields where !kept.contains(name) { vips_image_remove(pointer, name) }
         if let frameHeight { vips_image_set_int(pointer, "page-height", Int32(clamping: frameHeight)) }
     }
 }
 
-/// The bytes of a picture that was made here.
+/// The bytes of an encoded image.
 final class EncodedImage {
     let bytes: UnsafeRawBufferPointer
 
-    /// - Parameter quality: 0 for the format's own.
+    /// - Parameter quality: The quality; 0 for the default of the format.
     init?(_ picture: DecodedImage, _ format: OutputFormat, quality: Int) {
         var bytes: UnsafeMutableRawPointer?
         var length = 0
@@ -96,13 +96,15 @@ final class EncodedImage {
     }
 }
 
-/// What is noted in a WebP beside the picture (RFC 9649, sections 2.7 and 2.7.1.5). libvips 8.14 writes some 200 bytes of it, whatever it is told.
+/// Removes the metadata of a WebP (RFC 9649, sections 2.7 and 2.7.1.5). Why: libvips 8.14 writes some 200 bytes of it, regardless of its options.
 private enum WebPMetadata {
     private static let flagsOffset = 20
-    /// Of Exif and XMP.
+    /// The flags of Exif and XMP.
     private static let flags: UInt8 = 0x08 | 0x04
 
-    /// - Returns: how many bytes are left. All of them where there are no notes, or it is no such file.
+    /// Removes the metadata in place.
+    ///
+    /// - Returns: The number of remaining bytes; all of them if there is no metadata, or the file is not an extended WebP.
     static func remove(from file: UnsafeMutableRawBufferPointer) -> Int {
         func has(_ name: StaticString, at place: Int) -> Bool {
             name.withUTF8Buffer { name in name.count <= file.count - place && zip(name, file[place...]).allSatisfy { $0 == $1 } }
@@ -111,7 +113,7 @@ private enum WebPMetadata {
         var (source, end) = (12, 12)
         while file.count - source >= 8 {
             let body = Int(UInt32(littleEndian: file.loadUnaligned(fromByteOffset: source + 4, as: UInt32.self)))
-            // Chunks are of even length.
+            // Chunks have an even length.
             let length = min(8 + body + body % 2, file.count - source)
             if !has("EXIF", at: source), !has("XMP ", at: source) {
                 UnsafeMutableRawBufferPointer(rebasing: file[end..<(end + length)])

@@ -1,9 +1,11 @@
-/// Whether the frames of a GIF have as many pixels as they should. libvips shows what there is, and the screen where there is none.
+/// Verifies that the frames of a GIF have all their pixels. Why: libvips shows the available pixels, and the background for missing ones.
 struct GIFFrames {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
 
-    /// - Parameter isCalledOff: asked between frames.
+    /// Returns true if all frames are complete.
+    ///
+    /// - Parameter isCancelled: Called between frames.
     static func areComplete(_ bytes: UnsafeRawBufferPointer, isCancelled: () -> Bool) -> Bool {
         var frames = GIFFrames(bytes: bytes)
         while let isWhole = frames.next() {
@@ -20,10 +22,10 @@ struct GIFFrames {
         return Int(bytes[offset])
     }
 
-    /// Bytes of the colours that flags announce.
+    /// Returns the size in bytes of the color table that the flags declare.
     private static func table(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
-    /// Whether the next frame is whole; nil where there is none, or nothing that can be followed (GIF89a, sections 18 to 23).
+    /// Returns true if the next frame is complete; nil at the end, or if the structure cannot be parsed (GIF89a, sections 18 to 23).
     private mutating func next() -> Bool? {
         if offset == 0 {
             guard bytes.count >= 13 else { return nil }
@@ -49,15 +51,14 @@ struct GIFFrames {
         return nil
     }
 
-    /// To behind the empty one of pieces of up to 255 bytes.
+    /// Skips data sub-blocks of up to 255 bytes, up to and including the empty one.
     private mutating func skipData() {
         while let length = byte(), length > 0 { offset += length }
     }
 
-    /// Goes through the codes of a frame, and leaves its place as it is: of each code it is noted for how many pixels it stands, not for which
-    /// (appendix F).
+    /// Decodes the LZW codes of a frame without advancing the offset. Only the number of pixels of each code is tracked (appendix F).
     private func hasPixels(_ wanted: Int, _ width: Int) -> Bool {
-        // Decoders say what they think of others.
+        // Decoders report other code sizes themselves.
         guard (1...11).contains(width) else { return true }
         var pieces = Pieces(bytes: bytes, offset: offset)
         let clear = 1 << width
@@ -75,7 +76,7 @@ struct GIFFrames {
                 found += 1
             } else {
                 guard code <= next, code < 4_096 else { return false }
-                // Before there are so many, the frame has all of its pixels.
+                // The length cannot overflow in practice, because the frame is complete long before.
                 let longer = lengths[last] &+ 1
                 found += Int(code < next ? lengths[code] : longer)
                 if next < 4_096 {
@@ -89,7 +90,7 @@ struct GIFFrames {
         return true
     }
 
-    /// The codes that lie in pieces of data, the lowest bit first.
+    /// A reader of variable-length codes in data sub-blocks, least significant bit first.
     private struct Pieces {
         private let bytes: UnsafeRawBufferPointer
         private var offset: Int

@@ -1,16 +1,16 @@
 internal import Glibc
 internal import IntertwinePictureWire
 
-/// A picture in at most 64 × 64 pixels: what its colour and its blurred likeness are made of.
+/// An encoder of the dominant color and the blurred placeholder, from an image scaled to at most 64 × 64 pixels.
 struct ImagePlaceholderEncoder {
     static let longestSide = 64
 
     private let width: Int
     private let height: Int
-    /// Red, green, blue, alpha, 0 to 1; colours are not multiplied by alpha.
+    /// The pixels as red, green, blue and alpha from 0 to 1; colors are not premultiplied.
     private let pixels: [SIMD4<Float>]
 
-    /// - Parameter picture: of 8 bit, with one to four bands.
+    /// - Parameter picture: An 8-bit image with one to four bands.
     init(_ picture: DecodedImage) {
         let (fullWidth, fullHeight) = (picture.width, picture.height)
         let longest = max(fullWidth, fullHeight, 1)
@@ -26,7 +26,7 @@ struct ImagePlaceholderEncoder {
             } ?? Array(repeating: [0, 0, 0, 0], count: width * height)
     }
 
-    /// Means of boxes, in which a pixel counts as much as can be seen of it.
+    /// Returns the mean colors of boxes, weighted by alpha.
     private static func averages(
         _ bytes: UnsafePointer<UInt8>, _ fullWidth: Int, _ fullHeight: Int, _ bands: Int, _ width: Int, _ height: Int
     ) -> [SIMD4<Float>] {
@@ -34,7 +34,7 @@ struct ImagePlaceholderEncoder {
         var counts = [UInt32](repeating: 0, count: width)
         var pixels: [SIMD4<Float>] = []
         pixels.reserveCapacity(width * height)
-        // Large boxes are sampled: four rows and columns of each say enough.
+        // Large boxes are sampled: four rows and columns of each suffice.
         let step = max(1, fullWidth / width / 4)
         let (isGrey, hasAlpha) = (bands < 3, bands == 2 || bands == 4)
         for row in 0..<height {
@@ -63,7 +63,7 @@ struct ImagePlaceholderEncoder {
         return pixels
     }
 
-    /// The mean of those pixels that are most alike.
+    /// The dominant color: the mean of the largest group of similar pixels.
     var color: TransformResult.Color {
         var bins = [SIMD4<Float>](repeating: .zero, count: 4_096)
         for pixel in pixels where pixel.w > 0 {
@@ -77,7 +77,7 @@ struct ImagePlaceholderEncoder {
         return TransformResult.Color(red: byte(fullest.x), green: byte(fullest.y), blue: byte(fullest.z))
     }
 
-    /// As ThumbHash (version 1) writes it: a few waves of brightness, two colour differences and transparency, four bits each.
+    /// The placeholder in the ThumbHash format (version 1): low frequencies of luminance, two color differences and alpha, four bits each.
     var thumbHash: [UInt8] {
         let count = Float(pixels.count)
         var sum = SIMD4<Float>.zero
@@ -86,7 +86,7 @@ struct ImagePlaceholderEncoder {
         let hasAlpha = sum.w < count - 0.001
         var channels = [[Float]](repeating: [], count: 4)
         for pixel in pixels {
-            // Transparent parts have the picture's mean colour.
+            // Transparent parts have the mean color of the image.
             let color = mean * (1 - pixel.w) + pixel * pixel.w
             channels[0].append((color.x + color.y + color.z) / 3)
             channels[1].append((color.x + color.y) / 2 - color.z)
@@ -121,12 +121,13 @@ struct ImagePlaceholderEncoder {
         return hash
     }
 
-    /// A cosine transform's lowest waves, those in a triangle: the mean, the largest of the others, and all of them as shares of that
-    /// from 0 to 1, where 0.5 is none.
+    /// Returns the low frequencies of a discrete cosine transform: the mean, the largest absolute coefficient, and the others relative to it.
+    ///
+    /// Relative coefficients are from 0 to 1, where 0.5 is zero.
     private func waves(_ channel: [Float], _ across: Int, _ down: Int) -> (mean: Float, scale: Float, rest: [Float]) {
         let columns = Self.cosines(across, width)
         let rows = Self.cosines(down, height)
-        // First along the rows.
+        // The first pass transforms the rows.
         var along = [Float](repeating: 0, count: across * height)
         for y in 0..<height {
             for wave in 0..<across {

@@ -1,16 +1,18 @@
 internal import Glibc
 
-/// The texts of a PNG. Nothing is made of them, and yet decoders unpack them before they come to a pixel: a few hundred bytes become megabytes,
-/// in a picture of any size (PNG, section 11.3.3).
+/// Removes the text chunks of a PNG (section 11.3.3). Why: they are not used, but decoders inflate them before the first pixel.
+///
+/// A few hundred bytes can become megabytes, in an image of any size.
 enum PNGTextChunks {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     private static let names = ["tEXt", "zTXt", "iTXt"].map { Array($0.utf8) }
-    /// Of a chunk, beside its data: length, name and checksum (section 5.3).
+    /// The bytes of a chunk beside its data: length, name and checksum (section 5.3).
     private static let frame = 12
 
-    /// Moves what lies behind each text over it.
-    /// - Parameter picture: any picture; one that is no PNG stays as it is, and of a PNG what cannot be followed.
-    /// - Returns: what is left of it, in the same memory.
+    /// Moves the bytes after each text chunk over it.
+    ///
+    /// - Parameter picture: The bytes of any image. Other formats, and chunks that cannot be parsed, are unchanged.
+    /// - Returns: The remaining bytes, in the original memory.
     static func removed(from picture: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         guard picture.starts(with: signature), let base = picture.baseAddress else { return UnsafeRawBufferPointer(picture) }
         var (place, end) = (signature.count, signature.count)

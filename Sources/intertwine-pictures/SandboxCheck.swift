@@ -2,11 +2,13 @@ internal import CPictureSandbox
 internal import Glibc
 internal import IntertwinePictureWire
 
-/// Tries from within what a worker must not be able to do, and tells what came of it.
+/// A self-test of the sandbox: it attempts forbidden operations from inside a worker and prints the results.
 enum SandboxCheck {
-    /// - Returns: 0 where nothing succeeded.
+    /// Runs the self-test.
+    ///
+    /// - Returns: 0 if no attempt succeeded.
     static func run(_ lockIn: () -> WorkerReport) -> Int32 {
-        // Who is locked in writes no files, and standard output may be one.
+        // A sandboxed process cannot write to files, and standard output may be one.
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { return 71 }
         let child = sandbox_fork()
@@ -53,7 +55,7 @@ enum SandboxCheck {
         return result
     }
 
-    /// The child, if there is one, ends at once.
+    /// Returns true if a process can be forked. The child exits immediately.
     private static func isForking() -> Bool {
         let child = sandbox_fork()
         if child == 0 { _exit(0) }

@@ -1,15 +1,15 @@
 internal import CVips
 internal import IntertwinePictureWire
 
-/// One job, from the bytes of a picture to those of what it becomes.
+/// One job, from the bytes of an image to those of the result.
 struct Transformation {
-    /// What is decoded at all, as the service's first gate has it: a few bytes must not become gigabytes.
+    /// The limits for decoding, equal to those of the service's header check. Why: they stop decompression bombs.
     private static let longestSide = 12_000
     private static let mostPixels = 24_000_000
     private static let mostAnimatedPixels = 480_000_000
-    /// Of all frames that are made: they lie in memory together.
+    /// The maximum number of pixels of all output frames, which are in memory together.
     private static let mostPixelsMade = 48_000_000
-    /// No bound for a side, to libvips.
+    /// A value that libvips treats as no limit for a side.
     private static let anySide = 10_000_000
 
     private let job: TransformJob
@@ -48,7 +48,7 @@ struct Transformation {
         return (result, try encode(made, format, frameHeight: isAnimated ? result.height : nil))
     }
 
-    /// Of more than a few pixels, whatever size is made: what a picture looks like is not to depend on that.
+    /// Returns the placeholder of the image from a minimum number of pixels. Why: the placeholder must not depend on the requested size.
     private func likeness(
         _ first: DecodedImage, _ header: DecodedImage, _ original: (width: Int, height: Int)
     ) throws(TransformRejection) -> ImagePlaceholderEncoder {
@@ -58,7 +58,7 @@ struct Transformation {
         return ImagePlaceholderEncoder(try decode(facts, hasProfile: header.hasProfile, isAnimated: false))
     }
 
-    /// As it is seen, which a camera's orientation may turn.
+    /// Returns the dimensions after the orientation of the camera is applied.
     private func size(of header: DecodedImage) throws(TransformRejection) -> (width: Int, height: Int) {
         let (width, height) = (header.width, header.frameHeight)
         guard width > 0, height > 0 else { throw .undecodable }
@@ -66,7 +66,7 @@ struct Transformation {
         return header.isOnItsSide ? (height, width) : (width, height)
     }
 
-    /// The whole picture at the size that is needed, in memory.
+    /// Decodes the complete image to memory at the necessary size.
     private func decode(_ plan: Plan, hasProfile: Bool, isAnimated: Bool) throws(TransformRejection) -> DecodedImage {
         let width = plan.isBoundByWidth ? plan.scaled.width : Self.anySide
         let height = plan.isBoundByHeight ? plan.scaled.height : Self.anySide
@@ -80,7 +80,7 @@ struct Transformation {
         return pixels
     }
 
-    /// What of it is shown.
+    /// Crops the image to its box.
     private func cut(_ pixels: DecodedImage, _ plan: Plan, isAnimated: Bool, _ first: DecodedImage) throws(TransformRejection)
         -> DecodedImage
     {
@@ -125,7 +125,9 @@ struct Transformation {
         return part
     }
 
-    /// - Parameter frameHeight: of an animation.
+    /// Encodes the image.
+    ///
+    /// - Parameter frameHeight: The height of a frame of an animation; nil for a still image.
     private func encode(
         _ pixels: DecodedImage, _ format: OutputFormat, frameHeight: Int?
     ) throws(TransformRejection) -> EncodedImage {
@@ -136,7 +138,7 @@ struct Transformation {
         return encoded
     }
 
-    /// Has every decoder and encoder load what it needs, for the last time.
+    /// Runs every decoder and encoder once, so that all libraries are loaded before the sandbox is entered.
     static func warmUp() {
         guard let black = DecodedImage(cvips_black(32, 32)) else { return }
         for format in OutputFormat.allCases {
@@ -149,14 +151,14 @@ struct Transformation {
     }
 }
 
-/// Which sizes a picture takes on its way.
+/// The sizes of an image during its transformation.
 private struct Plan {
-    /// Where only facts are wanted.
+    /// The longest side if only metadata is requested.
     private static let factsSide = 128.0
 
-    /// The whole picture.
+    /// The size of the complete image after scaling.
     let scaled: (width: Int, height: Int)
-    /// What is cut out of it; nil for all.
+    /// The size of the crop; nil for none.
     let box: (width: Int, height: Int)?
     let isBoundByWidth: Bool
     let isBoundByHeight: Bool
@@ -176,7 +178,7 @@ private struct Plan {
         let wanted = isCovering ? max(across ?? 1, down ?? 1) : min(across ?? down ?? 1, down ?? across ?? 1)
         let scale = min(1, wanted)
         scaled = (max(1, Int((width * scale).rounded())), max(1, Int((height * scale).rounded())))
-        // A box larger than the picture keeps its proportions.
+        // A box larger than the image keeps its aspect ratio.
         let shrunk = wanted > 1 ? 1 / wanted : 1
         box =
             isCovering
@@ -186,7 +188,7 @@ private struct Plan {
     }
 }
 
-/// Which bytes are given to libvips at all.
+/// The signatures of the files that are passed to libvips.
 private enum Format {
     static func isSupported(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let beginnings: [[UInt8?]] = [

@@ -3,18 +3,18 @@ internal import CVips
 internal import Glibc
 internal import IntertwinePictureWire
 
-/// Decodes, resizes and encodes pictures for the service, which starts it and speaks with it over its standard input, a socket.
+/// The worker process: decodes, resizes and encodes images for the service, which starts it and communicates over a socket as standard input.
 ///
-/// It does one job at a time, and is locked in before the first: what takes it over by a picture's bytes has that socket, and no more.
+/// The worker does one job at a time, and enters its sandbox before the first. An image that compromises it gains access to that socket only.
 @main
 struct Worker {
-    /// Of address space, the libraries included. The largest picture that is decoded takes about half of it.
+    /// The limit of address space in bytes, libraries included. The largest permitted image needs about half of it.
     private static let maxMemory: UInt64 = 1 << 30
-    /// Of processor time in its whole life. The service bounds each job, and replaces workers long before.
+    /// The limit of processor time in seconds for the life of the process. The service limits each job, and replaces workers long before.
     private static let mostSeconds: UInt64 = 3_600
-    /// The socket.
+    /// The descriptor of the socket.
     fileprivate static let service: Int32 = 0
-    /// On the main thread alone.
+    /// Safe: the variable is used on the main thread only.
     private nonisolated(unsafe) static var hasUntrimmedMemory = false
 
     static func main() {
@@ -28,23 +28,23 @@ struct Worker {
         }
     }
 
-    /// Never comes back.
+    /// Runs the job loop, and never returns.
     private static func work() {
         _ = sandbox_die_with_parent()
         // A worker without a job for two seconds returns memory to the system.
         var idle = timeval(tv_sec: 2, tv_usec: 0)
         _ = setsockopt(service, SOL_SOCKET, SO_RCVTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
-        // The service has other requests to answer.
+        // The lower priority leaves the processor to the other requests of the service.
         _ = nice(5)
         let report = lockIn()
-        // What libraries would write there is nothing for the service's log.
+        // Messages of libraries do not belong in the log of the service.
         close(1)
         close(2)
         send(WorkerMessage.hello(report).frame)
         while true { next() }
     }
 
-    /// Everything that needs files happens here first.
+    /// Loads all libraries and enters the sandbox. Access to files is not possible afterwards.
     private static func lockIn() -> WorkerReport {
         guard cvips_start() == 0 else { fail("libvips does not start") }
         Transformation.warmUp()
@@ -55,7 +55,7 @@ struct Worker {
         return WorkerReport(hasSeccomp: seccomp == 0, landlock: Int(max(0, landlock)), hasLimits: limits == 0, library: version)
     }
 
-    /// Waits for a frame, and does what it says.
+    /// Waits for a frame, and performs it.
     private static func next() {
         let head = receive(WireFrame.headLength)
         defer { head.deallocate() }
@@ -68,7 +68,7 @@ struct Worker {
             let picture = UnsafeMutableRawBufferPointer(mutating: bytes)
             AVIFBrand.normalize(picture)
             perform(job, PNGTextChunks.removed(from: picture))
-        // It came too late: the job was done.
+        // The cancellation arrived after the end of its job.
         case .cancel: break
         default: exit(2)
         }
@@ -86,7 +86,7 @@ struct Worker {
         hasUntrimmedMemory = true
     }
 
-    /// Whether the service has something to say in the middle of a job: that nobody wants it any more. Ends where the service has.
+    /// Returns true if the service sent a message during a job, which is its cancellation. Exits if the service closed the socket.
     static func isCalledOff() -> Bool {
         var byte: UInt8 = 0
         let count = recv(service, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))

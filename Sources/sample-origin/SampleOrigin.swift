@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import IntertwineHTTPServer
 
-/// The origin of the sample feed's pictures, so that a machine without internet shows every cell. Serves one folder on loopback.
+/// The origin of the sample feed's images, which serves one folder on loopback. A machine without internet access can then show every cell.
 @main
 struct SampleOrigin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,7 +37,7 @@ struct SampleOrigin: AsyncParsableCommand {
     }
 }
 
-/// The pictures of one folder, read once.
+/// The images of one folder, read once.
 struct PictureFolder: HTTPHandler {
     private let pictures: [String: EncodedResponse]
 

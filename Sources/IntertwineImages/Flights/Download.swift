@@ -52,7 +52,7 @@ final class Download {
     private var isHeadDelayed = false
 
     /// - Parameter isBackgroundRevalidation: True if the cache itself requested the download.
-    /// - Throws: ``FetchError`` if the source is not a valid URL.
+    /// - Throws: `FetchError` if the source is not a valid URL.
     init(
         number: UInt64, source: String, acceptedFormats: AcceptedFormats.Set, stale: CachedImage?, isBackgroundRevalidation: Bool,
         buffer: SharedBodyBuffer,

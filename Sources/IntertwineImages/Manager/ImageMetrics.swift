@@ -1,23 +1,23 @@
-/// What the manager has done since it started, and what it does now. Keys of the dictionaries come from small fixed sets.
+/// The counters since the start of the manager, and its current gauges. The keys of the dictionaries are from small fixed sets.
 public struct ImageMetrics: Sendable, Hashable {
-    /// Requests by how they were answered.
+    /// The number of requests by cache outcome.
     public var requests: [CacheStatus.Outcome: Int] = [:]
-    /// Finished downloads by result: `ok`, `not-modified`, or a failure's code; origins' statuses by their class.
+    /// The number of ended downloads by result: `ok`, `not-modified`, or an error code; upstream statuses are grouped by class.
     public var upstream: [String: Int] = [:]
-    /// Requests that another one's download served.
+    /// The number of requests coalesced with the download of another one.
     public var collapsed = 0
-    /// Waiters that left before they had everything, by where their download stood.
+    /// The number of waiters that cancelled before completion, by stage of their download.
     public var cancelledWaiters: [String: Int] = [:]
-    /// Downloads given up because nobody waited any more, by where they stood.
+    /// The number of downloads aborted because no waiter was left, by stage.
     public var aborted: [String: Int] = [:]
-    /// Bytes that came in after the last waiter had left, of downloads that were then given up.
+    /// The bytes received after the last waiter had left, of downloads that were aborted.
     public var bytesWastedAfterCancel = 0
-    /// All the bytes of downloads that were given up.
+    /// The bytes of all aborted downloads.
     public var bytesThrownAway = 0
     public var bytesReceived = 0
     public var retries = 0
     public var refreshes = 0
-    /// Sized pictures that were made, given up as nobody waited any more, and failed, by the failure's code.
+    /// The number of resized images. `sizedAborted` counts cancelled ones, and `sizedFailed` counts failures by error code.
     public var sizedMade = 0
     public var sizedAborted = 0
     public var sizedFailed: [String: Int] = [:]
@@ -40,7 +40,7 @@ public struct ImageMetrics: Sendable, Hashable {
 
     public init() {}
 
-    /// A download was given up because nobody waited any more.
+    /// Counts a download that was aborted because no waiter was left.
     mutating func countAbort(of flight: FetchAttempt, at stage: FetchAttempt.Stage) {
         aborted[stage.rawValue, default: 0] += 1
         bytesWastedAfterCancel += flight.receivedForNobody

@@ -5,16 +5,22 @@ public import IntertwineFetch
 public import Logging
 internal import Synchronization
 
-/// Pictures for whoever waits: each fetched once, kept in memory and on disk, and given up when nobody waits any more.
+/// The image proxy: fetches each image once, caches it in memory and on disk, and aborts downloads without waiters.
+///
+/// ```
+/// let request = ImageRequest("https://example.com/a.jpg")
+/// let response = await manager.image(request)
+/// if case .complete(let image) = response.body { print(image.etag) }
+/// ```
 public final class ImageNetworkManager: Sendable {
-    /// How this proxy names itself in `Via`. A request that carries the name has come through here before.
+    /// The name of this proxy in `Via`. A request with this name has passed through the service before.
     public static let viaName = "intertwine-images"
 
     private let configuration: ImageConfiguration
     private let transfers: CurlClient
     private let memoryCache: MemoryCache
     private let coordinator: ImageFetchCoordinator
-    /// Nil where pictures are served as their origins have them.
+    /// The coordinator of resized images; nil if images are served unchanged.
     private let sized: ResizeCoordinator?
     private let memoryHits = Atomic<Int>(0)
 
@@ -34,25 +40,25 @@ public final class ImageNetworkManager: Sendable {
         }
     }
 
-    /// Whether sized pictures are made here.
+    /// True if images can be resized.
     public var makesSizes: Bool { configuration.transformer?.isAvailable == true }
 
-    /// The maker of sized pictures, where there is one and the request is for it.
+    /// Returns the coordinator of resized images and the mode, if the request has one and images can be resized.
     private func sizing(_ request: ImageRequest) -> (ResizeCoordinator, ResizeMode)? {
         guard let sized, let sizing = request.sizing, makesSizes else { return nil }
         return (sized, sizing)
     }
 
-    /// The fresh picture in memory, in a format that is taken, at once and without copying. From any thread.
+    /// Returns the fresh image from memory in an accepted format, without blocking or copying. Thread-safe.
     ///
-    /// Who answers from it without asking again may do so until its `freshness` is over, or until the next `purge(_:)`.
+    /// The result may be served until its `freshness` expires, or until the next `purge(_:)`.
     public func cached(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
         guard let image = peek(source, sizing, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
         return image
     }
 
-    /// The same for who does not answer a request with it: it is not counted as a hit.
+    /// Returns the fresh image from memory like ``cached(_:_:_:)``, without counting a cache hit.
     public func peek(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
         let found: CachedImage?
         if let sizing, makesSizes {
@@ -63,7 +69,7 @@ public final class ImageNetworkManager: Sendable {
         return fresh(found, kinds)
     }
 
-    /// The same as ``cached(_:_:_:)`` for who looks it up again and again.
+    /// Returns the fresh image from memory for a reusable lookup, like ``cached(_:_:_:)``.
     public func cached(_ lookup: ImageLookup, _ kinds: AcceptedFormats) -> CachedImage? {
         guard let sizing = lookup.sizing, makesSizes else { return cached(lookup.source, nil, kinds) }
         let found = lookup.image(in: memoryCache, kinds) { ResizeKey(lookup.source, sizing, kinds.made(configuration.formats)).key }
@@ -77,14 +83,15 @@ public final class ImageNetworkManager: Sendable {
         return found
     }
 
-    /// Whether there is nothing to do for it: it lies in memory, or comes with the program.
+    /// Returns true if no prefetch is necessary: the image is in memory or bundled with the program.
     func isAtHand(_ request: ImageRequest) -> Bool {
         if request.sizing == nil || !makesSizes, configuration.bundled(request.source) != nil { return true }
         return peek(request.source, request.sizing, request.kinds) != nil
     }
 
-    /// The answer to a request, as soon as its head is known; a body that is still on its way comes as a stream.
-    /// Cancelling the task takes the request back; so does letting go of the stream.
+    /// Returns the response to a request once its head is known. A body that is still arriving is a stream.
+    ///
+    /// Cancelling the task cancels the request, as does releasing the stream.
     public func image(_ request: ImageRequest) async -> ImageResponse {
         if request.isLoop { return ImageResponse(ImageError(.loop), CacheStatus(.bypass)) }
         if let image = cached(request.source, request.sizing, request.kinds) {
@@ -122,23 +129,26 @@ public final class ImageNetworkManager: Sendable {
         }
     }
 
-    /// Takes back all requests of that name; each is answered 499 or its body fails. False where none is under way.
+    /// Cancels all requests with this name. Each gets 499, or its body fails. Returns false if there were none.
     public func cancel(_ id: UUID) async -> Bool {
         let isKnown = await asked(sized) { $0.cancel(id) } ?? false
         return await asked { $0.cancel(id) } || isKnown
     }
 
-    /// What a client that scrolls fast sends: these are in view now, those are gone. Names that are not under way are passed over.
-    /// - Returns: how many requests were taken back.
+    /// Updates the viewport of a client that scrolls: raises the priority of visible images, and cancels those out of view.
+    ///
+    /// Unknown names are ignored.
+    ///
+    /// - Returns: The number of cancelled requests.
     @discardableResult
     public func viewport(visible: [UUID], gone: [UUID]) async -> Int {
         let made = await asked(sized) { $0.viewport(visible: visible, gone: gone) } ?? 0
         return await asked { $0.viewport(visible: visible, gone: gone) } + made
     }
 
-    /// Forgets pictures everywhere. What is being downloaded of them reaches those who wait, and is not kept. Returns when the last is gone.
+    /// Purges images from all caches. Running downloads are served to their waiters and not stored. Returns after the removal.
     ///
-    /// - Returns: false where some could not be removed from the disk: the next process would find them again.
+    /// - Returns: False if some images could not be deleted from disk: the next process would find them again.
     @discardableResult
     public func purge(_ selection: ImageSelection) async -> Bool {
         _ = await asked(sized) { $0.purge(selection) }
@@ -156,12 +166,12 @@ public final class ImageNetworkManager: Sendable {
         return metrics
     }
 
-    /// Calls back when what was asked to be stored so far is on disk.
+    /// Returns once all images stored so far are on disk.
     public func flush() async {
         await coordinator.flush()
     }
 
-    /// Takes back all requests and gives up all downloads. The transfers are shut down by whoever made them.
+    /// Cancels all requests and downloads. The owner of the transfer client shuts it down.
     public func shutDown() async {
         _ = await asked(sized) { $0.shutDown() }
         await asked { $0.shutDown() }
@@ -191,15 +201,15 @@ public final class ImageNetworkManager: Sendable {
     }
 }
 
-/// A picture that is looked up again and again: what it lies under is put together, and looked for, once for all who take the same formats.
+/// A reusable lookup of one image. The cache key and the position are computed once for all clients with equal accepted formats.
 public final class ImageLookup: Sendable {
-    /// Ways to say what one takes that are remembered.
+    /// The maximum number of remembered sets of accepted formats.
     private static let mostKinds = 4
 
     public let source: String
-    /// Nil for the original.
+    /// The mode; nil for the original.
     let sizing: ResizeMode?
-    /// Where it lies, for each of those ways.
+    /// The key and the position for each set of accepted formats.
     private let paths = Mutex<[Way]>([])
 
     private struct Way {
@@ -225,7 +235,7 @@ public final class ImageLookup: Sendable {
     }
 }
 
-/// One waiter, from the moment its request came in. It can leave before the loop has heard of it.
+/// A cancellation handle of a waiter. It can be cancelled before the event loop receives the request.
 final class ImageCancellation: Sendable {
     private static let last = Atomic<UInt64>(0)
 
@@ -236,7 +246,7 @@ final class ImageCancellation: Sendable {
         self.number = number
     }
 
-    /// One that nobody else has in this process.
+    /// Returns a handle with a number that is unique in this process.
     static func next() -> ImageCancellation { ImageCancellation(last.add(1, ordering: .relaxed).newValue) }
 
     var hasLeft: Bool { left.load(ordering: .acquiring) }
@@ -246,42 +256,42 @@ final class ImageCancellation: Sendable {
     }
 }
 
-/// What the operator decides about pictures.
+/// The configuration of the image proxy.
 public struct ImageConfiguration: Sendable {
-    /// Bytes of finished pictures in memory.
+    /// The maximum of bytes of cached images in memory.
     public var memoryBytes = 64 * 1_024 * 1_024
-    /// Where pictures are kept on disk; nil for not at all. And how many bytes of them.
+    /// The folder of the disk cache; nil for none. `diskBytes` is its maximum size.
     public var folder: String?
     public var diskBytes = 2 * 1_024 * 1_024 * 1_024
-    /// Bytes that all downloads under way may hold together.
+    /// The memory budget in bytes of all running downloads together.
     public var bufferBytes = 128 * 1_024 * 1_024
-    /// Downloads at once, in all and from one host; how many more may wait, and how long.
+    /// The maximum number of concurrent downloads, in total and per host. `queue` and `queueTimeout` limit the waiting ones.
     public var downloads = 64
     public var downloadsPerHost = 6
     public var queue = 256
     public var queueTimeout: Duration = .seconds(2)
-    /// How long a download that nobody waits for any more is kept for somebody who scrolls back.
+    /// The time for which a download without waiters continues, for example if a user scrolls back.
     public var grace: Duration = .milliseconds(100)
     public var limits = FetchLimits()
     public var freshness = FreshnessPolicy()
-    /// Bounds for certain hosts instead; the first that fits counts.
+    /// The freshness limits of certain hosts; the first match applies.
     public var hostFreshness: [HostFreshness] = []
-    /// Pictures that are not asked for at their URLs; the first that fits counts.
+    /// The local sources of images by URL prefix; the first match applies.
     public var sources: [ImageSource] = []
-    /// What makes pictures of the size that they are shown at; nil where all are served as their origins have them.
+    /// The transformer that resizes images; nil to serve all of them unchanged.
     public var transformer: (any ImageTransformer)?
-    /// The bytes of pictures that come with the program, which no origin is asked for.
+    /// Returns the bytes of an image that is bundled with the program; nil for images that are fetched from an origin.
     public var bundled: @Sendable (_ source: String) -> [UInt8]? = { _ in nil }
-    /// What is shown in the place of pictures that cannot be had, by the names of parts; without bytes, initials.
+    /// The fallbacks for unavailable images by part name; empty bytes mean initials.
     public var fallbacks: [String: [UInt8]] = [:]
-    /// Those of the newer formats that sized pictures are made in, the preferred one first.
+    /// The output formats among AVIF and WebP, the preferred one first.
     public var formats: [ImageFormat] = [.avif, .webp]
     public var qualities = EncodingQualities()
-    /// Where it is kept what pictures look like that were decoded; nil for nowhere.
+    /// The table for the metadata of decoded images; nil for none.
     public var facts: ImageMetadataTable?
     public var logger = Logger(label: "intertwine.images")
     public var userAgent = "Intertwine"
-    /// Seconds since 1970. Tests set it.
+    /// Returns seconds since 1970. Tests replace it.
     public var clock: @Sendable () -> Int64 = { Int64(time(nil)) }
 
     public init() {}

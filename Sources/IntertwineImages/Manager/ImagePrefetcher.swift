@@ -1,30 +1,30 @@
 internal import Synchronization
 
-/// Makes the pictures of pages that readers are about to come to, in the sizes and formats that readers asked for lately.
+/// A prefetcher for the images of pages that viewers are about to open, in recently requested sizes and formats.
 ///
-/// One after another, as nobody waits for them, and with a rest behind each of them: together they never take more than their share of the
-/// time, and so of the way to the origins and of a worker. Where there is more to do than that, what is newest is left out.
+/// Images are fetched one after another, with a pause after each, so that prefetching stays within its share of the time. If the queue is full,
+/// the newest images are omitted.
 public final class ImagePrefetcher: Sendable {
-    /// A size in which pictures are shown, and who shows them so.
+    /// A combination of size, scale and accepted formats that clients use.
     private struct Look: Hashable {
-        /// Without what is shown in their place; nil for originals.
+        /// The size without its fallback; nil for originals.
         let shape: String?
         let scale: Int
         let kinds: AcceptedFormats
     }
 
     private struct State {
-        /// By the second in which each was asked for last.
+        /// The recent combinations with the time of their last request.
         var recent: [Look: Int64] = [:]
         var waiting: [ImageRequest] = []
         var isAtWork = false
         var isStopped = false
     }
 
-    /// Looks remembered, and for how many seconds.
+    /// The maximum number of remembered combinations. `memorySeconds` is their lifetime.
     private static let maxPerPage = 32
     private static let memorySeconds: Int64 = 600
-    /// Pictures that may wait.
+    /// The maximum number of waiting images.
     private static let mostWaiting = 500
     private static let prefix = Array(ImageURLSigner.prefix.utf8)
 
@@ -35,13 +35,13 @@ public final class ImagePrefetcher: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - share: of the time, in percent, from 1 to 100.
-    ///   - clock: seconds since 1970.
+    ///   - share: The share of the time in percent, from 1 to 100.
+    ///   - clock: Returns seconds since 1970.
     public init(_ manager: ImageNetworkManager, signer: ImageURLSigner, share: Int, clock: @escaping @Sendable () -> Int64) {
         (self.manager, self.signer, self.share, self.clock) = (manager, signer, min(max(share, 1), 100), clock)
     }
 
-    /// Somebody asks for a picture.
+    /// Records the size and the formats of a request.
     public func record(_ request: ImageRequest) {
         guard request.priority > .prefetch else { return }
         let look = Look(shape: request.sizing?.variant.shape, scale: request.sizing?.scale ?? 1, kinds: request.kinds)
@@ -55,8 +55,9 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// Somebody is about to come to a page.
-    /// - Parameter page: its bytes, with the hrefs of its pictures.
+    /// Prefetches the images of a page that a viewer is about to open.
+    ///
+    /// - Parameter page: The bytes of the page with the hrefs of its images.
     public func prefetch(_ page: [UInt8]) {
         let now = clock()
         let looks = state.withLock { state in
@@ -75,7 +76,7 @@ public final class ImagePrefetcher: Sendable {
         Task(priority: .low) { await work() }
     }
 
-    /// Forgets what is still to be made.
+    /// Stops, and drops the waiting images.
     public func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -83,7 +84,7 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// What is asked for at a path, as those would ask whose looks these are.
+    /// Returns the requests for an image path in the given combinations.
     private func imageRequests(_ path: String, _ looks: [Look], _ now: Int64) -> [ImageRequest] {
         guard let found = try? signer.verify(path, now: now) else { return [] }
         return looks.compactMap { look in
@@ -92,7 +93,7 @@ public final class ImagePrefetcher: Sendable {
             guard (sizing == nil) == (found.sizing == nil) else { return nil }
             var request = ImageRequest(found.source, sizing: sizing, priority: .prefetch)
             request.kinds = look.kinds
-            // A body on its way would end with whoever lets go of it.
+            // A stream would end once it is released, so the complete body is requested.
             request.requiresCompleteBody = true
             return manager.isAtHand(request) ? nil : request
         }

@@ -1,33 +1,33 @@
 public import FoundationEssentials
 public import IntertwineFetch
 
-/// One client's wish for one picture.
+/// A request of one client for one image.
 public struct ImageRequest: Sendable {
-    /// As ``ImageURLSigner/verify(_:now:)`` gives it.
+    /// The URL of the image, as returned by ``ImageURLSigner/verify(_:now:)``.
     public var source: String
-    /// The name under which it can be cancelled and reprioritised.
+    /// The name under which the request can be cancelled and reprioritized.
     public var id: UUID?
     public var priority: ImagePriority
-    /// Tells the client from others; nil if the service itself makes the request.
+    /// The identifier of the client; nil if the service itself makes the request.
     public var viewer: String?
-    /// The `Via` field that the request came with: the proxies it has passed (RFC 9110 section 7.6.3).
+    /// The `Via` field of the request: the proxies that it has passed (RFC 9110 section 7.6.3).
     public var via: String?
-    /// Whether only a stored picture will do, and the origin is not to be asked (RFC 9111 section 5.2.1.7).
+    /// A Boolean value indicating that only a stored image is acceptable, without a request to the origin (RFC 9111 section 5.2.1.7).
     public var isOnlyIfCached: Bool
-    /// The formats that the client takes.
+    /// The formats that the client accepts.
     public var kinds: AcceptedFormats
-    /// The size that is wanted; nil for the original.
+    /// The requested size; nil for the original.
     public var sizing: ResizeMode?
-    /// Whether a body on its way is no answer: it is for who makes another picture of it. Such a request is counted by whoever made it.
+    /// A Boolean value indicating that a stream is not acceptable, because the image is resized. The caller counts such a request.
     var requiresCompleteBody = false
-    /// Whether who asks decodes it, and so finds out what it looks like.
+    /// A Boolean value indicating that the caller decodes the image, and so learns its metadata.
     var isDecoded = false
-    /// Whether it will do while it is being fetched anew, where its origin permits that.
+    /// A Boolean value indicating that a stale image is acceptable during its revalidation, if its origin permits that.
     var allowsStale = true
 
     /// - Parameters:
-    ///   - cacheControl: the `Cache-Control` field that the request came with.
-    ///   - accept: and its `Accept` field.
+    ///   - cacheControl: The `Cache-Control` field of the request.
+    ///   - accept: The `Accept` field of the request.
     public init(
         _ source: String, sizing: ResizeMode? = nil, id: UUID? = nil, priority: ImagePriority = .visible, viewer: String? = nil,
         via: String? = nil, cacheControl: String? = nil, accept: String? = nil
@@ -42,38 +42,38 @@ public struct ImageRequest: Sendable {
         isOnlyIfCached = cacheControl.map { CacheControl($0).has("only-if-cached") } ?? false
     }
 
-    /// Names what is asked for.
+    /// The coalescing key: the source and the formats for the origin.
     var key: String { CachedImage.key(source, kinds.accepted) }
 
-    /// Whether the request has passed a proxy of this kind before. Answered with a picture, it could go round for ever.
+    /// True if the request has passed a proxy of this kind before. Serving it could create an infinite loop.
     var isLoop: Bool {
         guard let via else { return false }
         return via.split(separator: ",").contains { entry in
-            // The protocol, and then who received by it.
+            // An entry has the protocol, followed by the name of the recipient.
             entry.split(separator: " ").dropFirst().first?.lowercased() == ImageNetworkManager.viaName
         }
     }
 }
 
-/// How soon a picture is wanted. A flight has the priority of its most urgent waiter.
+/// The priority of an image request. A download has the priority of its most urgent waiter.
 public enum ImagePriority: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// Nobody looks yet; first to be shed.
+    /// The image is not near the viewport; it is the first to be rejected.
     case prefetch
-    /// About to come into view.
+    /// The image is about to be visible.
     case near
-    /// In view.
+    /// The image is visible.
     case visible
 
     public static func < (left: ImagePriority, right: ImagePriority) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Which pictures are meant, by their sources.
+/// A selection of images by source.
 public enum ImageSelection: Sendable, Hashable {
-    /// One, in every format.
+    /// One image, in every format.
     case source(String)
-    /// All whose URLs begin so, in canonical form.
+    /// All images whose URLs have a prefix, in canonical form.
     case prefix(FetchURL)
-    /// All of a host, or of all hosts below one, on any port.
+    /// All images of a host, or of all subdomains of one, on any port.
     case host(HostPattern)
     case all
 

@@ -4,11 +4,11 @@ internal import Glibc
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// What pictures look like, of those that were decoded lately: asked from any thread, without waiting for anything.
+/// A thread-safe table of the metadata of recently decoded images. Lookups do no I/O.
 ///
-/// Bounded: two halves, of which the older one goes when the younger one is full; what is asked for moves to the younger. Records are appended to
-/// a file beside the pictures, which is written anew once most of it is of no use, so that the next process knows them too. No sync: what a
-/// power cut tears does not pass its checksum.
+/// The table has two generations. If the young one is full, it becomes the old one, and the former old one is dropped; a lookup moves an entry to
+/// the young one. Records are appended to a file beside the images, so that the next process has them. The file is compacted once most of its
+/// records are obsolete. It is not synced: a record that a power failure tears fails its checksum.
 public final class ImageMetadataTable: Sendable {
     private struct Key: Hashable, Sendable {
         let halves: (UInt64, UInt64)
@@ -28,19 +28,19 @@ public final class ImageMetadataTable: Sendable {
 
     private struct Known: Sendable {
         let facts: ImageMetadata
-        /// Tells the content that they were found in from others; nothing where it is 0.
+        /// A hash of the entity tag of the content that was analyzed.
         let content: UInt32
     }
 
     private struct State: Sendable {
         var young: [Key: Known] = [:]
         var old: [Key: Known] = [:]
-        /// Records on their way to the file.
+        /// The records with a pending write.
         var unwritten: [UInt8] = []
         var isWriting = false
     }
 
-    /// Bytes of a likeness that are kept.
+    /// The maximum number of bytes of a placeholder hash.
     private static let longestHash = 40
     private static let recordLength = 72
     private static let contentOffset = recordLength - 6
@@ -52,24 +52,25 @@ public final class ImageMetadataTable: Sendable {
     private let changes = Atomic<UInt64>(0)
     private let corrections = Atomic<UInt64>(0)
 
-    /// Reads in the background what the process before knew.
+    /// Creates a table, and loads the file of the previous process in the background.
+    ///
     /// - Parameters:
-    ///   - folder: nil to keep nothing beyond the process.
-    ///   - capacity: pictures.
+    ///   - folder: The folder of the file; nil for a table in memory only.
+    ///   - capacity: The maximum number of images.
     public init(folder: String?, capacity: Int) {
         half = max(1, capacity / 2)
         path = folder.map { "\($0)/facts" }
         if path != nil { writer.async { self.readFiles() } }
     }
 
-    /// Another number whenever something new is known.
+    /// A counter that changes with each new entry.
     public var version: UInt64 { changes.load(ordering: .acquiring) }
 
-    /// Another number whenever a picture turned out to be another one, or was forgotten.
+    /// A counter that changes if the metadata of an image is replaced or removed.
     public var revision: UInt64 { corrections.load(ordering: .acquiring) }
 
     public func facts(of source: String) -> ImageMetadata? {
-        // Nothing was ever learnt where no picture is resized: no digest is then made.
+        // If nothing was ever added, for example without a transformer, no digest is computed.
         guard version > 0 else { return nil }
         let key = Key(source)
         return state.withLock { state in
@@ -80,9 +81,9 @@ public final class ImageMetadataTable: Sendable {
         }
     }
 
-    /// What was found first of a content stays: makings of other sizes find a little else, which is no news.
+    /// Adds the metadata of an image. The first result of a content stays. Why: resizing to another size finds slightly different metadata.
     ///
-    /// - Parameter etag: of the original.
+    /// - Parameter etag: The entity tag of the original.
     public func learn(_ source: String, _ facts: ImageMetadata, of etag: String) {
         guard facts.thumbHash.count <= Self.longestHash, facts.color.utf8.count == 7 else { return }
         let (key, content) = (Key(source), Self.content(etag))
@@ -96,12 +97,12 @@ public final class ImageMetadataTable: Sendable {
         if isCorrection { corrections.add(1, ordering: .releasing) }
     }
 
-    /// FNV-1a.
+    /// Returns the FNV-1a hash of an entity tag.
     private static func content(_ etag: String) -> UInt32 {
         max(1, etag.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 })
     }
 
-    /// Of more than one picture at once everything is forgotten: they are known by digests.
+    /// Removes the metadata of the selected images. A selection of more than one image empties the table, because keys are digests.
     func forget(_ selection: ImageSelection) {
         state.withLock { state in
             if case .source(let source) = selection {
@@ -115,7 +116,7 @@ public final class ImageMetadataTable: Sendable {
         if let path { writer.async { self.compact(path) } }
     }
 
-    /// Calls back when what was learned so far is in the file.
+    /// Calls back once all additions so far are in the file.
     func flush(_ done: @escaping @Sendable () -> Void) { writer.async(execute: done) }
 
     private func store(_ known: Known, _ key: Key, _ state: inout State) {
@@ -146,7 +147,7 @@ public final class ImageMetadataTable: Sendable {
         }
     }
 
-    /// What is in memory, and nothing that was replaced since.
+    /// Rewrites the file from memory, without obsolete records.
     private func compact(_ path: String) {
         let bytes = state.withLock { state in
             state.unwritten = []
@@ -160,7 +161,7 @@ public final class ImageMetadataTable: Sendable {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        // A record that is written in part is one that does not count.
+        // A partially written record is ignored on reading.
         _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 
@@ -171,7 +172,7 @@ public final class ImageMetadataTable: Sendable {
             while place + Self.recordLength <= bytes.count {
                 if let (key, known) = Self.read(bytes[place..<(place + Self.recordLength)]) {
                     if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
-                    // The last record of a picture counts.
+                    // The last record of an image counts.
                     state.young[key] = known
                 }
                 place += Self.recordLength
@@ -180,13 +181,13 @@ public final class ImageMetadataTable: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
-    /// Key, size, frames, colour, likeness, what tells the content, and a checksum over all of it.
+    /// Returns a record: key, dimensions, frames, color, placeholder hash, content hash, and a checksum.
     private static func record(_ key: Key, _ known: Known) -> [UInt8] {
         let facts = known.facts
         var bytes: [UInt8] = []
         bytes.reserveCapacity(recordLength)
         for number in [key.halves.0, key.halves.1] { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
-        // Neither is beyond what pictures may have on a side.
+        // Both sides are within the limits of accepted images.
         for side in [facts.width, facts.height] { withUnsafeBytes(of: UInt16(clamping: side).littleEndian) { bytes += $0 } }
         withUnsafeBytes(of: UInt16(clamping: facts.frames).littleEndian) { bytes += $0 }
         let color = Hexadecimal.bytes(facts.color.dropFirst()) ?? []
@@ -214,7 +215,7 @@ public final class ImageMetadataTable: Sendable {
         return (Key(number(0, UInt64.self), number(8, UInt64.self)), known)
     }
 
-    /// Fletcher's: enough to tell a torn record.
+    /// Returns Fletcher's checksum, which suffices to detect a torn record.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
         var (first, second) = (UInt32(1), UInt32(0))
         for byte in bytes {

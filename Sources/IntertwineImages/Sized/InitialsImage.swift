@@ -1,6 +1,6 @@
-/// Stands for a picture that cannot be had: one or two letters on a ground of their own colour, as a PNG.
+/// A fallback image with one or two letters on a colored background, encoded as PNG.
 enum InitialsImage {
-    /// Letters and digits on five columns and seven rows, a byte for each row from the top.
+    /// The glyphs of letters and digits: five columns, seven rows, one byte for each row from the top.
     private static let glyphs: [Character: [UInt8]] = [
         "A": [0x0e, 0x11, 0x11, 0x1f, 0x11, 0x11, 0x11], "B": [0x1e, 0x11, 0x11, 0x1e, 0x11, 0x11, 0x1e],
         "C": [0x0e, 0x11, 0x10, 0x10, 0x10, 0x11, 0x0e], "D": [0x1e, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1e],
@@ -21,25 +21,25 @@ enum InitialsImage {
         "6": [0x06, 0x08, 0x10, 0x1e, 0x11, 0x11, 0x0e], "7": [0x1f, 0x01, 0x02, 0x04, 0x08, 0x08, 0x08],
         "8": [0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e], "9": [0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c],
     ]
-    /// Grounds that white letters are read on, as red, green and blue.
+    /// The background colors (red, green, blue), on which white letters are legible.
     private static let grounds: [[UInt8]] = [
         [0x5b, 0x6c, 0x8f], [0x7a, 0x5c, 0x86], [0x4f, 0x7d, 0x78], [0x8a, 0x62, 0x52], [0x5d, 0x7a, 0x4e], [0x86, 0x56, 0x6a],
         [0x4c, 0x70, 0x96], [0x70, 0x6a, 0x4a],
     ]
 
-    /// A PNG of a size in pixels; without letters, where there are none that it knows, the ground alone.
+    /// Returns a PNG with the given size in pixels. Characters without a glyph are omitted.
     static func png(_ letters: String, width: Int, height: Int) -> [UInt8] {
         let known = letters.prefix(2).compactMap { glyphs[$0] }
         let hash = letters.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xffff }
         let ground = grounds[hash % grounds.count]
-        // A letter's dot: the letters take a third of the height, and never more than two thirds of the width.
+        // The size of a dot: the letters fill a third of the height, and at most two thirds of the width.
         let columns = Double(known.count * 6 - 1)
         let dot = known.isEmpty ? 1 : min(Double(height) / 3 / 7, Double(width) * 2 / 3 / columns)
         let (left, top) = ((Double(width) - columns * dot) / 2, (Double(height) - 7 * dot) / 2)
         var rows: [UInt8] = []
         rows.reserveCapacity((width + 1) * height)
         for y in 0..<height {
-            // No filter.
+            // The filter type of the row: none.
             rows.append(0)
             for x in 0..<width {
                 let ink = ink(known, (Double(x) + 0.5 - left) / dot, (Double(y) + 0.5 - top) / dot)
@@ -49,7 +49,7 @@ enum InitialsImage {
         return PNGWriter.image(width: width, height: height, palette: palette(ground), rows: rows)
     }
 
-    /// How much of the letters' colour a point has, 0 to 1: dots that run into each other, with round ends.
+    /// Returns the share of the letter color at a point, from 0 to 1. Adjacent dots merge, and their ends are round.
     private static func ink(_ glyphs: [[UInt8]], _ x: Double, _ y: Double) -> Double {
         guard x > -1, y > -1, y < 8, x < Double(glyphs.count * 6) else { return 0 }
         func dot(_ column: Int, _ row: Int) -> Double {
@@ -64,7 +64,7 @@ enum InitialsImage {
         return min(max(((above * (1 - below) + under * below) - 0.35) / 0.3, 0), 1)
     }
 
-    /// From the ground to white in 256 steps.
+    /// Returns a palette of 256 steps from the background color to white.
     private static func palette(_ ground: [UInt8]) -> [UInt8] {
         var colours: [UInt8] = []
         for step in 0..<256 {
@@ -74,11 +74,11 @@ enum InitialsImage {
     }
 }
 
-/// Writes PNGs of 256 colours (PNG sections 5 and 11), as they are: whoever wants them small has them made into something else.
+/// Writes uncompressed PNGs with 256 colors (PNG sections 5 and 11). The transformer compresses the result.
 private enum PNGWriter {
     /// - Parameters:
-    ///   - palette: 256 times red, green and blue.
-    ///   - rows: each a byte for the filter and one for each pixel.
+    ///   - palette: 256 colors with red, green and blue.
+    ///   - rows: The rows, each with a filter byte and one byte for each pixel.
     static func image(width: Int, height: Int, palette: [UInt8], rows: [UInt8]) -> [UInt8] {
         var png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         append("IHDR", bigEndian(UInt32(width)) + bigEndian(UInt32(height)) + [8, 3, 0, 0, 0], to: &png)
@@ -88,7 +88,7 @@ private enum PNGWriter {
         return png
     }
 
-    /// RFC 1950, in blocks that are stored as they are (RFC 1951 section 3.2.4).
+    /// Returns a zlib stream (RFC 1950) of stored blocks (RFC 1951 section 3.2.4).
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var place = 0

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import IntertwineEventLoop
 internal import IntertwineFetch
 
-/// Sized pictures for whoever waits: each made once, from one download of its original, and given up when nobody waits any more.
+/// An actor that coalesces requests for resized images: each one is produced once from one download, and cancelled with its last waiter.
 ///
-/// Lives on the loop of ``ImageFetchCoordinator``, which it asks for originals like any waiter does. The making itself is a task: most of it is waiting,
-/// for the original and for the ``ImageTransformer``.
+/// The actor runs on the event loop of ``ImageFetchCoordinator``, from which it requests originals. A job is a task, because it mostly waits for its
+/// original and for the ``ImageTransformer``.
 actor ResizeCoordinator {
     typealias Reply = @Sendable (ImageResponse) -> Void
 
@@ -16,7 +16,7 @@ actor ResizeCoordinator {
     private let store: ResizedImageStore
     private var byKey: [String: ResizeJob] = [:]
     private var waiters = WaiterTable<ResizeJob>()
-    /// Of pictures of which nothing can be made, by their sources.
+    /// The remembered failures of images that cannot be resized, by source.
     private var failures = NegativeCache()
     private var metrics = ResizeMetrics()
     private var isShutDown = false
@@ -34,7 +34,7 @@ actor ResizeCoordinator {
         self.store = store
     }
 
-    // MARK: Who comes
+    // MARK: Subscribe
 
     func subscribe(_ request: ImageRequest, _ sizing: ResizeMode, _ ticket: ImageCancellation, _ reply: @escaping Reply) {
         guard !ticket.hasLeft else { return refuse(ImageError(.cancelled), .bypass, reply) }
@@ -69,7 +69,7 @@ actor ResizeCoordinator {
         return true
     }
 
-    /// For who wants it only where it is stored: the disk has the last word.
+    /// Replies to a request for a stored image only (`only-if-cached`), after a lookup on disk.
     private func findStored(_ wish: ResizeKey, _ kinds: AcceptedFormats, _ reply: @escaping Reply) {
         store.read(wish) { [weak self, loop] image in
             guard let flights = self else { return }
@@ -92,13 +92,13 @@ actor ResizeCoordinator {
 
     private func begin(_ making: ResizeJob) {
         byKey[making.key.key] = making
-        // It lives as long as its work, and this as long as the service.
+        // The task keeps the actor alive until it ends.
         making.task = Task { await self.make(making) }
     }
 
-    // MARK: Who leaves
+    // MARK: Unsubscribe
 
-    /// Legal at any time, for anybody, twice.
+    /// Removes a waiter. Calls at any time, with unknown numbers and repeated calls are valid.
     func unsubscribe(_ waiter: UInt64) {
         guard let making = waiters.remove(waiter) else { return }
         if let gone = making.waiters.removeValue(forKey: waiter) {
@@ -117,7 +117,9 @@ actor ResizeCoordinator {
         return !named.isEmpty
     }
 
-    /// - Returns: how many were taken back.
+    /// Raises the priority of visible images, and cancels those out of view.
+    ///
+    /// - Returns: The number of cancelled requests.
     func viewport(visible: [UUID], gone: [UUID]) -> Int {
         for waiter in visible.reversed().flatMap({ waiters.waiters(named: $0) }) {
             guard let making = waiters.home(of: waiter) else { continue }
@@ -131,7 +133,7 @@ actor ResizeCoordinator {
         }
     }
 
-    /// Wherever its work stands: at its original, or at a worker.
+    /// Raises the priority of a job, both for its original and for the transformer.
     private func prioritize(_ making: ResizeJob, _ priority: ImagePriority) {
         making.urgency.raise(to: priority)
         guard making.awaitsOriginal, priority == .visible else { return }
@@ -139,7 +141,8 @@ actor ResizeCoordinator {
         coordinator.assumeIsolated { _ = $0.viewport(visible: [id], gone: []) }
     }
 
-    /// What is being made of them reaches those who wait, and is not kept. What is stored goes with the originals.
+    /// Purges the selected images: running jobs serve their waiters, and their results are not stored.
+    /// Stored images are removed with their originals.
     func purge(_ selection: ImageSelection) {
         for making in byKey.values where selection.contains(making.key.source) {
             making.isPurged = true
@@ -160,9 +163,9 @@ actor ResizeCoordinator {
         }
     }
 
-    // MARK: The making
+    // MARK: Jobs
 
-    /// What a making comes to.
+    /// The result of a job.
     private struct ResizeResult {
         let image: CachedImage
         var status: CacheStatus
@@ -188,11 +191,11 @@ actor ResizeCoordinator {
         }
     }
 
-    /// What is shown in the picture's place; nil where the request fails.
+    /// Returns the fallback of an unavailable image; nil if the request fails.
     private func fallback(_ making: ResizeJob, _ failure: ImageError) async -> CachedImage? {
         guard let fallback = making.key.sizing.variant.fallback, failure.permitsFallback, let file = configuration.fallbacks[fallback.part]
         else { return nil }
-        // No source of a picture is called so.
+        // The prefix cannot occur in the source of an image.
         let wish = ResizeKey("fallback:" + fallback.text, making.key.sizing, making.key.formats)
         if let image = store.image(wish) { return image }
         let (width, height) = (wish.sizing.variant.width * wish.sizing.scale, wish.sizing.variant.height * wish.sizing.scale)
@@ -207,7 +210,7 @@ actor ResizeCoordinator {
         return image
     }
 
-    /// What the disk has of it, if that may be used.
+    /// Returns a fresh image from the disk cache. A stale one is saved for revalidation.
     private func find(_ making: ResizeJob) async -> ResizeResult? {
         guard making.stale == nil, let image = await store.found(making.key), !making.isPurged else { return nil }
         let now = configuration.clock()
@@ -219,9 +222,9 @@ actor ResizeCoordinator {
 
     private struct Original {
         let image: CachedImage
-        /// Whether it is stored, or will be once it was decoded.
+        /// A Boolean value indicating that the original is stored, or will be once it was decoded.
         let isKept: Bool
-        /// Whether it lacks its end.
+        /// A Boolean value indicating that the original lacks its end.
         var isUnended = false
         var isDelimited = true
         let status: CacheStatus
@@ -235,12 +238,12 @@ actor ResizeCoordinator {
             return Original(image: image, isKept: true, status: CacheStatus(.hit))
         }
         making.awaitsOriginal = true
-        // One that takes the place of a stale one is made of what the origin has by now.
+        // If a stale image is replaced, the original has to be up to date.
         let takesStale = making.stale == nil
         var answer = await coordinator.original(
             of: source, id: making.id, priority: making.priority, allowsStale: takesStale, making.ticket)
         if !takesStale, answer.cacheStatus.outcome == .stale, answer.cacheStatus.detail == nil {
-            // The disk had it, and it is being fetched.
+            // The original came from the disk cache and is being revalidated.
             answer = await coordinator.original(of: source, id: making.id, priority: making.priority, allowsStale: false, making.ticket)
         }
         making.awaitsOriginal = false
@@ -252,7 +255,7 @@ actor ResizeCoordinator {
         case .failure(let failure):
             making.failureOutcome = answer.cacheStatus.outcome
             throw failure
-        // Who asks for whole pictures gets no others.
+        // Requests for complete bodies never receive a stream.
         case .stream: throw ImageError(.fetch(.internalError))
         }
     }
@@ -261,7 +264,7 @@ actor ResizeCoordinator {
         var status = CacheStatus(.miss)
         status.forwardStatus = original.status.forwardStatus
         status.wasStale = making.stale != nil
-        // The origin's picture is the one that this was made of.
+        // The original is unchanged, so the stale image remains valid.
         if let stale = making.stale, stale.validators.etag == original.image.etag {
             let image = stale.refreshed(original.image.freshness, validators: stale.validators, terms: stale.terms)
             status.outcome = .revalidated
@@ -273,7 +276,7 @@ actor ResizeCoordinator {
             made = try await Self.make(
                 wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
         } catch {
-            // It may have lost its end on its way.
+            // The body may have been truncated in transit.
             throw error.reason == .undecodable && !original.isDelimited ? ImageError(.fetch(.truncated)) : error
         }
         let (image, facts) = made
@@ -283,14 +286,14 @@ actor ResizeCoordinator {
         return ResizeResult(image: image, status: status, isCached: original.isKept)
     }
 
-    /// Off the loop: its bytes are gone through for their traits, and the result's for its tag.
+    /// Resizes an image off the event loop, because its bytes are parsed and the result is hashed.
     @concurrent
     private static func make(
         _ wish: ResizeKey, of original: CachedImage, by transformer: any ImageTransformer, newer: [ImageFormat],
         _ qualities: EncodingQualities, _ urgency: TransformPriority
     ) async throws(ImageError) -> (image: CachedImage, facts: ImageMetadata?) {
         let body = original.body.bytes
-        // It is asked about by its original's tag, and tells when that one changed.
+        // The validators have the tag of the original, so a change of the original is detected.
         let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
         var traits = ImageTraits(body, original.kind)
         guard let format = ResizedFormat(traits, accepted: wish.formats, newer: newer) else { throw ImageError(.notAcceptable) }
@@ -307,7 +310,7 @@ actor ResizeCoordinator {
                 body: original.body, etag: original.etag, freshness: original.freshness, validators: validators)
             return (image, nil)
         } catch {
-            // Of an animation that is too much its first frame is shown.
+            // If an animation exceeds the limits, its first frame is used.
             guard format.keepsAnimation, error.reason == .tooManyFrames || error.reason == .tooManyPixels else { throw error }
             (traits.isAnimated, shortfall) = (false, .firstFrame)
             guard let format = ResizedFormat(traits, accepted: wish.formats, newer: newer) else { throw ImageError(.notAcceptable) }
@@ -331,7 +334,7 @@ actor ResizeCoordinator {
         case .failure(let failure):
             if failure.isAboutImage, making.failure == nil {
                 metrics.failed[failure.code, default: 0] += 1
-                // A failure that was remembered is not remembered for longer.
+                // A remembered failure is not extended.
                 if !making.isPurged, making.failureOutcome == .miss { failures.record(failure, for: making.key.source, now: .now()) }
                 if failure.reason == .undecodable, !making.isPurged, making.failureOutcome == .miss {
                     let source = making.key.source
@@ -359,7 +362,7 @@ actor ResizeCoordinator {
         making.waiters = [:]
     }
 
-    /// The image, if the client takes its format: an original that nothing was made of may be in any.
+    /// Returns the image if the client accepts its format: an original without a decoder may have any.
     private static func answer(
         _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, now: Int64, isKept: Bool = true
     ) -> ImageResponse {
@@ -374,7 +377,7 @@ actor ResizeCoordinator {
 
     private func count(_ outcome: CacheStatus.Outcome) { metrics.requests[outcome, default: 0] += 1 }
 
-    /// The manager's metrics with these.
+    /// Returns the metrics of the fetch coordinator with those of this actor.
     func reported(_ others: ImageMetrics) -> ImageMetrics {
         var all = others
         all.requests.merge(metrics.requests, uniquingKeysWith: +)
@@ -383,13 +386,13 @@ actor ResizeCoordinator {
         all.sizedMade += metrics.made
         all.sizedAborted += metrics.aborted
         all.sizedFailed.merge(metrics.failed, uniquingKeysWith: +)
-        // Those who ask for originals are waiters of the others.
+        // Requests for originals are counted as waiters of the fetch coordinator, and are subtracted here.
         all.waiters += waiters.count - byKey.values.count { $0.awaitsOriginal }
         return all
     }
 }
 
-/// What ``ResizeCoordinator`` has done since it was made.
+/// The counters of ``ResizeCoordinator`` since its creation.
 private struct ResizeMetrics {
     var requests: [CacheStatus.Outcome: Int] = [:]
     var collapsed = 0

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 internal import IntertwineFetch
 
-/// What one sized picture is known by.
+/// The key of a resized image.
 struct ResizeKey: Sendable, Hashable {
     let source: String
     let sizing: ResizeMode
-    /// That the client takes.
+    /// The formats in which the image may be encoded for the client.
     let formats: AcceptedFormats.Set
     let key: String
 
@@ -17,7 +17,7 @@ struct ResizeKey: Sendable, Hashable {
     }
 }
 
-/// The making of one sized picture, and who waits for it. On the loop of its ``ResizeCoordinator`` only.
+/// A job that produces one resized image, with its waiters. All access is on the event loop of its ``ResizeCoordinator``.
 final class ResizeJob {
     struct Waiter {
         let isCollapsed: Bool
@@ -27,22 +27,22 @@ final class ResizeJob {
     }
 
     let key: ResizeKey
-    /// The name under which its original is asked for.
+    /// The name of the request for the original.
     let id = UUID()
-    /// And the waiter that asks.
+    /// The waiter number of the request for the original.
     let ticket = ImageCancellation.next()
-    /// The cache itself wants it: it is finished whoever leaves.
+    /// A Boolean value indicating that the cache requested the image (stale-while-revalidate). The job then completes without waiters.
     let isOwned: Bool
     var waiters: [UInt64: Waiter] = [:]
     var stale: CachedImage?
     var isPurged = false
     var awaitsOriginal = false
-    /// What is known to be wrong with the picture.
+    /// The known failure of the image, if any.
     var failure: ImageError?
-    /// How it was found out that there is none.
+    /// The cache outcome of the failure.
     var failureOutcome = CacheStatus.Outcome.miss
     var task: Task<Void, Never>?
-    /// That of the most urgent waiter, for whoever has the work.
+    /// The priority of the most urgent waiter, which the transformer observes.
     let urgency: TransformPriority
 
     init(_ wish: ResizeKey, stale: CachedImage?, isOwned: Bool) {
@@ -55,14 +55,16 @@ final class ResizeJob {
     var priority: ImagePriority { waiters.values.map(\.priority).max() ?? .prefetch }
 }
 
-/// The sized pictures that are kept, in memory and on disk, beside their originals.
+/// The store of resized images in the memory and disk caches of their originals.
 struct ResizedImageStore: Sendable {
     let memoryCache: MemoryCache
     let disk: DiskCache?
 
     func image(_ wish: ResizeKey) -> CachedImage? { memoryCache.image(wish) }
 
-    /// - Parameter done: called at once, or from the disk's queue.
+    /// Reads a resized image from the disk cache.
+    ///
+    /// - Parameter done: Called immediately, or on the queue of the disk cache.
     func read(_ wish: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
         if let disk { disk.read(wish, done: done) } else { done(nil) }
     }

@@ -1,30 +1,31 @@
-/// Which format a sized picture is made in. Pure.
+/// The output format of a resized image. The type is pure: it performs no I/O.
 struct ResizedFormat: Sendable, Hashable {
     let kind: ImageFormat
     let keepsAnimation: Bool
 
-    /// Nil where the client takes none.
+    /// Chooses the format; nil if the client accepts none.
+    ///
     /// - Parameters:
-    ///   - taken: by the client, as ``AcceptedFormats/made(_:)`` gives it.
-    ///   - newer: the newer formats in the order in which they are preferred.
+    ///   - accepted: The formats that the client accepts, as returned by ``AcceptedFormats/made(_:)``.
+    ///   - newer: WebP and AVIF in the order of preference.
     init?(_ traits: ImageTraits, accepted: AcceptedFormats.Set, newer: [ImageFormat]) {
         if traits.isAnimated, let kind = [ImageFormat.webp, .gif].first(where: { accepted.contains($0) }) {
             (self.kind, keepsAnimation) = (kind, true)
             return
         }
-        // Drawings and what is seen through stay as exact as they are; all else is a photograph.
+        // Drawings and transparent images need a lossless format; other images count as photographs.
         let older: [ImageFormat] = traits.mayHaveAlpha || traits.isDrawing ? [.png, .jpeg, .gif] : [.jpeg, .png, .gif]
         guard let kind = (newer + older + [.webp, .avif]).first(where: { accepted.contains($0) }) else { return nil }
         (self.kind, keepsAnimation) = (kind, false)
     }
 }
 
-/// What of a picture decides about the format that it is made into, read off its bytes without decoding them.
+/// The traits of an image that determine its output format. They are read from its bytes without decoding.
 struct ImageTraits: Sendable, Hashable {
     var isAnimated: Bool
-    /// Whether it may be seen through somewhere.
+    /// A Boolean value indicating that the image may have transparent pixels.
     let mayHaveAlpha: Bool
-    /// Whether its format is one that is chosen for drawings.
+    /// A Boolean value indicating that the format is typical of drawings.
     let isDrawing: Bool
 
     init(isAnimated: Bool, mayHaveAlpha: Bool, isDrawing: Bool) {
@@ -45,7 +46,7 @@ struct ImageTraits: Sendable, Hashable {
             }
     }
 
-    /// PNG section 11.2.1: colour types 4 and 6 have it; others by a `tRNS` chunk before the data.
+    /// Returns true for color types 4 and 6, and for others with a `tRNS` chunk before the data (PNG section 11.2.1).
     private static func pngHasAlpha(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 33 else { return false }
         if bytes[25] & 4 != 0 { return true }
@@ -60,7 +61,7 @@ struct ImageTraits: Sendable, Hashable {
         return false
     }
 
-    /// RFC 9649 sections 2.7.1 and 3.4.
+    /// Returns true if the image has an alpha channel (RFC 9649 sections 2.7.1 and 3.4).
     private static func webPHasAlpha(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 24 else { return false }
         let name = bytes[12..<16]
@@ -69,20 +70,22 @@ struct ImageTraits: Sendable, Hashable {
     }
 }
 
-/// How hard pictures are compressed, by format and scale. Pure.
+/// The encoding qualities by format and scale. Without a value, the encoder uses its default for the format.
 public struct EncodingQualities: Sendable, Hashable {
     private struct Key: Sendable, Hashable {
         let kind: ImageFormat
-        /// Nil for all scales that have none of their own.
+        /// The scale; nil for all scales without a value of their own.
         let scale: Int?
     }
 
     private var values: [Key: Int] = [:]
 
-    /// What suits each format.
+    /// Creates qualities with the default of each format.
     public init() {}
 
-    /// - Parameter scale: nil for all that are not named.
+    /// Sets a quality, limited to the range from 1 to 100.
+    ///
+    /// - Parameter scale: The scale; nil for all scales without a value of their own.
     public mutating func set(_ quality: Int, of kind: ImageFormat, scale: Int? = nil) {
         values[Key(kind: kind, scale: scale)] = min(max(quality, 1), 100)
     }

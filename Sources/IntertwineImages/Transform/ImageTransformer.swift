@@ -1,28 +1,34 @@
 internal import Synchronization
 
-/// Makes pictures of the size that they are shown at, and says what a picture looks like.
+/// A transformer resizes images and extracts their metadata.
 ///
-/// Both need it decoded, which is why they are done elsewhere than in the service's own process (``ImageWorkers``).
-/// Cancelling the task ends the work, within 50 ms even where it has begun.
+/// Both need decoded pixels, which is why ``ImageWorkers`` does them outside the service process.
+/// Cancelling the task ends the work within 50 ms, also if it has begun.
 public protocol ImageTransformer: Sendable {
-    /// Whether there is anything that does the work. Where not, originals are served as they are.
+    /// True if the transformer can do work. If false, originals are served unchanged.
     var isAvailable: Bool { get }
 
+    /// Resizes and encodes an image.
+    ///
     /// - Parameters:
-    ///   - picture: a whole one, as its origin sent it.
-    ///   - urgency: what somebody looks at goes first, also where it turns out later that somebody does.
-    /// - Throws: `undecodable` where the bytes are not a whole picture, `noDecoder` if they may be one of a kind that is not decoded here,
-    ///   `tooManyPixels` where it is too large to be decoded, `tooManyFrames` where an animation has too many, or would stay one and could not
-    ///   be made in time,
-    ///   `overloaded` and `queueTimeout` where others wait already, `workerFailed` where the work died or took too long, `cancelled`.
+    ///   - picture: The complete bytes from the origin.
+    ///   - urgency: The priority, which may be raised during the wait. Visible images are first.
+    /// - Throws: One of these errors:
+    ///   - `undecodable`: The bytes are not a complete image.
+    ///   - `noDecoder`: The image may be valid but has no decoder here.
+    ///   - `tooManyPixels`: The image is too large to be decoded.
+    ///   - `tooManyFrames`: The animation has too many frames, or would take too long to resize as an animation.
+    ///   - `overloaded` or `queueTimeout`: Other images are waiting.
+    ///   - `workerFailed`: The worker crashed or exceeded its time limit.
+    ///   - `cancelled`: The task was cancelled.
     func transform(_ picture: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority) async throws(ImageError) -> TransformedImage
 
-    /// What it looks like, and nothing made of it. Fails like ``transform(_:_:urgency:)``.
+    /// Returns the metadata of an image without resizing it. The errors are those of ``transform(_:_:urgency:)``.
     func facts(of picture: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata
 }
 
 extension ImageTransformer {
-    /// The same for what stays as urgent as it is.
+    /// Resizes an image with a constant priority.
     public func transform(
         _ picture: [UInt8], _ recipe: TransformSpec, priority: ImagePriority
     ) async throws(ImageError) -> TransformedImage {
@@ -60,7 +66,7 @@ public struct TransformOwners: Sendable, Hashable {
     }
 }
 
-/// How soon a picture is wanted, and for whom. Both may change while it is waited for: somebody more urgent joins, or it comes into view.
+/// The priority and the owners of a transformation. Both may change during the wait, if a more urgent request joins or the image becomes visible.
 public final class TransformPriority: Sendable {
     private struct State {
         var priority: ImagePriority
@@ -70,7 +76,7 @@ public final class TransformPriority: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter origin: the authority that the picture comes from.
+    /// - Parameter origin: The authority of the image's URL.
     public init(_ priority: ImagePriority, origin: String? = nil) {
         state = Mutex(State(priority: priority, owners: TransformOwners(origin: origin)))
     }
@@ -78,10 +84,10 @@ public final class TransformPriority: Sendable {
     public var priority: ImagePriority { state.withLock { $0.priority } }
     public var owners: TransformOwners { state.withLock { $0.owners } }
 
-    /// Adds a viewer that waits for the picture; nil for the service itself. Whoever listens learns of it with the next raise.
+    /// Adds a viewer that waits for the image; nil for the service itself. The listener is notified with the next raise.
     public func add(viewer: String?) { state.withLock { $0.owners.add(viewer) } }
 
-    /// At least that from now on. Whoever says the same again wants it before others of its kind.
+    /// Raises the priority to at least this value. Repeating a value moves the image before others with that priority.
     public func raise(to priority: ImagePriority) {
         let listener = state.withLock { state in
             state.priority = max(state.priority, priority)
@@ -90,42 +96,48 @@ public final class TransformPriority: Sendable {
         listener?()
     }
 
-    /// - Parameter listener: called after each time that it is raised, from any thread. There is one at a time.
+    /// Sets the listener, which replaces an existing one.
+    ///
+    /// - Parameter listener: Called on any thread after each raise.
     public func listen(_ listener: (@Sendable () -> Void)?) {
         state.withLock { $0.listener = listener }
     }
 }
 
-/// What to make of a picture. In any case it comes out upright, in sRGB and without metadata.
+/// The specification of a transformation. The result is upright, in sRGB and without metadata.
+///
+/// ```
+/// let spec = TransformSpec(width: 300, height: 300, fit: .fill(.centre), format: .webp)
+/// ```
 public struct TransformSpec: Sendable, Hashable {
-    /// How it gets into its box.
+    /// The way in which an image fits its box.
     public enum Fit: Sendable, Hashable {
-        /// All of the box is covered, and what hangs over is cut off.
+        /// The image covers the box, and the excess is cropped.
         case fill(Focus)
-        /// All of the picture is seen, in the box's width or height.
+        /// The complete image fits the width and the height of the box.
         case fit
     }
 
-    /// What is kept where something is cut off.
+    /// The part of the image that is retained by a crop.
     public enum Focus: Sendable, Hashable {
         case centre
-        /// Where there is most to be seen: edges, skin, strong colours.
+        /// The most salient part: edges, skin and saturated colors.
         case attention
-        /// As much as possible on all sides of a point; 0 is left and top, 1 right and bottom.
+        /// The area around a point; (0, 0) is top left and (1, 1) is bottom right.
         case point(x: Double, y: Double)
     }
 
-    /// Of the box, in pixels. With one of them the picture keeps its proportions, with none its size.
+    /// The width and the height of the box in pixels. With one of them the image keeps its aspect ratio, with none its size.
     ///
-    /// Nothing is enlarged: a picture that is smaller than its box keeps its pixels, and with `fill` has them cut to the box's proportions.
+    /// Images are never enlarged. One that is smaller than its box keeps its pixels, and with `fill` is cropped to the aspect ratio of the box.
     public var width: Int?
     public var height: Int?
     public var fit: Fit
-    /// What to encode it to. Transparent pixels become white in a JPEG.
+    /// The output format. Transparent pixels become white in a JPEG.
     public var format: ImageFormat
-    /// From 1 to 100; nil for what suits the format. Says nothing for PNG and GIF.
+    /// The encoding quality from 1 to 100; nil for the default of the format. PNG and GIF ignore it.
     public var quality: Int?
-    /// Whether an animation stays one, in a format that has animations (GIF and WebP); otherwise its first frame is the picture.
+    /// A Boolean value indicating that an animation stays one, if the format supports it (GIF and WebP). Otherwise its first frame is used.
     public var keepsAnimation: Bool
 
     public init(
@@ -139,7 +151,7 @@ public struct TransformSpec: Sendable, Hashable {
         self.keepsAnimation = keepsAnimation
     }
 
-    /// Names it: two recipes with the same text make the same of a picture. Of letters, digits, `-`, `.` and `x`.
+    /// The canonical text: specifications with equal texts produce equal images. Its characters are letters, digits, `-`, `.` and `x`.
     public var text: String {
         let box = "\(width.map(String.init) ?? "")x\(height.map(String.init) ?? "")"
         let placed =
@@ -153,23 +165,23 @@ public struct TransformSpec: Sendable, Hashable {
         return "\(box).\(placed).\(encoded)" + (keepsAnimation ? ".animated" : "")
     }
 
-    /// As finely as a point is told from another one.
+    /// Returns a coordinate in thousandths, which is the precision of a point.
     static func thousandths(_ share: Double) -> Int {
         share.isFinite ? Int((min(max(share, 0), 1) * 1_000).rounded()) : 500
     }
 }
 
-/// What is known of a picture that has been decoded.
+/// The metadata of a decoded image.
 public struct ImageMetadata: Sendable, Hashable {
-    /// As it is seen: upright, where the camera was not.
+    /// The width in pixels after the orientation of the camera is applied. `height` is the corresponding height.
     public let width: Int
     public let height: Int
     public let frames: Int
-    /// Whether it has a channel for transparency.
+    /// A Boolean value indicating that the image has an alpha channel.
     public let hasAlpha: Bool
-    /// The one that most of it has, as `#rrggbb`.
+    /// The dominant color as `#rrggbb`.
     public let color: String
-    /// A blurred likeness in at most 40 bytes, as ThumbHash writes it.
+    /// A blurred placeholder of at most 40 bytes in the ThumbHash format.
     public let thumbHash: [UInt8]
 
     public init(width: Int, height: Int, frames: Int, hasAlpha: Bool, color: String, thumbHash: [UInt8]) {
@@ -182,14 +194,14 @@ public struct ImageMetadata: Sendable, Hashable {
     }
 }
 
-/// What came of a recipe.
+/// The result of a transformation.
 public struct TransformedImage: Sendable, Hashable {
     public let bytes: [UInt8]
     public let kind: ImageFormat
-    /// In pixels, of one frame.
+    /// The width of one frame in pixels. `height` is the corresponding height.
     public let width: Int
     public let height: Int
-    /// What it was made of looks like.
+    /// The metadata of the original.
     public let original: ImageMetadata
 
     public init(bytes: [UInt8], kind: ImageFormat, width: Int, height: Int, original: ImageMetadata) {

@@ -5,25 +5,26 @@ internal import IntertwinePictureWire
 internal import IntertwinePrimitives
 public import Logging
 
-/// Pictures made by processes of our own (`intertwine-pictures`), which are locked in: they have a socket to this one and nothing else, and
-/// whatever the bytes of a picture do to one of them ends there.
+/// A transformer with sandboxed worker processes (`intertwine-pictures`). Each has only a socket to the service, so an exploit in the bytes of an
+/// image is confined to one worker.
 public final class ImageWorkers: ImageTransformer {
     public struct Configuration: Sendable {
-        /// Of the worker's program; nil for the one beside the program that runs.
+        /// The path of the worker program; nil for the one in the folder of the running program.
         public var path: String?
-        /// How many there are: each does one picture at a time, on one processor. No origin and no viewer uses more than half of them, which
-        /// is all processors.
+        /// The number of workers. Each processes one image at a time on one processor.
+        ///
+        /// No origin and no viewer uses more than half of them, which equals the number of processors by default.
         public var count = 2 * processors
-        /// How long a worker may take for one picture.
+        /// The time limit of a worker for one image.
         public var timeLimit: Duration = .seconds(10)
-        /// How many may wait for a worker, and how long.
+        /// The maximum number of waiting images. `queueTimeout` is their maximum wait.
         public var queue = 256
         public var queueTimeout: Duration = .seconds(10)
         public var logger = Logger(label: "intertwine.pictures")
 
         public init() {}
 
-        /// Those that this process may use.
+        /// The number of processors that are online.
         public static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
     }
 
@@ -32,12 +33,12 @@ public final class ImageWorkers: ImageTransformer {
     private let loop: EventLoop
     private let pool: WorkerPool?
     private let isReady: Flag
-    /// What an animation may take, as it is estimated. Others use the processor, too.
+    /// The limit of the estimated time of an animation. Why lower than the time limit: other work uses the processor, too.
     private let animationLimit: Duration
 
-    /// Starts the workers. Without their program there are none, which is logged.
+    /// Starts the workers. If their program is missing, none are started and a warning is logged.
     ///
-    /// - Throws: `EventLoopError` where the process has no descriptor left.
+    /// - Throws: `EventLoopError` if the process has no file descriptor left.
     public init(_ configuration: Configuration) throws(EventLoopError) {
         loop = try EventLoop(label: "pictures")
         let path = configuration.path ?? Self.besideThisProgram()
@@ -64,7 +65,7 @@ public final class ImageWorkers: ImageTransformer {
         }
     }
 
-    /// Ends all work, and the workers.
+    /// Cancels all jobs, and ends the workers.
     public func shutDown() async {
         guard let pool else { return loop.stop() }
         await withCheckedContinuation { continuation in
@@ -118,7 +119,7 @@ public final class ImageWorkers: ImageTransformer {
         return try result.get()
     }
 
-    /// Whether a worker's answer can be one to this job: it may be that of a picture that has taken it over.
+    /// Returns true if a worker's result is plausible for the job. A worker may have been compromised by an image.
     static func fits(_ result: TransformResult, _ job: TransformJob) -> Bool {
         guard let format = job.format else { return result.bytes.isEmpty }
         guard result.width > 0, result.height > 0, result.width <= TransformJob.longestSide, result.height <= TransformJob.longestSide
@@ -128,7 +129,7 @@ public final class ImageWorkers: ImageTransformer {
         return ImageFormat.sniff(Array(result.bytes.prefix(256))) == ImageFormat(rawValue: format.rawValue).map { .kind($0) }
     }
 
-    /// Where a package, a container and a build put it.
+    /// Returns the path in the folder of the running program, where packages, containers and builds install the worker.
     private static func besideThisProgram() -> String {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/self/exe", &target, target.count - 1)
@@ -138,33 +139,33 @@ public final class ImageWorkers: ImageTransformer {
 }
 
 extension ImageHeaderParser {
-    /// What has to be decoded, by what the picture says of itself: the picture, with an end if it lacks one.
+    /// Returns the decoding cost from the headers of an image, and the image with an end if it lacks one.
     ///
-    /// - Throws: `tooManyPixels`, `tooManyFrames`, `undecodable` and `noDecoder`.
+    /// - Throws: `tooManyPixels`, `tooManyFrames`, `undecodable` or `noDecoder`.
     fileprivate static func cost(
         of picture: [UInt8], keepsAnimation: Bool
     ) throws(ImageError) -> (picture: [UInt8], cost: DecodingCost) {
         guard case .kind(let kind) = ImageFormat.sniff(Array(picture.prefix(512))) else { throw ImageError(.undecodable) }
-        // Decoders make something of a picture whose end is missing, whatever they are told.
+        // Decoders accept an image whose end is missing, regardless of their options.
         guard let picture = kind.completed(picture) else { throw ImageError(.undecodable) }
         var reader = ImageHeaderParser(kind)
         var place = 0
-        // In pieces, as it keeps what it has not understood.
+        // The bytes are consumed in pieces, because the parser buffers unparsed ones.
         while place < picture.count, reader.error == nil {
             let end = min(place + 16_384, picture.count)
             reader.consume(picture[place..<end])
             place = end
         }
         if let fault = reader.error { throw ImageError(fault) }
-        // Of an AVIF that says its size elsewhere, others may know where.
+        // An AVIF may declare its dimensions in boxes that this parser does not read.
         guard case .size(let size) = reader.finding else { throw ImageError(kind == .avif ? .noDecoder : .undecodable) }
         return (picture, DecodingCost(size: size, frames: keepsAnimation ? reader.frames : 1))
     }
 }
 
-/// What it takes to make something of a picture.
+/// The cost of decoding and encoding an image.
 private struct DecodingCost {
-    // Nanoseconds, measured with libvips 8.14 on one processor of a cloud's machine, and on the side of too many.
+    // Nanoseconds, measured with libvips 8.14 on one processor of a cloud machine, and rounded up.
     private static let pixelRead = 20.0
     private static let pixelMade = 100.0
     private static let gifPixelMade = 200.0
@@ -175,7 +176,7 @@ private struct DecodingCost {
 
     var pixels: Int { size.width * size.height * frames }
 
-    /// About how long an animation takes.
+    /// Returns the estimated time of an animation.
     func time(for job: TransformJob) -> Duration {
         let across = job.width > 0 ? Double(job.width) / Double(size.width) : 0
         let down = job.height > 0 ? Double(job.height) / Double(size.height) : 0

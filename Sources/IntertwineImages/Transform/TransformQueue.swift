@@ -1,15 +1,15 @@
 internal import IntertwineEventLoop
 
-/// Whose picture is worked on next, who waits, and who is sent away: by what a picture costs, which is its pixels. Pure.
+/// A priority queue of transformations with limits in entries and pixels. The type is pure: it performs no I/O.
 ///
-/// What somebody looks at goes first, and of that the newest, as it is the one that is still in view.
+/// Visible images are first. Among them the newest has precedence, because it is the one still in view.
 struct TransformQueue<ID: Hashable & Sendable>: Sendable {
     struct Limits: Sendable {
-        /// How many may be worked on at once: one for each worker.
+        /// The maximum number of concurrent transformations, one for each worker.
         var running = 2
-        /// Pixels of those together, which become memory; one alone may always run.
+        /// The maximum number of pixels of concurrent transformations, which determines their memory. A single one may always run.
         var runningPixels = 64_000_000
-        /// How many may wait, and pixels of those together.
+        /// The maximum number of waiting entries. `waitingPixels` is the maximum number of their pixels.
         var waiting = 256
         var waitingPixels = 400_000_000
         var maxQueueTime: Duration = .seconds(10)
@@ -32,7 +32,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         var owners: TransformOwners
     }
 
-    /// What a worker gets done in a second, at the least.
+    /// The minimum throughput of a worker in pixels per second.
     private static var pixelsPerSecond: Int { 10_000_000 }
 
     private let limits: Limits
@@ -46,11 +46,13 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
 
     var waitingCount: Int { waiting.count }
 
-    /// - Returns: whether it may wait, and who was less urgent and lost its place to it.
+    /// Adds an entry.
+    ///
+    /// - Returns: False if the entry is rejected, and the less urgent entries that were removed for it.
     mutating func enter(
         _ id: ID, pixels: Int, priority: ImagePriority, owners: TransformOwners = TransformOwners(), now: MonotonicInstant
     ) -> (isTaken: Bool, displaced: [ID]) {
-        // It, too, waits for a moment where a worker is free; then it is no burden.
+        // If a worker is idle, the entry waits only for a moment and does not count against the limits.
         let isIdle = waiting.isEmpty && running.count < limits.running
         var displaced: [ID] = []
         if !isIdle {
@@ -71,7 +73,8 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
 
     /// The entry that loses its place to a newcomer: the least urgent one; if all are as urgent, the oldest one whose origin or viewer has
     /// more than half of the queue.
-    /// - Parameter waiting: the least urgent and oldest first.
+    ///
+    /// - Parameter waiting: The entries, least urgent and oldest first.
     private static func placeToTake(
         in waiting: [Entry], for priority: ImagePriority, _ owners: TransformOwners, of limits: Limits
     ) -> Int? {
@@ -104,8 +107,9 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         if let place = waiting.firstIndex(where: { $0.id == id }) { waiting[place].owners = owners }
     }
 
-    /// What waits gets at least that priority, and goes before what waits with it already; its patience stays. What runs does not count
-    /// among what nobody looks at any more.
+    /// Raises the priority of a waiting entry, and moves it before others with that priority. Its queue timeout is unchanged.
+    ///
+    /// A running entry no longer counts as prefetching.
     mutating func prioritize(_ id: ID, to priority: ImagePriority) {
         if priority > .prefetch { running[id]?.isPrefetch = false }
         guard let place = waiting.firstIndex(where: { $0.id == id }), priority > .prefetch, priority >= waiting[place].priority else {
@@ -115,19 +119,20 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         (waiting[place].priority, waiting[place].rank) = (priority, lastRank)
     }
 
-    /// Ends what runs, forgets what waits.
+    /// Ends a running entry, or removes a waiting one from the queue.
     mutating func remove(_ id: ID) {
         if running.removeValue(forKey: id) == nil { waiting.removeAll { $0.id == id } }
     }
 
-    /// The next to be worked on; it counts as running from here on. Only half of the workers do what nobody looks at yet, and only half do
-    /// what comes from one origin, or is for one viewer.
+    /// Returns the next entry to process, and counts it as running.
+    ///
+    /// Prefetching uses at most half of the workers. The limit is the same for one origin, and for one viewer.
     mutating func next() -> ID? {
         guard running.count < limits.running else { return nil }
         let best = waiting.indices.filter { mayStart(waiting[$0]) }.max { left, right in
             let (old, new) = (waiting[left], waiting[right])
             if old.priority != new.priority { return old.priority < new.priority }
-            // Who waits for what nobody looks at waits in line.
+            // Prefetches are in the order of arrival.
             return old.priority == .prefetch ? old.rank > new.rank : old.rank < new.rank
         }
         guard let best else { return nil }
@@ -152,7 +157,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         return own + min(others, half) <= limits.runningPixels - min(entry.pixels, half)
     }
 
-    /// Those whose patience is over; they are forgotten here.
+    /// Removes the entries whose queue timeout has expired, and returns them.
     mutating func expire(now: MonotonicInstant) -> [ID] {
         let gone = waiting.filter { $0.until <= now }.map(\.id)
         waiting.removeAll { $0.until <= now }
@@ -161,7 +166,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
 
     var nextExpiry: MonotonicInstant? { waiting.lazy.map(\.until).min() }
 
-    /// Seconds until what waits now should be done.
+    /// The estimated time in seconds until all waiting entries are processed.
     var retryAfter: Int {
         let pixels = waiting.reduce(0) { $0 + $1.pixels }
         return 1 + pixels / (Self.pixelsPerSecond * max(1, limits.running))

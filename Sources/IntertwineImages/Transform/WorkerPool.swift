@@ -3,18 +3,18 @@ internal import IntertwinePictureWire
 internal import Logging
 internal import Synchronization
 
-/// The workers and what they have to do. Lives on a loop, on which nothing waits: neither for a worker, nor for a process to start.
+/// An actor that distributes jobs to worker processes. It runs on an event loop and never blocks on a worker or on the start of a process.
 ///
-/// Whatever a worker does wrong costs the one picture that it is working on, and the worker: it is killed and another one started.
+/// A worker that fails is killed and replaced; only its current job fails.
 actor WorkerPool {
     typealias Reply = @Sendable (Result<TransformResult, ImageError>) -> Void
 
-    /// How long a worker may take to be ready.
+    /// The time limit for a worker to become ready.
     private static let longestStart = Duration.seconds(20)
-    /// How long it may go on with what nobody wants any more, before it is killed: encoders cannot be stopped. It is to be over within 50 ms, of
-    /// which hearing of it and dying take some, and more where the processors are busy.
+    /// The time after a cancellation before the worker is killed. Why: encoders cannot be stopped, and a cancellation has to complete within 50 ms,
+    /// including its delivery and the end of the process on busy processors.
     private static let killTimeout = Duration.milliseconds(10)
-    /// Jobs until a worker is replaced as a matter of course.
+    /// The number of jobs after which a worker is replaced.
     private static let maxJobsPerWorker = 10_000
 
     private struct Job {
@@ -31,9 +31,9 @@ actor WorkerPool {
     private var queue: TransformQueue<UInt32>
     private var jobs: [UInt32: Job] = [:]
     private var workers: [Int: WorkerProcess] = [:]
-    /// Being started right now.
+    /// The number of workers that are being started.
     private var startingCount = 0
-    /// How many there should be: one that shows that they can be, and all from the moment that there is more to do.
+    /// The target number of workers: one at first, which verifies that workers can start, and all of them once jobs wait.
     private var targetCount = 1
     private var restarts: RestartPolicy
     private var restartTimers: [Int: OneShotTimer] = [:]
@@ -41,7 +41,7 @@ actor WorkerPool {
     private var lastJob: UInt32 = 0
     private var lastWorker = 0
     private var hasGreeted = false
-    /// It has been said that no worker comes up, and none has since.
+    /// A Boolean value indicating that a failure to start was logged, and no worker has started since.
     private var isComplaining = false
     private var isShutDown = false
 
@@ -61,7 +61,7 @@ actor WorkerPool {
         restarts = RestartPolicy(tolerated: max(4, 2 * configuration.count))
     }
 
-    // MARK: Who comes
+    // MARK: Jobs
 
     func submit(
         _ wish: TransformJob, _ picture: [UInt8], pixels: Int, _ urgency: TransformPriority, _ ticket: TransformCancellation,
@@ -87,7 +87,7 @@ actor WorkerPool {
         watchQueue()
     }
 
-    /// It is wanted sooner than was said, before others of its kind, or by more viewers.
+    /// Raises the priority of a job, and updates its owners.
     func prioritize(_ ticket: TransformCancellation, _ priority: ImagePriority, _ owners: TransformOwners) {
         guard let number = ticket.number else { return }
         queue.prioritize(number, to: priority)
@@ -95,11 +95,11 @@ actor WorkerPool {
         assign()
     }
 
-    /// Nobody waits for it any more.
+    /// Cancels a job.
     func cancel(_ ticket: TransformCancellation) {
         guard let number = ticket.number, jobs[number] != nil else { return }
         let worker = workers.first { $0.value.state == .busy(number) }?.key
-        // Who runs keeps its place until the worker is free, or gone.
+        // A running job keeps its permit until the worker is idle or gone.
         finish(number, .failure(ImageError(.cancelled)), keepsPermit: worker != nil)
         guard let worker else { return }
         workers[worker]?.state = .calledOff(number)
@@ -118,7 +118,7 @@ actor WorkerPool {
         queueTimer?.disarm()
     }
 
-    /// Never 0, and none that is in use.
+    /// Returns an unused job number other than 0.
     private func nextNumber() -> UInt32 {
         repeat { lastJob &+= 1 } while lastJob == 0 || jobs[lastJob] != nil
         return lastJob
@@ -132,7 +132,7 @@ actor WorkerPool {
         job.reply(result)
     }
 
-    /// Gives work to whoever has none.
+    /// Assigns jobs to idle workers.
     private func assign() {
         while let (worker, _) = workers.first(where: { $0.value.state == .idle }), let number = queue.next(), let job = jobs[number] {
             workers[worker]?.state = .busy(number)
@@ -160,7 +160,7 @@ actor WorkerPool {
 
     // MARK: Workers
 
-    /// Starts as many as there should be.
+    /// Starts workers up to the target number.
     func start() {
         while !isShutDown, workers.count + startingCount + restartTimers.count < targetCount { startOne() }
     }
@@ -208,7 +208,7 @@ actor WorkerPool {
         assign()
     }
 
-    /// False for what makes no sense at this moment.
+    /// Handles a message. Returns false if it is invalid in the current state of the worker.
     private func handleMessage(_ answer: WorkerMessage, from worker: Int) -> Bool {
         switch (workers[worker]?.state, answer) {
         case (.starting, .hello(let report)):
@@ -256,10 +256,10 @@ actor WorkerPool {
         }
     }
 
-    /// Writes what there is room for, and is told when there is more.
+    /// Writes as much as the socket accepts, and registers for write events if bytes remain.
     private func flush(_ worker: Int) {
         guard let isAlive = workers[worker]?.write() else { return }
-        // Where it is gone, the end of the socket says so, on the next round.
+        // If the worker is gone, the closed socket is reported in the next iteration of the event loop.
         guard isAlive, let process = workers[worker], let registration = process.registration else { return }
         try? loop.update(registration, for: process.interest)
     }
@@ -271,7 +271,7 @@ actor WorkerPool {
         timer.arm(after: duration)
     }
 
-    /// It died, took too long, or said what it must not.
+    /// Kills a worker that crashed, exceeded its time limit or sent invalid data.
     private func fail(_ worker: Int) {
         guard let state = workers[worker]?.state else { return }
         drop(worker)
@@ -284,7 +284,7 @@ actor WorkerPool {
             configuration.logger.warning("a picture's worker was lost", metadata: ["bytes": "\(jobs[number]?.image.count ?? 0)"])
             finish(number, .failure(ImageError(.workerFailed)))
             replace()
-        // It was killed because it was told to stop.
+        // The worker was killed because of a cancellation, which is not counted as a crash.
         case .calledOff(let number):
             queue.remove(number)
             start()
@@ -299,7 +299,7 @@ actor WorkerPool {
         starter.discard(WorkerStarter.Started(process: process.process, socket: process.socket))
     }
 
-    /// Starts another one, after a while where they die too often.
+    /// Starts a replacement, after a delay if workers crash repeatedly.
     private func replace() {
         guard !isShutDown else { return }
         let delay = restarts.died(now: .now())
@@ -316,8 +316,11 @@ actor WorkerPool {
         start()
     }
 
-    /// No worker has come up. Where none ever did, pictures stay as they are until one does. Later that would be a lie: what was resized before
-    /// would be given out whole, notes of the camera included, and be kept by caches as what it is not. Then work waits, as long as it may.
+    /// Logs that no worker can start. If none ever did, originals are served until one does.
+    ///
+    /// After a first start, jobs wait up to their queue timeout instead. Why: an original in place of a resized image would expose camera metadata,
+    /// and
+    /// caches would store it under the URL of the resized image.
     private func reportError(_ what: String) {
         let isAnyoneThere = workers.values.contains { $0.state != .starting }
         guard !isAnyoneThere else { return }
@@ -332,7 +335,7 @@ actor WorkerPool {
     }
 }
 
-/// Whether there is a worker, for whoever asks, from any thread.
+/// A thread-safe flag, such as the availability of a worker.
 final class Flag: Sendable {
     private let value: Atomic<Bool>
 
@@ -342,15 +345,17 @@ final class Flag: Sendable {
 
     var isSet: Bool { value.load(ordering: .relaxed) }
 
-    /// - Returns: what it was.
+    /// Sets the flag.
+    ///
+    /// - Returns: The previous value.
     @discardableResult
     func set(_ new: Bool) -> Bool { value.exchange(new, ordering: .relaxed) }
 }
 
-/// One who waits for a worker, from the moment that it was asked. It can leave before the loop has heard of it.
+/// A cancellation handle of a job. It can be cancelled before the event loop receives the job.
 final class TransformCancellation: Sendable {
     private let left = Atomic<Bool>(false)
-    /// The job's. Set and read on the loop; 0 before.
+    /// The number of the job; 0 before it is known. It is set and read on the event loop.
     private let job = Atomic<UInt32>(0)
 
     var hasLeft: Bool { left.load(ordering: .acquiring) }
@@ -368,7 +373,7 @@ final class TransformCancellation: Sendable {
     }
 }
 
-/// What happens on the socket of one worker.
+/// The event handler of the socket of one worker.
 private final class WorkerWatch: EventHandler {
     private weak var pool: WorkerPool?
     private let worker: Int

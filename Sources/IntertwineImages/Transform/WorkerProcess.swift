@@ -2,14 +2,14 @@ internal import Glibc
 internal import IntertwineEventLoop
 internal import IntertwinePictureWire
 
-/// One worker as the pool sees it: what it is doing, and the socket to it. On the pool's loop.
+/// The state of one worker process in the pool, with its socket. All access is on the event loop of the pool.
 struct WorkerProcess {
     enum State: Equatable {
-        /// It has not said hello yet.
+        /// The process has not sent its hello message yet.
         case starting
         case idle
         case busy(UInt32)
-        /// Nobody wants any more what it does.
+        /// The job was cancelled, and the worker has not confirmed it yet.
         case calledOff(UInt32)
     }
 
@@ -18,10 +18,10 @@ struct WorkerProcess {
     let process: pid_t
     let socket: Int32
     var registration: Registration?
-    /// What it may take until.
+    /// The timer of the current time limit.
     var timer: OneShotTimer?
     var state = State.starting
-    /// How many jobs it has done.
+    /// The number of completed jobs.
     var jobs = 0
     private var incoming = WorkerMessageReader()
     private var outgoing: [[UInt8]] = []
@@ -31,14 +31,14 @@ struct WorkerProcess {
         (process, socket) = (started.process, started.socket)
     }
 
-    /// What to watch for.
+    /// The events of the socket to wait for.
     var interest: ReadyEvents { outgoing.isEmpty ? .readable : [.readable, .writable] }
 
     mutating func add(_ bytes: [UInt8]) {
         if !bytes.isEmpty { outgoing.append(bytes) }
     }
 
-    /// Writes what there is room for. False where the worker is gone.
+    /// Writes as much as the socket accepts. Returns false if the worker is gone.
     mutating func write() -> Bool {
         while let first = outgoing.first {
             let count = first.withUnsafeBytes { bytes in
@@ -54,8 +54,9 @@ struct WorkerProcess {
         return true
     }
 
-    /// Reads as far as there is an answer: one at a time is all that it owes, and who says more and more is not listened to without an end. Nil
-    /// where the worker is gone, or speaks nonsense.
+    /// Reads until a message is complete; nil if the worker is gone or sent invalid data.
+    ///
+    /// Why only one: a worker owes a single response, and one that sends data without end must not occupy the event loop.
     mutating func read() -> [WorkerMessage]? {
         while true {
             let (count, answers) = withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 16) { buffer in
@@ -70,9 +71,9 @@ struct WorkerProcess {
     }
 }
 
-/// How soon a worker that died is replaced: at once, unless that happens again and again. Pure.
+/// The restart policy for crashed workers: immediately, with increasing delays after repeated crashes. The type is pure.
 struct RestartPolicy {
-    /// Deaths within a while that are taken as they come.
+    /// The number of crashes without a delay.
     private let tolerated: Int
     private var strikes = 0.0
     private var last: MonotonicInstant?
@@ -81,7 +82,7 @@ struct RestartPolicy {
         self.tolerated = tolerated
     }
 
-    /// How long to wait before the next one is started. Every five seconds one death is forgotten.
+    /// Records a crash, and returns the delay before the restart. Every five seconds one crash is forgotten.
     mutating func died(now: MonotonicInstant) -> Duration {
         if let last {
             let gone = now.since(last).components

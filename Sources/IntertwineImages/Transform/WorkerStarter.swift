@@ -3,13 +3,13 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Starts processes on a thread of its own, and sees them off there: both may take a moment, and a loop does not wait.
+/// Starts and reaps worker processes on a thread of its own. Why: both calls may block, and an event loop must not.
 ///
-/// The thread lives as long as this does. A worker asks the kernel to end with the thread that started it, and so ends with the service.
+/// The thread lives as long as this object. Workers request a signal at the death of the thread that started them, so they end with the service.
 final class WorkerStarter: Sendable {
     struct Started: Sendable {
         let process: pid_t
-        /// Our end of the socket pair, which does not block.
+        /// The non-blocking socket of the service's side.
         let socket: Int32
     }
 
@@ -25,7 +25,7 @@ final class WorkerStarter: Sendable {
 
     private let queue: Queue
 
-    /// Nil where the system gives no thread.
+    /// Creates a starter; nil if the thread cannot be created.
     init?() {
         queue = Queue()
         let retained = Unmanaged.passRetained(queue)
@@ -42,12 +42,12 @@ final class WorkerStarter: Sendable {
         queue.add(.stop)
     }
 
-    /// Starts a worker with nothing but a socket to us, which is its standard input. The answer comes from another thread.
+    /// Starts a worker whose only descriptor is a socket as its standard input. The reply comes on the thread of the starter.
     func start(_ path: String, _ reply: @escaping @Sendable (Result<Started, StartError>) -> Void) {
         queue.add(.start(path: path, reply))
     }
 
-    /// Ends a worker, whatever it is doing, and waits for it to be gone. Once for each that was started.
+    /// Kills a worker, and reaps it. Call it once for each started worker.
     func discard(_ worker: Started) {
         close(worker.socket)
         kill(worker.process, SIGKILL)

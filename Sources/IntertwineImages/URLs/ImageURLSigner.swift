@@ -3,20 +3,25 @@ public import IntertwineFetch
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// Mints and verifies the paths under which pictures are served: `/images/{signature}/{source}`, and sized ones at
-/// `/images/{signature}/{source}/{variant}`.
+/// Creates and verifies the signed paths of images: `/images/{signature}/{source}` and, for resized ones, `/images/{signature}/{source}/{variant}`.
 ///
-/// The source is the picture's URL in base64url. The signature is base64url too: a version, the key's name, the hour in which
-/// the path expires, and 128 bits of HMAC-SHA256 over all of that, the source, and the ``ProcessingOptions`` without its scale: one signature
-/// is good for all scales that the variant is offered at, and for no other size. Expiry moves in steps of the rotation, so a picture has
-/// one path for that long, and whoever caches by path profits; the path before is valid beside the new one for the whole horizon. Each
-/// picture's steps begin at an hour of its own: never do all caches have to fetch everything at once. The path is no part of our own
-/// cache's key.
+/// The source is the URL of the image in base64url. The signature is base64url of a version, the name of the key, the hour of expiry, and 128 bits
+/// of HMAC-SHA256. The HMAC covers these fields, the source, and the ``ProcessingOptions`` without scale. One signature is therefore valid for all
+/// scales of a variant, and for no other size.
+///
+/// The expiry advances in steps of the rotation, so an image has one cacheable path per step. The previous path stays valid for the horizon. Steps
+/// of different images begin at different hours. Why: downstream caches never fetch all images at once.
+/// The path is not part of the key of this cache.
+///
+/// ```
+/// let signer = ImageURLSigner(keys: [secret])
+/// let path = signer?.path(for: source, now: now)
+/// ```
 public struct ImageURLSigner: Sendable {
     public static let prefix = "/images/"
 
     private final class Key: Sendable {
-        /// Names the key in a path, so that two can be valid at once. Derived, so that nothing else needs to be configured.
+        /// The name of the key in a path, so that several keys can be valid. It is derived from the key, so no further setting is necessary.
         let name: [UInt8]
         private let prepared: PreparedHMAC
 
@@ -26,7 +31,7 @@ public struct ImageURLSigner: Sendable {
             prepared = PreparedHMAC(key: key, prefix: Array("intertwine image path\0".utf8))
         }
 
-        /// Of a head and the text that it stands before.
+        /// Returns the tag of the signature's head and the text after it.
         func tag(of signed: UnsafeRawBufferPointer) -> (UInt64, UInt64) { prepared.half(of: signed) }
     }
 
@@ -35,19 +40,20 @@ public struct ImageURLSigner: Sendable {
     private static let tagLength = 16
     private static let signatureLength = headLength + tagLength
 
-    /// The one that signs, and all that verify.
+    /// The signing key and all verifying keys.
     private final class KeyList: Sendable {
         let signing: Key
         let all: [Key]
 
-        /// - Parameter keys: at least one.
+        /// - Parameter keys: At least one key.
         init(_ keys: [Key]) { (signing, all) = (keys[0], keys) }
     }
 
-    /// Shared by all copies. Each picture of each new cell asks it for a key, on several threads at once: none of them waits for another, or
-    /// counts itself as a reader.
+    /// The keys, shared by all copies of the signer. Readers on several threads take no lock and do no reference counting.
+    ///
+    /// Why: each image of each new cell needs a key.
     private final class Ring: Sendable {
-        /// All that were ever taken: whoever reads one may do so for as long as it likes. A rotation leaves some hundred bytes.
+        /// All key lists since the start. They are never released, so a reader may use one without retaining it. A rotation costs some hundred bytes.
         private let keyLists: Mutex<[KeyList]>
         private let current: Atomic<Unmanaged<KeyList>>
 
@@ -72,10 +78,12 @@ public struct ImageURLSigner: Sendable {
     private let horizonHours: Int64
     private let rotationHours: Int64
 
+    /// Creates a signer; nil if `keys` is empty, a key is shorter than 16 bytes, or `rotationHours` is less than 24.
+    ///
     /// - Parameters:
-    ///   - keys: secrets of at least 16 bytes. The first one signs; all of them verify. Nil where there is none, or one is shorter.
-    ///   - horizonHours: how long a path is valid at least, from the last time that it is minted.
-    ///   - rotationHours: how long a picture has one path, at least 24; a path is valid for no longer than both together.
+    ///   - keys: The secrets of at least 16 bytes. The first one signs; all of them verify.
+    ///   - horizonHours: The minimum validity of a path after it was last issued.
+    ///   - rotationHours: The period with one path for an image, at least 24. A path is valid for at most the sum of both periods.
     public init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }), rotationHours >= 24 else { return nil }
         ring = Ring(KeyList(keys.map(Key.init)))
@@ -83,32 +91,33 @@ public struct ImageURLSigner: Sendable {
         self.rotationHours = Int64(rotationHours)
     }
 
-    /// Has this signer, and all copies of it, sign with other keys.
+    /// Replaces the keys of this signer and of all its copies.
     ///
-    /// - Parameter keys: as at the beginning; where they cannot be, nothing is changed.
-    /// - Returns: whether they can.
+    /// - Parameter keys: The new keys, with the requirements of the initializer.
+    /// - Returns: False if the keys are invalid; the signer is then unchanged.
     public func use(keys: [[UInt8]]) -> Bool {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return false }
         ring.use(KeyList(keys.map(Key.init)))
         return true
     }
 
-    /// A path, and how long its picture has no other.
+    /// A signed path, and the time until which it is the only one of its image.
     public struct SignedPath: Sendable, Hashable {
         public var path: String
-        /// Seconds since 1970 from which on another path is minted; this one stays valid.
+        /// The time in seconds since 1970 from which another path is issued. This one stays valid after it.
         public var changes: Int64
     }
 
-    /// The path of a picture.
+    /// Returns the signed path of an image.
+    ///
     /// - Parameters:
-    ///   - variant: nil for the original.
-    ///   - now: seconds since 1970.
+    ///   - variant: The size; nil for the original.
+    ///   - now: Seconds since 1970.
     public func mint(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
         mint(source.text, variant, change: change(of: source.text, after: Int64(Self.hour(now))))
     }
 
-    /// The path of a picture whose source is known to be in libcurl's canonical form, as every one is that `FetchURL.isPlain` says so of.
+    /// Returns the path of an image whose source is in the canonical form of libcurl, as verified by `FetchURL.isPlain`.
     public func path(forUnencoded source: String, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         mint(source, variant, change: change(of: source, after: Int64(Self.hour(now)))).path
     }
@@ -125,7 +134,7 @@ public struct ImageURLSigner: Sendable {
     private static func path(_ source: UnsafeRawBufferPointer, _ variant: ProcessingOptions?, expiry: UInt32, key: Key) -> String {
         let variant = variant?.bytes ?? []
         let length = Base64URL.length(of: source.count) + (variant.isEmpty ? 0 : 1 + variant.count)
-        // The signature's head and the text that stands behind it in the path, as they are signed.
+        // The head of the signature and the text after it, in the order in which they are signed.
         return withUnsafeTemporaryAllocation(byteCount: headLength + length, alignment: 1) { signed in
             signed[0] = version
             signed[1] = key.name[0]
@@ -142,7 +151,7 @@ public struct ImageURLSigner: Sendable {
         }
     }
 
-    /// - Parameter signed: the signature's head, and the text.
+    /// - Parameter signed: The head of the signature, followed by the text.
     private static func path(_ signed: UnsafeMutableRawBufferPointer, _ tag: (UInt64, UInt64)) -> String {
         let text = signed[headLength...]
         let start = prefix.utf8.count
@@ -162,14 +171,14 @@ public struct ImageURLSigner: Sendable {
         }
     }
 
-    /// The path alone.
+    /// Returns the path of an image without its change time.
     public func path(for source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
         mint(source, variant, now: now).path
     }
 
-    /// The next hour in which the picture gets another path.
+    /// Returns the next hour in which the image gets another path.
     private func change(of source: String, after hour: Int64) -> Int64 {
-        // FNV-1a: spreads the pictures over the rotation, the same in every process.
+        // FNV-1a distributes the images over the rotation, identically in every process.
         var source = source
         let hash = source.withUTF8 { $0.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
         let offset = Int64(hash % UInt64(rotationHours))
@@ -177,19 +186,20 @@ public struct ImageURLSigner: Sendable {
         return ((rest < 0 ? steps - 1 : steps) + 1) * rotationHours + offset
     }
 
-    /// What a path was minted for.
+    /// The content of a verified path.
     public struct Verified: Sendable, Hashable {
         public var source: String
-        /// Nil for the original.
+        /// The size; nil for the original.
         public var sizing: ResizeMode?
-        /// Seconds since 1970 from which on the path is valid no more.
+        /// The time of expiry in seconds since 1970.
         public var expires: Int64
     }
 
-    /// The source that a path was minted for.
+    /// Verifies a path, and returns its content.
+    ///
     /// - Parameters:
-    ///   - path: as in the request line, without query.
-    ///   - now: seconds since 1970.
+    ///   - path: The path of the request target, without query.
+    ///   - now: Seconds since 1970.
     public func verify(_ path: String, now: Int64) throws(ImageURLError) -> Verified {
         guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
         let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -217,7 +227,7 @@ public struct ImageURLSigner: Sendable {
         let isGenuine = ring.withKeys { keys in
             keys.all.contains { key in
                 guard key.name == Array(head[1..<3]) else { return false }
-                // Takes the same time wherever the first difference is.
+                // The comparison takes constant time.
                 let tag = signed.withUnsafeBytes(key.tag)
                 return (tag.0 ^ given.0) | (tag.1 ^ given.1) == 0
             }
@@ -229,9 +239,13 @@ public struct ImageURLSigner: Sendable {
         return Verified(source: source, sizing: sizing, expires: Int64(expiry) * 3_600)
     }
 
-    /// Whether a path that ends at a moment is valid. One that ends later than any that is minted now was minted by a clock that was ahead,
-    /// or before the horizon was made shorter. Clocks of two machines may be a day apart.
-    /// - Parameters: seconds since 1970, both of them.
+    /// Returns true if a path with this expiry is valid. A later expiry than any that can be issued now is rejected.
+    ///
+    /// Why: such a path was issued while the clock was ahead, or before the horizon was shortened. Clocks of two machines may differ by a day.
+    ///
+    /// - Parameters:
+    ///   - expires: Seconds since 1970.
+    ///   - now: Seconds since 1970.
     public func isValid(until expires: Int64, now: Int64) -> Bool {
         now < expires && expires <= (Int64(Self.hour(now)) + rotationHours + horizonHours + 24) * 3_600
     }
@@ -241,12 +255,12 @@ public struct ImageURLSigner: Sendable {
     }
 }
 
-/// Why a path is no picture's.
+/// The reason to reject an image path.
 public enum ImageURLError: Error, Sendable, Hashable {
-    /// Not of the form of a picture's path at all: 404.
+    /// The path does not have the form of an image path: 404.
     case malformed
-    /// Not minted here, or altered since: 403.
+    /// The signature is not valid for this path: 403.
     case forged
-    /// Genuine once: 410.
+    /// The path was valid and has expired: 410.
     case expired
 }

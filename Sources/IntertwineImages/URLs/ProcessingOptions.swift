@@ -1,49 +1,52 @@
 internal import IntertwinePrimitives
 
-/// A size that a picture is offered at, in points, and how it gets into it. It is served at several scales, of which each is one
-/// ``ResizeMode``.
+/// A size in points at which an image is offered, with the crop mode. It is served at several scales, each of which is one ``ResizeMode``.
 ///
-/// Written as `150x150` where the picture fills the box around its middle, with `-attention` or `-250-500` (thousandths from the left and from
-/// the top) for what else is kept of it, and as `150x150-fit` where all of it is shown. Behind it stands what is shown where there is no such
-/// picture: `~avatar.TT`.
+/// | text | meaning |
+/// | --- | --- |
+/// | `150x150` | fills the box around the center |
+/// | `150x150-attention` | fills the box around the most salient part |
+/// | `150x150-250-500` | fills the box around a point, in thousandths from left and top |
+/// | `150x150-fit` | fits the complete image into the box |
+/// | `150x150~avatar.TT` | has a fallback for an unavailable image |
 public struct ProcessingOptions: Sendable, Hashable {
-    /// Pixels on one side, at any scale.
+    /// The maximum of pixels on one side, at any scale.
     public static let largestSide = 4_096
-    /// Pixels per point that clients ask for.
+    /// The scales: pixels per point that clients request.
     public static let scales = 1...3
-    /// Bytes of a text, with its scale.
+    /// The maximum of bytes of a text, including its scale.
     static let longest = 128
 
     public let width: Int
     public let height: Int
     public let fit: TransformSpec.Fit
-    /// What is shown in its place; nil for nothing.
+    /// The fallback for an unavailable image; nil for none.
     public let fallback: ImageFallback?
 
-    /// Nil for a box that is empty, or larger than any picture is made.
+    /// Creates options; nil if a side of the box is not between 1 and ``largestSide``.
     public init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
         guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
         (self.width, self.height, self.fit, self.fallback) = (width, height, fit, fallback)
     }
 
-    /// The size of the original, whatever that is. It has no URL.
+    /// The options for the size of the original. They have no URL.
     fileprivate static let original = ProcessingOptions()
 
     private init() { (width, height, fit, fallback) = (0, 0, .fit, nil) }
 
-    /// The scales that it is offered at.
+    /// The scales that are offered.
     public var scales: [Int] {
         let side = max(width, height)
         return side * Self.scales.upperBound <= Self.largestSide ? Self.all : Self.all.filter { side * $0 <= Self.largestSide }
     }
 
-    /// Written out, so that it lies in the binary, and nobody counts who holds it.
+    /// An array literal, which is static data without reference counting.
     private static let all = [1, 2, 3]
 
-    /// Two with the same text are the same, and there is no other way to write it.
+    /// The canonical text: equal options have equal texts.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The same text: cells' links are made of it, many at a time.
+    /// The bytes of ``text``. Links of cells are built from them in large numbers.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(48)
@@ -55,7 +58,7 @@ public struct ProcessingOptions: Sendable, Hashable {
         return bytes
     }
 
-    /// The same without what is shown in its place.
+    /// The text without the fallback.
     var shape: String {
         var bytes: [UInt8] = []
         appendShape(to: &bytes)
@@ -74,7 +77,7 @@ public struct ProcessingOptions: Sendable, Hashable {
         }
     }
 
-    /// Nil for what ``text`` cannot have made.
+    /// Parses a text; nil if it is not canonical.
     init?(text: some StringProtocol) {
         let halves = text.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
         let fallback = halves.count == 2 ? ImageFallback(text: halves[1]) : nil
@@ -97,14 +100,14 @@ public struct ProcessingOptions: Sendable, Hashable {
     }
 }
 
-/// What is shown in the place of a picture that cannot be had: what configuration says for its part, or initials.
+/// The fallback for an unavailable image: an image that the configuration sets for a part, or initials.
 public struct ImageFallback: Sendable, Hashable {
-    /// The part's name.
+    /// The name of the part.
     public let part: String
-    /// Two letters and digits at most, in capitals.
+    /// The initials: at most two capital letters or digits.
     public let initials: String
 
-    /// Nil for a name that no URL could carry as it is.
+    /// Creates a fallback; nil if a name contains characters that a URL has to escape.
     public init?(part: String, initials: String = "") {
         let bytes = part.utf8
         let isPlain = bytes.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 <= 9 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
@@ -123,17 +126,17 @@ public struct ImageFallback: Sendable, Hashable {
     }
 }
 
-/// A variant at one scale: `150x150`, or `150x150@2x`.
+/// A size at one scale, such as `150x150` or `150x150@2x`.
 public struct ResizeMode: Sendable, Hashable {
     public let variant: ProcessingOptions
     public let scale: Int
 
-    /// The size of the original: for clients that do not accept its format.
+    /// The size of the original, for clients that do not accept its format.
     static let original = ResizeMode(original: .original)
 
     private init(original variant: ProcessingOptions) { (self.variant, scale) = (variant, 1) }
 
-    /// Nil for a scale that the variant is not offered at.
+    /// Creates a mode; nil if the scale is not offered for the variant.
     public init?(_ variant: ProcessingOptions, scale: Int = 1) {
         guard scale == 1 || variant.scales.contains(scale) else { return nil }
         (self.variant, self.scale) = (variant, scale)
@@ -141,7 +144,7 @@ public struct ResizeMode: Sendable, Hashable {
 
     public var text: String { variant.text + Self.suffix(scale) }
 
-    /// What an href ends with at a scale, in place of what stands there.
+    /// Returns the suffix of an href for a scale, such as `@2x`; it replaces an existing one.
     public static func suffix(_ scale: Int) -> String { scale == 1 ? "" : "@\(scale)x" }
 
     init?(_ text: String) {
@@ -153,7 +156,7 @@ public struct ResizeMode: Sendable, Hashable {
         self.init(variant, scale: scale)
     }
 
-    /// What is made of a picture for it.
+    /// Returns the transform specification of this mode.
     func spec(_ format: ImageFormat, quality: Int?, keepsAnimation: Bool) -> TransformSpec {
         let isOriginal = variant == .original
         return TransformSpec(
