@@ -30,6 +30,8 @@ struct WireWriter {
     private var bytes: [UInt8]
     private let following: Int
 
+    /// Creates a writer.
+    ///
     /// - Parameter following: The number of body bytes that are sent separately.
     init(_ type: WireFrame, following: Int = 0) {
         bytes = [type.rawValue, 0, 0, 0, 0]

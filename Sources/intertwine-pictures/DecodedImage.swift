@@ -72,6 +72,8 @@ final class DecodedImage {
 final class EncodedImage {
     let bytes: UnsafeRawBufferPointer
 
+    /// Encodes an image; nil if the encoder fails.
+    ///
     /// - Parameter quality: The quality; 0 for the default of the format.
     init?(_ picture: DecodedImage, _ format: OutputFormat, quality: Int) {
         var bytes: UnsafeMutableRawPointer?

@@ -10,6 +10,8 @@ struct ImagePlaceholderEncoder {
     /// The pixels as red, green, blue and alpha from 0 to 1; colors are not premultiplied.
     private let pixels: [SIMD4<Float>]
 
+    /// Scales an image down to the size that the encoder uses.
+    ///
     /// - Parameter picture: An 8-bit image with one to four bands.
     init(_ picture: DecodedImage) {
         let (fullWidth, fullHeight) = (picture.width, picture.height)

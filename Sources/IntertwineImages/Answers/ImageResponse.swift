@@ -40,6 +40,8 @@ public struct ImageResponse: Sendable {
         self.init(image, status, now: now, isCached: true)
     }
 
+    /// Creates a response with a complete image, which caches may be forbidden to store.
+    ///
     /// - Parameter isCached: True if caches may store the image.
     init(_ image: CachedImage, _ status: CacheStatus, now: Int64, isCached: Bool) {
         body = .complete(image)
@@ -50,6 +52,8 @@ public struct ImageResponse: Sendable {
         headers = HeaderSet.image(image, status, now: now, isCached: isCached)
     }
 
+    /// Creates a response with a fallback.
+    ///
     /// - Parameters:
     ///   - image: The fallback for an image that is unavailable.
     ///   - failure: The reason why it is unavailable.

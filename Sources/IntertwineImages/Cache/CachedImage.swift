@@ -14,7 +14,7 @@ public final class CachedImage: Sendable {
     /// The resize mode; nil for the original.
     let sizing: ResizeMode?
     public let kind: ImageFormat
-    /// The deviation of a sized image from its size: it is the first frame of an animation, or the original. Nil if it has none.
+    /// The deviation of a resized image from its specification: it is the first frame of an animation, or the original. Nil if it has none.
     let shortfall: Shortfall?
     public let body: ImageBody
     /// The cache key.

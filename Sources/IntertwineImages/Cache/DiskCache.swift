@@ -140,7 +140,7 @@ final class DiskCache: Sendable {
     func read(_ wish: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
         let name = Self.name(wish.source, wish.key)
         read(wish.source, named: { $0.pending[name] != nil || $0.index.entries[name] != nil ? name : nil }) { image in
-            // Two keys may share a name.
+            // Two keys may share a name, because the suffix is truncated.
             done(image?.key == wish.key ? image : nil)
         }
     }
@@ -233,7 +233,7 @@ final class DiskCache: Sendable {
             return (state.lastSweep, pending)
         }
         writer.async {
-            // One of them may have been in the middle of being written.
+            // A write of one of them may have been in progress.
             for name in pending { self.drop(name, isDamaged: false) }
             for name in self.state.withLock({ Array($0.index.entries.keys) }) {
                 let source = FileBytes.read(self.path(name), upTo: ImageFile.besideBody).flatMap(ImageFile.source)

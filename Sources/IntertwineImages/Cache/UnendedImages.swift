@@ -1,21 +1,23 @@
 internal import IntertwineEventLoop
 
-/// Holds images without their end, though their origins sent all of them, for some minutes. The type is pure: it performs no I/O.
+/// A bounded store of images without their end, although their origins sent the complete body. The type is pure: it performs no I/O.
 ///
-/// Why: each request for one would be a download otherwise, as it is not cached, and clients are not to cache it.
+/// Why: these images are not cached, and clients must not cache them. Without the store, each request would start a download.
 struct UnendedImages {
     private struct Entry {
         let image: CachedImage
         let until: MonotonicInstant
     }
 
-    /// The time after which the origin is asked again. It may have the rest by then.
+    /// The lifetime of an entry, after which the origin is asked again. The origin may have the complete image by then.
     private static let lifetime = Duration.seconds(300)
 
     private let capacity: Int
     /// The entries, oldest first.
     private var entries: [Entry] = []
 
+    /// Creates a store.
+    ///
     /// - Parameter capacity: The maximum number of bytes.
     init(capacity: Int = 16 << 20) { self.capacity = capacity }
 

@@ -51,6 +51,8 @@ final class Download {
     /// A Boolean value indicating that the response is or was delayed.
     private var isHeadDelayed = false
 
+    /// Creates a download, which does not start by itself.
+    ///
     /// - Parameter isBackgroundRevalidation: True if the cache itself requested the download.
     /// - Throws: `FetchError` if the source is not a valid URL.
     init(
@@ -121,8 +123,9 @@ final class Download {
 
     /// Returns true if a second attempt is worthwhile: nothing was sent to a waiter and the failure may be temporary.
     ///
-    /// A lost connection is retried for all waiters. If the origin failed or timed out, only coalesced waiters justify a retry, because they have not
-    /// asked it themselves, and only without a stale image to serve.
+    /// A lost connection is retried for all waiters. After a timeout or an error of the origin, only coalesced waiters justify a retry, because they
+    /// have
+    /// not asked it themselves. A stale image that can be served rules a retry out.
     func isWorthRetrying(_ failure: ImageError, now: Int64) -> Bool {
         guard intake.hasNothing, attempts == 1 else { return false }
         switch failure.reason {

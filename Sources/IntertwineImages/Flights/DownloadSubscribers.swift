@@ -13,7 +13,11 @@ struct DownloadSubscribers {
     /// A callback for a reader that stops reading its body.
     private let onUnsubscribe: @Sendable (UInt64) -> Void
 
-    /// - Parameter clock: Returns seconds since 1970.
+    /// Creates an empty table of waiters.
+    ///
+    /// - Parameters:
+    ///   - clock: Returns seconds since 1970.
+    ///   - onUnsubscribe: Called with the number of a reader that stops reading its body.
     init(_ store: ImageStore, clock: @escaping @Sendable () -> Int64, onUnsubscribe: @escaping @Sendable (UInt64) -> Void) {
         (self.store, self.clock, self.onUnsubscribe) = (store, clock, onUnsubscribe)
     }

@@ -22,6 +22,8 @@ actor ImageAnalyzer {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    /// Creates an analyzer on an event loop.
+    ///
     /// - Parameter clock: Returns seconds since 1970.
     init(
         _ transformer: any ImageTransformer, facts: ImageMetadataTable, store: ImageStore, loop: EventLoop,

@@ -39,6 +39,8 @@ struct OriginResponseReader {
     /// The reason why the reader itself stopped the transfer.
     private var verdict: ImageError?
 
+    /// Creates a reader.
+    ///
     /// - Parameter policy: The limits of the freshness that the origin may set.
     init(policy: FreshnessPolicy = FreshnessPolicy()) {
         self.policy = policy

@@ -34,7 +34,10 @@ public final class ImagePrefetcher: Sendable {
     private let clock: @Sendable () -> Int64
     private let state = Mutex(State())
 
+    /// Creates a prefetcher.
+    ///
     /// - Parameters:
+    ///   - signer: Verifies the image paths on a page.
     ///   - share: The share of the time in percent, from 1 to 100.
     ///   - clock: Returns seconds since 1970.
     public init(_ manager: ImageNetworkManager, signer: ImageURLSigner, share: Int, clock: @escaping @Sendable () -> Int64) {

@@ -25,7 +25,11 @@ public struct ImageRequest: Sendable {
     /// A Boolean value indicating that a stale image is acceptable during its revalidation, if its origin permits that.
     var allowsStale = true
 
+    /// Creates a request for an image.
+    ///
     /// - Parameters:
+    ///   - source: The URL of the image.
+    ///   - sizing: The requested size; nil for the original.
     ///   - cacheControl: The `Cache-Control` field of the request.
     ///   - accept: The `Accept` field of the request.
     public init(

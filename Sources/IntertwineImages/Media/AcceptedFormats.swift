@@ -33,7 +33,9 @@ public struct AcceptedFormats: Sendable, Hashable {
         (self.permitted, self.accepted, lesser) = (permitted, accepted, [])
     }
 
-    /// - Parameter field: The value of the `Accept` field; nil or empty means no preference.
+    /// Parses an `Accept` field.
+    ///
+    /// - Parameter field: The value of the field; nil or empty means no preference.
     public init(_ field: String?) {
         self.init(Array((field ?? "").utf8).span)
     }

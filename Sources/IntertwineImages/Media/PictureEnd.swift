@@ -10,7 +10,7 @@ extension ImageFormat {
         case unreadable
     }
 
-    /// The end of an image whose structure lacks nothing else. Browsers show the image without it, and decoders refuse it.
+    /// The repair of an image whose structure lacks nothing but its end. Browsers show such an image, and decoders reject it.
     private struct Repair {
         /// The number of bytes before the appended end.
         let kept: Int
@@ -36,9 +36,9 @@ extension ImageFormat {
         }
     }
 
-    /// Returns the image with its end, if its structure lacks nothing else. A decoder finds out whether pixels are missing.
+    /// Returns the image with its end, if its structure lacks nothing else. The decoder detects missing pixels.
     ///
-    /// - Returns: The bytes; nil if the image is cut elsewhere.
+    /// - Returns: The bytes; nil if the image is truncated elsewhere.
     func completed(_ bytes: [UInt8]) -> [UInt8]? {
         switch bytes.withUnsafeBytes({ end($0) }) {
         case .complete, .unreadable: bytes

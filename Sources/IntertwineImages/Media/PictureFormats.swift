@@ -8,6 +8,8 @@ struct AVIFBoxes: Sendable {
     /// The number of bytes that are searched in a box with image metadata.
     private static let longest = 32 * 1_024
 
+    /// Parses the next box.
+    ///
     /// - Parameter bytes: The bytes from the start of a box.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         guard bytes.count >= 8 else { return .more }
@@ -96,6 +98,8 @@ struct GIFBlocks: Sendable {
         case nonsense
     }
 
+    /// Parses the next block.
+    ///
     /// - Parameter bytes: The bytes from the start of the file, or from the end of the previous step.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> Step {
         func byte(_ place: Int) -> UInt8 { bytes[bytes.startIndex + place] }
@@ -151,6 +155,8 @@ enum JPEGSegment: Hashable {
     /// A segment of another type, with its length in bytes including the marker.
     case other(length: Int)
 
+    /// Parses a segment.
+    ///
     /// - Parameter bytes: The bytes from the marker on.
     init(_ bytes: ArraySlice<UInt8>) {
         func byte(_ place: Int) -> UInt8 { bytes[bytes.startIndex + place] }
@@ -196,6 +202,8 @@ struct PNGChunks: Sendable {
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 1
 
+    /// Parses the next chunk.
+    ///
     /// - Parameter bytes: The bytes from the start of the file, or of a chunk.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         func number(_ place: Int) -> Int { bytes.dropFirst(place).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
@@ -224,6 +232,8 @@ struct WebPChunks: Sendable {
     private(set) var size: ImageHeaderParser.Finding = .unclear
     private(set) var frames = 0
 
+    /// Parses the next chunk.
+    ///
     /// - Parameter bytes: The bytes from the start of the file, or of a later chunk.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
         func number(_ place: Int, _ count: Int) -> Int {

@@ -19,6 +19,8 @@ public struct ImageSource: Sendable {
     private let prefix: String
     private let store: Store
 
+    /// Creates a mapping; nil if the prefix is invalid.
+    ///
     /// - Parameter prefix: The URL prefix. It must end with a slash and must not contain a query.
     public init?(prefix: FetchURL, store: Store) {
         guard prefix.text.hasSuffix("/"), !prefix.text.contains("?") else { return nil }

@@ -6,9 +6,11 @@ internal import Synchronization
 
 /// A thread-safe table of the metadata of recently decoded images. Lookups do no I/O.
 ///
-/// The table has two generations. If the young one is full, it becomes the old one, and the former old one is dropped; a lookup moves an entry to
-/// the young one. Records are appended to a file beside the images, so that the next process has them. The file is compacted once most of its
-/// records are obsolete. It is not synced: a record that a power failure tears fails its checksum.
+/// The table has two generations. A full young generation becomes the old one, and the former old one is dropped. A lookup moves an entry to the
+/// young generation.
+///
+/// Records are appended to a file beside the images, so that the next process has them. The file is compacted once most of its records are
+/// obsolete. It is not synced: a record that a power failure tears fails its checksum.
 public final class ImageMetadataTable: Sendable {
     private struct Key: Hashable, Sendable {
         let halves: (UInt64, UInt64)

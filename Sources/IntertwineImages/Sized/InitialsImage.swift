@@ -76,6 +76,8 @@ enum InitialsImage {
 
 /// Writes uncompressed PNGs with 256 colors (PNG sections 5 and 11). The transformer compresses the result.
 private enum PNGWriter {
+    /// Returns a PNG.
+    ///
     /// - Parameters:
     ///   - palette: 256 colors with red, green and blue.
     ///   - rows: The rows, each with a filter byte and one byte for each pixel.

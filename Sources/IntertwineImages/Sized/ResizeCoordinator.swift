@@ -304,7 +304,7 @@ actor ResizeCoordinator {
         do throws(ImageError) {
             made = try await transformer.transform(body, recipe, urgency: urgency)
         } catch  where error.reason == .noDecoder {
-            // Clients may have a decoder.
+            // The client may have a decoder.
             let image = CachedImage(
                 source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: original.kind, shortfall: .original,
                 body: original.body, etag: original.etag, freshness: original.freshness, validators: validators)

@@ -40,17 +40,17 @@ extension ImageTransformer {
     }
 }
 
-/// The origin that an image comes from, and the viewers that wait for it. Neither may use more than its share of the workers.
+/// The origin of an image, and the viewers that wait for it. Neither may use more than its share of the workers.
 public struct TransformOwners: Sendable, Hashable {
-    /// Viewers counted for one image.
+    /// The maximum number of viewers that are counted for one image.
     private static let mostViewers = 8
 
     public let origin: String?
-    /// Empty if the service itself wants the image, or more viewers wait for it than are counted.
+    /// The viewers that wait; empty if the service itself requested the image, or if more viewers wait than are counted.
     public private(set) var viewers: Set<String> = []
     private var countsViewers = true
 
-    /// The one that waits for it alone.
+    /// The only waiting viewer; nil if several wait.
     var soleViewer: String? { viewers.count == 1 ? viewers.first : nil }
 
     public init(origin: String? = nil) {
@@ -76,6 +76,8 @@ public final class TransformPriority: Sendable {
 
     private let state: Mutex<State>
 
+    /// Creates a priority.
+    ///
     /// - Parameter origin: The authority of the image's URL.
     public init(_ priority: ImagePriority, origin: String? = nil) {
         state = Mutex(State(priority: priority, owners: TransformOwners(origin: origin)))

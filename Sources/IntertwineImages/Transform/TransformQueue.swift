@@ -71,8 +71,9 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         return (true, displaced)
     }
 
-    /// The entry that loses its place to a newcomer: the least urgent one; if all are as urgent, the oldest one whose origin or viewer has
-    /// more than half of the queue.
+    /// Returns the index of the entry that a new entry replaces; nil if the new entry is rejected.
+    ///
+    /// The least urgent entry is replaced. If all are equally urgent, it is the oldest one whose origin or viewer has more than half of the queue.
     ///
     /// - Parameter waiting: The entries, least urgent and oldest first.
     private static func placeToTake(
@@ -90,7 +91,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         return viewer.flatMap { viewer in peers.firstIndex { $0.owners.soleViewer == viewer } }
     }
 
-    /// The name that more than half of the queue has, in number or in pixels.
+    /// Returns the origin or viewer with more than half of the queue, by number of entries or pixels; nil if none has.
     private static func crowd(_ waiting: [Entry], _ limits: Limits, but own: String?, _ name: (Entry) -> String?) -> String? {
         var shares: [String: (count: Int, pixels: Int)] = [:]
         for entry in waiting {
@@ -101,7 +102,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         return shares.first { $0.value.count > limits.waiting / 2 || $0.value.pixels > limits.waitingPixels / 2 }?.key
     }
 
-    /// Replaces the owners of an image, as more viewers wait for it.
+    /// Replaces the owners of an entry, because more viewers wait for it.
     mutating func setOwners(_ owners: TransformOwners, of id: ID) {
         running[id]?.owners = owners
         if let place = waiting.firstIndex(where: { $0.id == id }) { waiting[place].owners = owners }
@@ -148,7 +149,7 @@ struct TransformQueue<ID: Hashable & Sendable>: Sendable {
         let viewers = entry.owners.viewers
         let hasRoom = viewers.isEmpty || viewers.contains { viewer in running.values.count { $0.owners.viewers.contains(viewer) } < share }
         guard hasRoom, !running.isEmpty else { return hasRoom }
-        // Images of other origins count for half of the pixels at most: one large animation must not stop all others.
+        // Pixels of other origins count for at most half of the limit. Why: one large animation must not block all other images.
         let half = limits.runningPixels / 2
         var (own, others) = (0, 0)
         for run in running.values {

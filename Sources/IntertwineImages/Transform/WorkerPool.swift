@@ -11,8 +11,9 @@ actor WorkerPool {
 
     /// The time limit for a worker to become ready.
     private static let longestStart = Duration.seconds(20)
-    /// The time after a cancellation before the worker is killed. Why: encoders cannot be stopped, and a cancellation has to complete within 50 ms,
-    /// including its delivery and the end of the process on busy processors.
+    /// The time after a cancellation before the worker is killed, because encoders cannot be stopped.
+    ///
+    /// Why: a cancellation has to complete within 50 ms, including its delivery and the end of the process on busy processors.
     private static let killTimeout = Duration.milliseconds(10)
     /// The number of jobs after which a worker is replaced.
     private static let maxJobsPerWorker = 10_000
@@ -127,7 +128,7 @@ actor WorkerPool {
     private func finish(_ number: UInt32, _ result: Result<TransformResult, ImageError>, keepsPermit: Bool = false) {
         if !keepsPermit { queue.remove(number) }
         guard let job = jobs.removeValue(forKey: number) else { return }
-        // Both were copied for the job.
+        // The bytes of the image and of the result were copied for the job.
         MallocTrimmer.shared.recordFreed(job.image.count + ((try? result.get().bytes.count) ?? 0))
         job.reply(result)
     }

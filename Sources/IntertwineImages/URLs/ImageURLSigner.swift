@@ -45,6 +45,8 @@ public struct ImageURLSigner: Sendable {
         let signing: Key
         let all: [Key]
 
+        /// Creates a list whose first key signs.
+        ///
         /// - Parameter keys: At least one key.
         init(_ keys: [Key]) { (signing, all) = (keys[0], keys) }
     }
@@ -151,6 +153,8 @@ public struct ImageURLSigner: Sendable {
         }
     }
 
+    /// Builds a path from the signed bytes and their tag.
+    ///
     /// - Parameter signed: The head of the signature, followed by the text.
     private static func path(_ signed: UnsafeMutableRawBufferPointer, _ tag: (UInt64, UInt64)) -> String {
         let text = signed[headLength...]
