@@ -1,13 +1,13 @@
-/// Takes advertisements from the store in their order, round and round.
+/// An iterator over the advertisements of a store in stored order, which starts again at the first one after the last.
 ///
-/// The rotation goes on after the position of an advertisement and not after a number of them, so that it stays in step when some are
-/// added or deleted, and goes backward as well as forward. Only forms that have a factory are read.
+/// The rotation continues after the position of an advertisement, not after a count. It therefore stays in step if advertisements are added
+/// or deleted, and works in both directions. Only types that have a factory are read.
 struct AdCandidates {
     private let stream: AdCursor
     private let isEmpty: Bool
     private var reader: CellRenderer
 
-    /// - Parameter stock: what there is in the snapshot, as far as that is known.
+    /// - Parameter stock: the known inventory of the snapshot; nil if it is unknown.
     init(snapshot: any FeedSnapshot, forms: [ItemType], stock: HouseAdRotation.AdInventory?, reader: CellRenderer) {
         stream = AdCursor(snapshot: snapshot, forms: forms, ownsStream: stock?.ownsStream ?? false)
         isEmpty = stock?.isEmpty ?? false
@@ -16,22 +16,22 @@ struct AdCandidates {
 
     var omissions: [FeedPage.SkippedItem] { reader.omissions }
 
-    /// The next advertisements in the order of the feed; fewer where there are not so many.
+    /// Returns the next advertisements in feed order, or fewer if there are not that many.
     ///
     /// - Parameters:
-    ///   - mark: the position next to which they stand; nil for the first ones.
-    ///   - isRepeating: whether it goes round and round until there are so many; otherwise none comes twice.
+    ///   - mark: The position that the advertisements adjoin; nil for the first ones.
+    ///   - isRepeating: True if advertisements are repeated until `count` is reached. Otherwise each is returned at most once.
     mutating func next(
         _ count: Int, _ direction: PageDirection, of mark: Int64?, repeating isRepeating: Bool = false
     ) throws -> [CellRenderer.PlacedCell] {
-        // Where all of them are campaigns', none of them has to be met to know it.
+        // If all advertisements belong to campaigns, the inventory is empty and nothing has to be read.
         guard count > 0, !isEmpty else { return [] }
         let stream = stream
         var cells = try reader.cells(count, from: mark.map { SortPosition(position: $0) }) {
             try stream.visit(direction, of: $0?.position, limit: $1, $2)
         }
         if let mark, cells.count < count {
-            // Round to the other end, and up to the mark, which is the last one that has not been met.
+            // Continue at the other end, up to the mark, which is the last advertisement that has not been read.
             cells += try reader.cells(count - cells.count, from: nil) { place, limit, body in
                 try stream.visit(direction, of: place?.position, limit: limit) { row in
                     if direction == .forward ? row.position <= mark : row.position >= mark { try body(row) }
@@ -46,27 +46,27 @@ struct AdCandidates {
         return cells
     }
 
-    /// All of them.
+    /// Returns all advertisements.
     mutating func all() throws -> [CellRenderer.PlacedCell] {
         try next(.max, .forward, of: nil)
     }
 
-    /// The cell of one of them; nil where it has to be left out.
+    /// Returns the cell of one advertisement, or nil if it is skipped.
     mutating func cell(of item: FeedItem) throws -> CellRenderer.PlacedCell? {
         try reader.cell(of: item)
     }
 
-    /// The same cell in another slot of the page.
+    /// Returns a cell rendered for another ad slot of the page.
     func cell(_ cell: CellRenderer.PlacedCell, inSlot slot: Int) -> CellRenderer.PlacedCell {
         reader.cell(cell, inSlot: slot)
     }
 }
 
-/// The advertisements of some forms, as one stream in the order of their positions.
+/// The advertisements of given types, as one stream in the order of their positions.
 struct AdCursor {
     let snapshot: any FeedSnapshot
     let forms: [ItemType]
-    /// Whether to read the lane of advertisements is to read these: one look into the store instead of one for each form.
+    /// True if the advertisement stream contains exactly these types: one database query then replaces one query for each type.
     var ownsStream = false
 
     func visit(_ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void) throws {
@@ -80,7 +80,7 @@ struct AdCursor {
         for item in items.prefix(limit) { try item.withRow(body) }
     }
 
-    /// The position of the one next to a place; nil where there is none.
+    /// Returns the position of the advertisement next to a position, or nil if there is none.
     func position(_ direction: PageDirection, of position: Int64?) throws -> Int64? {
         var found: Int64?
         try visit(direction, of: position, limit: 1) { found = $0.position }

@@ -1,39 +1,39 @@
-/// The advertisements of one page, and what the cursors of its neighbours have to say about them.
+/// The layout of the advertisements of one page, with the ad state that the cursors of the adjacent pages carry.
 ///
-/// They stand among the content of each section that the page meets, as if that were a page of its own; in a feed without sections, among
-/// the content of the page. Those that rotate, and those of campaigns, keep the distances of ``AdSpacing``, also to those of the pages around.
+/// Each section of the page gets advertisements among its content as if it were a page of its own. In a feed without sections, the page's
+/// content is one block. Rotating advertisements and those of campaigns keep the distances of ``AdSpacing``, also to adjacent pages.
 struct AdLayout {
-    /// A stretch of the page's content with its advertisements.
+    /// A range of the page's content with its advertisements.
     struct Block {
-        /// The section's index in the data source; nil where the feed has nothing else to show than advertisements.
+        /// The section's index in the data source; nil if the feed has only advertisements.
         let section: Int?
-        /// The indices of the content.
+        /// The indices of the content cells.
         let content: Range<Int>
         let placement: any AdPlacement
-        /// Content of the section before it, where the placement counts that.
+        /// The number of content items of the section before this block, if the placement counts content.
         let start: Int64
-        /// In order, each with the index within the stretch in front of which it stands.
+        /// The advertisements in order, each with the index within the block in front of which it is shown.
         fileprivate(set) var advertisements: [(index: Int, cell: CellRenderer.PlacedCell)] = []
-        /// Where advertisements of the rotation have a place.
+        /// The indices of the ad slots that rotating advertisements can fill.
         fileprivate var slotIndexes: [Int] = []
 
-        /// Where in the stretch so many advertisements would stand.
+        /// Returns the indices within the block at which a number of advertisements are shown.
         func indices(for advertisements: Int, midpoint: Int? = nil) -> [Int] {
             placement.indices(for: advertisements, in: ContentRange(count: content.count, midpoint: midpoint, start: start))
         }
 
-        /// - Parameter indices: where they stand.
+        /// - Parameter indices: The indices at which the cells are shown.
         fileprivate mutating func put(_ cells: ArraySlice<CellRenderer.PlacedCell>, at indices: [Int]) {
             advertisements = Array(zip(indices, cells))
         }
 
-        /// - Parameter cells: of all places, in order; nil for those that stay empty.
+        /// - Parameter cells: The cells of all ad slots, in order; nil for a slot that stays empty.
         fileprivate mutating func fill(_ cells: ArraySlice<CellRenderer.PlacedCell?>) {
             advertisements = zip(slotIndexes, cells).compactMap { index, cell in cell.map { (index, $0) } }
         }
     }
 
-    /// Listed advertisements of one page. What follows stands on no page: nobody reads on past so many.
+    /// The maximum number of pinned advertisements of one page. Advertisements beyond it are shown on no page.
     private static let pinnedLimit = 1_000
 
     private(set) var blocks: [Block]
@@ -45,10 +45,10 @@ struct AdLayout {
     private var distances: AdDistances
     private var midpoint: FeedPosition?
     private var hasMetAdvertisements = false
-    /// Between which places the page shows what was listed, where a section has such.
+    /// The range of positions whose pinned advertisements the page shows; nil if no section has pinned advertisements.
     private var pinnedRange: (low: FeedPosition, high: FeedPosition)?
 
-    /// The stretches of a page, without advertisements yet.
+    /// Creates the blocks of a page, without advertisements yet.
     init(of content: PageContent, in source: any DataSource, placement: any AdPlacement, spacing: AdSpacing, cursor: PageCursor?) {
         self.source = source
         feedPlacement = placement
@@ -64,7 +64,7 @@ struct AdLayout {
                     section: section, content: range, placement: source.placement(in: section) ?? placement,
                     start: counts?.start(of: section) ?? 0))
         }
-        // An empty page at the end of a feed with sections is no part of any; without sections it is a part of the feed.
+        // An empty page at the end of a feed with sections belongs to no section. Without sections it belongs to the feed.
         let isEmptyFeed = !content.hasBefore && !content.hasAfter && source.showsAdsAlone
         if blocks.isEmpty, isEmptyFeed || source.name(of: 0) == nil {
             let placements = (0..<max(0, source.sectionCount)).map { source.placement(in: $0) ?? placement }
@@ -75,9 +75,11 @@ struct AdLayout {
         self.blocks = blocks
     }
 
-    /// The next ones of the rotation: only as many as have a place, so that it goes on after the last one that was shown.
+    /// Fills the ad slots with campaigns and with the next advertisements of the rotation.
     ///
-    /// - Parameter mark: the position beside which they stand; nil for the first one.
+    /// Only as many rotating advertisements are read as there are free slots, so that the rotation continues after the last one shown.
+    ///
+    /// - Parameter offset: The position that the advertisements adjoin; nil for the first one.
     mutating func fillSlots(
         cursor: PageCursor?, offset: Int64?, advertisements: AdCandidates, campaigns: inout PageCampaigns?
     ) throws {
@@ -91,7 +93,7 @@ struct AdLayout {
             case .onceAtMidpoint, .pinned: break
             }
         }
-        // Places go to campaigns first; what they leave is the house's.
+        // Campaigns fill ad slots first; house ads fill the rest.
         let places = blocks.flatMap { block in
             let section = block.section.flatMap(source.name(of:))
             return block.slotIndexes.map { (section: section, coordinate: block.content.lowerBound + $0) }
@@ -109,13 +111,13 @@ struct AdLayout {
         let count = filled.count { $0 == nil }
         var advertisements = advertisements
         var offset = offset
-        // Pages further on have a place for the first one, which comes after the last one.
+        // Later pages may have a slot for the first house ad, which comes after the last one.
         if cursor == nil, offset == nil, count == 0, Self.rotates(in: source, feedPlacement) {
             offset = try advertisements.next(1, .backward, of: nil).first?.position.item.position
         }
         let direction = cursor?.direction ?? .forward
         let cells = try advertisements.next(count, direction, of: offset, repeating: canRepeat)
-        // Those that the client cannot show are passed over; one is left out where its place stays empty.
+        // Advertisements that the client cannot show are skipped. One is reported as skipped only if a slot stays empty because of it.
         var empty = count - cells.count
         omissions += advertisements.omissions.filter { omission in
             guard omission.reason.lack != nil else { return true }
@@ -125,8 +127,8 @@ struct AdLayout {
         if let shown = rotate(cells, into: &filled, at: places.map(\.coordinate)) {
             rotation = (shown.first, shown.last)
         } else if let offset {
-            // A page without any stands between two of the rotation. A mark is the one beside the gap that is met already: going on it stays,
-            // going back it is the one at the other side.
+            // A page without house ads lies between two of the rotation. The mark is the one already passed in reading direction:
+            // forward it stays the mark, backward the one on the other side becomes the mark.
             let other = try advertisements.next(1, direction, of: offset).first?.position.item.position ?? offset
             rotation = direction == .forward ? (other, offset) : (offset, other)
         }
@@ -135,7 +137,7 @@ struct AdLayout {
             let here = rest.prefix(blocks[index].slotIndexes.count)
             rest = rest.dropFirst(here.count)
             let shown = here.compactMap(\.self)
-            // Fewer may stand elsewhere.
+            // The placement may choose other indices for fewer advertisements.
             if case .rotating = blocks[index].placement.supply, campaigns == nil, shown.count < here.count {
                 blocks[index].put(shown[...], at: blocks[index].indices(for: shown.count))
             } else {
@@ -144,17 +146,19 @@ struct AdLayout {
         }
     }
 
-    /// Fills the places that are empty, each with the next one of the rotation. One that was shown too near keeps its turn for the next place.
+    /// Fills each empty slot with the next advertisement of the rotation.
     ///
-    /// - Parameter cells: in the order of the feed, also where the page is read backward.
-    /// - Returns: the positions of the first and the last one that are shown; nil for none.
+    /// An advertisement that was shown too close is kept for the next slot.
+    ///
+    /// - Parameter cells: The advertisements in feed order, also if the page is read backward.
+    /// - Returns: The positions of the first and the last advertisement shown; nil if none is shown.
     private mutating func rotate(
         _ cells: [CellRenderer.PlacedCell], into filled: inout [CellRenderer.PlacedCell?], at coordinates: [Int]
     ) -> (first: Int64, last: Int64)? {
         var shown: (first: Int64, last: Int64)?
         var rest = cells[...]
         let isBackward = distances.isBackward
-        // Where there are fewer than places, the first places have them, whichever way the page is read.
+        // If there are fewer advertisements than slots, the first slots are filled in either reading direction.
         let places = filled.indices.filter { filled[$0] == nil }.prefix(cells.count)
         for place in isBackward ? places.reversed() : Array(places) {
             guard let cell = isBackward ? rest.last : rest.first else { break }
@@ -169,7 +173,7 @@ struct AdLayout {
         return shown
     }
 
-    /// Whether pages of a feed may have a place for the rotation.
+    /// Returns true if pages of a feed may have ad slots for the rotation.
     static func rotates(in source: any DataSource, _ placement: any AdPlacement) -> Bool {
         (0..<max(0, source.sectionCount)).contains { section in
             switch (source.placement(in: section) ?? placement).supply {
@@ -180,10 +184,10 @@ struct AdLayout {
         }
     }
 
-    /// Those that were listed among the page's content.
+    /// Adds the advertisements that are pinned among the page's content.
     ///
-    /// Pages tile the places of a feed: each shows what was listed from where the one before ended up to its own last item, or where no content
-    /// of the section follows, to the section's end. The cursors carry these edges, so that each is met once, whatever content is written.
+    /// Pages partition the positions of a feed. Each page covers the range from the end of the page before to its own last item, or to the end of
+    /// the section if no content of it follows. Cursors carry these edges, so each pinned ad is shown once, also if content is written meanwhile.
     mutating func list(
         among content: PageContent, cursor: PageCursor?, in snapshot: any FeedSnapshot, advertisements: AdCandidates
     ) throws {
@@ -210,7 +214,7 @@ struct AdLayout {
     }
 
     private func edges(of content: PageContent, cursor: PageCursor?) -> (low: FeedPosition, high: FeedPosition) {
-        /// The edge between a page and the item before or after it: the last item on the near side or, where a section ends there, its end.
+        /// Returns the edge between a page and the adjacent item: the last item on the near side or, if a section ends there, the section's end.
         func edge(_ last: FeedPosition, _ next: FeedPosition) -> FeedPosition {
             last.section == next.section ? last : source.end(of: last.section)
         }
@@ -245,11 +249,11 @@ struct AdLayout {
         blocks[index].advertisements.insert((position, cell), at: before)
     }
 
-    /// All of them, where the middle of the feed lies on this page.
+    /// Adds all advertisements if the midpoint of the feed lies on this page.
     ///
-    /// The middle is a place that the whole walk keeps, so the page it lies on is met once, whatever is inserted or deleted meanwhile:
-    /// even the item at the middle may go, and the block then stands before the next one.
-    /// - Parameter midpoint: the place before which they stand; nil where the feed was empty when the walk began.
+    /// The midpoint is a position that stays fixed for the whole pagination session. The page with it is therefore shown once, whatever is
+    /// inserted or deleted meanwhile. If the item at the midpoint is deleted, the ads are shown before the next item.
+    /// - Parameter midpoint: The position before which the ads are shown; nil if the feed was empty at the start of the session.
     mutating func put(
         at midpoint: FeedPosition?, among content: PageContent, cursor: PageCursor?, advertisements: AdCandidates
     ) throws {
@@ -271,7 +275,7 @@ struct AdLayout {
             midpoint.map { midpoint in
                 content.cells.firstIndex { !source.precedes($0.position, midpoint) } ?? content.cells.count
             } ?? content.cells.count / 2
-        // Where the item at the middle has gone, the next one may be of a section that has none.
+        // If the item at the midpoint is deleted, the next item may belong to a section without midpoint ads.
         let place = candidates.first { blocks[$0].content.upperBound > index } ?? last
         var advertisements = advertisements
         let cells = try advertisements.all()
@@ -280,7 +284,7 @@ struct AdLayout {
         omissions += advertisements.omissions
     }
 
-    /// Gives each its slot, in the order of the page, and the second and third of the same one ids of their own.
+    /// Assigns each advertisement its slot in page order, and gives repetitions of one advertisement ids of their own.
     mutating func number(_ advertisements: AdCandidates) {
         let count = blocks.reduce(0) { $0 + $1.advertisements.count }
         guard count > 1 else { return }
@@ -297,13 +301,13 @@ struct AdLayout {
         }
     }
 
-    /// Nothing lies before the start, and the middle of an empty feed lies at its start.
+    /// Returns true if the midpoint lies after a position. A nil position is the start; the midpoint of an empty feed is at its start.
     private func lies(_ midpoint: FeedPosition?, after place: FeedPosition?) -> Bool {
         guard let place else { return true }
         return midpoint.map { source.precedes(place, $0) } ?? false
     }
 
-    /// The cursor of the page after, or nil on the last.
+    /// Returns the cursor of the page after this one, or nil on the last page.
     func next(_ content: PageContent, after cursor: PageCursor?) -> PageCursor? {
         guard content.hasAfter else { return nil }
         let stop = cursor?.direction == .backward ? nil : content.stop
@@ -315,7 +319,7 @@ struct AdLayout {
         }
     }
 
-    /// The cursor of the page before, or nil on the first.
+    /// Returns the cursor of the page before this one, or nil on the first page.
     func previous(_ content: PageContent, before cursor: PageCursor?) -> PageCursor? {
         guard content.hasBefore else { return nil }
         let stop = cursor?.direction == .backward ? content.stop : nil

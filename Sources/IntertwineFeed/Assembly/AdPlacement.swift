@@ -1,17 +1,28 @@
-/// Where advertisements stand among the content.
+/// A rule that decides where ad slots are among the content.
 ///
-/// A placement decides from numbers alone: it sees neither items nor cells, so it serves every kind of both.
+/// A placement works with counts only and sees neither items nor cells. It therefore works with every kind of item and cell.
+///
+/// ```swift
+/// Shows up to two advertisements at the end of each page.
+/// struct EndPlacement: AdPlacement {
+///     let supply = FillPolicy.rotating(perPage: 2)
+///
+///     func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] {
+///         Array(repeating: stretch.count, count: advertisements)
+///     }
+/// }
+/// ```
 public protocol AdPlacement: Sendable {
-    /// Which advertisements a page gets.
+    /// The policy that decides which advertisements a page gets.
     var supply: FillPolicy { get }
 
-    /// Whether places depend on ``ContentRange/start``: cursors then carry how much content a walk has met.
+    /// A Boolean value indicating whether ad slots depend on ``ContentRange/start``. If true, cursors carry the number of content items passed.
     var countsContent: Bool { get }
 
-    /// For each advertisement, in order, the index of the content item in front of which it stands; the count stands for the end.
+    /// Returns the index of the content item in front of which each advertisement is shown, in order. An index equal to the count is the end.
     ///
-    /// - Parameter stretch: the content of the page.
-    /// - Returns: ascending indices between 0 and the count. Advertisements beyond their number stay out.
+    /// - Parameter stretch: The content of the page.
+    /// - Returns: Ascending indices between 0 and the count. Advertisements beyond the number of indices are not shown.
     func indices(for advertisements: Int, in stretch: ContentRange) -> [Int]
 }
 
@@ -19,25 +30,27 @@ extension AdPlacement {
     public var countsContent: Bool { false }
 }
 
-/// Which advertisements a placement wants for a page.
+/// The policy by which a placement selects advertisements for a page.
 public enum FillPolicy: Sendable, Hashable {
-    /// So many on each page, the next ones on the next page, and from the first again after the last.
+    /// A fixed number on each page; the next page continues with the next ones, and the first one follows the last.
     case rotating(perPage: Int)
-    /// One for each place on the page, the next ones on the next page. Where there are fewer than places, the same ones again.
+    /// One for each ad slot; the next page continues with the next ones. If there are fewer advertisements than slots, they repeat.
     case perSlot
-    /// All of them, once, on the page where the middle of the feed lies.
+    /// All of them, once, on the page with the midpoint of the feed.
     case onceAtMidpoint
-    /// Those that were listed among the content, where they were listed (``DataSource/listings(in:between:limit:from:)``).
+    /// The pinned advertisements, at the positions where an import listed them (``DataSource/listings(in:between:limit:from:)``).
     case pinned
 }
 
 /// The content of one page, as a placement sees it.
 public struct ContentRange: Sendable, Hashable {
-    /// How many content items the page holds.
+    /// The number of content items on the page.
     public var count: Int
-    /// The index in front of which the middle of the whole feed lies, where it lies on this page and the supply asked for it.
+    /// The index in front of which the midpoint of the whole feed lies; nil if it is on another page or the supply does not need it.
     public var midpoint: Int?
-    /// How many content items of its section the walk met before it; where items were added before the first one of a walk, negative.
+    /// The number of content items of the section that the pagination session passed before this page.
+    ///
+    /// Negative if the page has items that were added before the first item of the session.
     public var start: Int64
 
     public init(count: Int, midpoint: Int? = nil, start: Int64 = 0) {
@@ -47,13 +60,13 @@ public struct ContentRange: Sendable, Hashable {
     }
 }
 
-/// Puts the advertisements as one block into the middle of the content, as the sample app does: at index `count / 2`.
+/// A placement that shows the advertisements as one block in the middle of the content: at index `count / 2`, like the sample app.
 public struct MidpointPlacement: AdPlacement {
-    /// The middle of what.
+    /// The range whose middle is used.
     public enum Scope: Sendable, Hashable {
-        /// Of every page, with so many advertisements each.
+        /// The middle of every page, with a fixed number of advertisements.
         case page(advertisements: Int)
-        /// Of the whole feed, with all of them.
+        /// The middle of the whole feed, with all advertisements.
         case feed
     }
 

@@ -1,24 +1,24 @@
 internal import IntertwinePrimitives
 
-/// The minimum distances between showings of advertisements in a pagination session, in content items, for campaigns and house ads alike.
+/// The minimum distances between impressions of an ad in one pagination session, in content items, for campaigns and house ads.
 package struct AdSpacing: Sendable, Hashable {
-    /// Distances that can be configured.
+    /// The ranges of the configurable distances.
     package static let limits = (creative: 1...1_000, label: 0...1_000)
 
-    /// Between two showings of one advertisement.
+    /// The minimum distance between two impressions of one advertisement.
     package var creative: Int
-    /// Between two showings of campaigns with one label; 0 for none.
+    /// The minimum distance between two campaigns with a common label; 0 for no limit.
     package var label: Int
 
     package init(creative: Int = 1, label: Int = 20) {
         (self.creative, self.label) = (creative, label)
     }
 
-    /// Within which a showing of a key excludes others.
+    /// Returns the distance within which an impression of a key excludes others.
     fileprivate func reach(of key: AdKey) -> Int { key.isLabel ? label : creative }
 }
 
-/// A short hash of an advertisement or a label. A collision of two delays one showing, and does nothing else.
+/// A short hash of an advertisement or a label. A hash collision only delays one impression.
 struct AdKey: Hashable {
     private static let labelBit: UInt32 = 1 << 31
 
@@ -46,23 +46,23 @@ struct AdKey: Hashable {
     }
 }
 
-/// The advertisements that a pagination session showed around the edge between two pages, as cursors carry them.
+/// The advertisements shown near the edge between two pages of a pagination session, as cursors carry them.
 struct ShownAds: Hashable {
     struct Showing: Hashable {
         var key: AdKey
         var isBefore: Bool
-        /// Content items between the showing and the edge.
+        /// The number of content items between the advertisement and the edge.
         var distance: Int
     }
 
-    /// Showings that are carried, the nearest ones.
+    /// The maximum number of showings in a cursor; the nearest ones are carried.
     static let limit = 64
 
-    /// How many places for advertisements the session has before the edge.
+    /// The number of ad slots of the session before the edge.
     var places: UInt32
-    /// Decides with the number of a place where chance does; 0 for none.
+    /// The random seed of the session, which is combined with the slot number; 0 for none.
     var chance: UInt32
-    /// Nearest first.
+    /// The showings, nearest first.
     var showings: [Showing]
 
     init(places: UInt32 = 0, chance: UInt32 = 0, showings: [Showing] = []) {
@@ -92,30 +92,30 @@ struct ShownAds: Hashable {
     }
 }
 
-/// Keeps advertisements of one page apart from each other, and from those that the session showed around it.
+/// A check that keeps the advertisements of one page apart from each other and from those of adjacent pages.
 ///
-/// A coordinate is the number of content items on the page that stand before a place. Those of earlier pages are negative.
+/// A coordinate is the number of content items on the page before an ad slot. Coordinates of earlier pages are negative.
 struct AdDistances {
     private typealias Showing = (key: AdKey, at: Int)
 
     private let spacing: AdSpacing
-    /// Content items of the page.
+    /// The number of content items of the page.
     private let count: Int
-    /// Whether the page is read backward: its places are filled from its end.
+    /// True if the page is read backward: its slots are then filled from its end.
     let isBackward: Bool
-    /// Of the session, before the edge that the page is read from.
+    /// The number of ad slots of the session before the edge from which the page is read.
     private let placesBeforeEdge: UInt32
-    /// On pages that the session has shown beyond that edge.
+    /// Advertisements on pages that the session has already shown beyond that edge.
     private var near: [Showing] = []
-    /// On the other side of the edge, where the session was there before: the same showing again is no second one.
+    /// Advertisements on the other side of that edge, shown earlier in the session. Showing one at its old coordinate again is no repetition.
     private var far: [Showing] = []
     private var onPage: [Showing] = []
-    /// Places for advertisements on the page.
+    /// The number of ad slots on the page.
     var placeCount = 0
-    /// Of the session; 0 where no campaign was asked.
+    /// The random seed of the session; 0 if no campaign was considered.
     private(set) var chance: UInt32
 
-    /// - Parameter shown: around the edge that the page is read from.
+    /// - Parameter shown: The advertisements around the edge from which the page is read.
     init(_ spacing: AdSpacing = AdSpacing(), count: Int = 0, isBackward: Bool = false, around shown: ShownAds? = nil) {
         (self.spacing, self.count, self.isBackward) = (spacing, count, isBackward)
         (placesBeforeEdge, chance) = (shown?.places ?? 0, shown?.chance ?? 0)
@@ -126,13 +126,13 @@ struct AdDistances {
         }
     }
 
-    /// The number of the page's first place in the session. A session that began further on than its start counts from another one.
+    /// The number of the page's first ad slot in the session. A session that starts at a later page counts from another origin.
     var firstPlace: UInt32 { isBackward ? placesBeforeEdge &- UInt32(clamping: placeCount) : placesBeforeEdge }
 
-    /// Whether nothing has been shown that could exclude anything.
+    /// True if no advertisement was shown that could exclude another.
     var isEmpty: Bool { near.isEmpty && far.isEmpty && onPage.isEmpty }
 
-    /// Whether an advertisement, or a campaign with a label, may be shown at a coordinate.
+    /// Returns true if an advertisement, or a campaign with a label, may be shown at a coordinate.
     func permits(_ key: AdKey, at coordinate: Int) -> Bool {
         let reach = spacing.reach(of: key)
         func isNear(_ showing: Showing) -> Bool { showing.key == key && abs(showing.at - coordinate) < reach }
@@ -140,35 +140,35 @@ struct AdDistances {
             && !far.contains { $0.at != coordinate && isNear($0) }
     }
 
-    /// Sets the session's chance, where it does not have one.
+    /// Sets the random seed of the session, if the session has none yet.
     mutating func begin(_ chance: UInt64) { if self.chance == 0 { self.chance = max(1, UInt32(truncatingIfNeeded: chance)) } }
 
     mutating func note(_ key: AdKey, at coordinate: Int) { onPage.append((key, coordinate)) }
 
-    /// - Parameter labels: of the campaign.
+    /// - Parameter labels: The labels of the campaign.
     mutating func note(_ creative: AdKey, labels: some Sequence<AdKey>, at coordinate: Int) {
         note(creative, at: coordinate)
         for label in labels { note(label, at: coordinate) }
     }
 
-    /// What the cursor carries of the page after this one or, going `backward`, of the page before; nil where that is nothing.
+    /// Returns the state for the cursor of the page after this one or, if `backward`, of the page before; nil if there is no state.
     func beside(_ direction: PageDirection) -> ShownAds? {
         let edge = direction == .forward ? count : 0
         var showings: [ShownAds.Showing] = []
         func add(_ showing: Showing, isBefore: Bool) {
             let distance = abs(showing.at - edge)
-            // A place at the edge itself is filled anew where the session comes back to it.
+            // A slot directly at the edge is filled again if the session returns to it.
             let isBehindEdge = isBefore == (direction == .backward)
             guard distance < spacing.reach(of: showing.key), distance > 0 || !isBehindEdge else { return }
             showings.append(ShownAds.Showing(key: showing.key, isBefore: isBefore, distance: distance))
         }
         for showing in near { add(showing, isBefore: !isBackward) }
         for showing in onPage { add(showing, isBefore: direction == .forward) }
-        // Those on the page itself are known anew.
+        // Advertisements on the page itself were added in the loop above.
         for showing in far where isBackward ? showing.at < 0 : showing.at > count { add(showing, isBefore: isBackward) }
         guard chance != 0 || !showings.isEmpty else { return nil }
         showings.sort { ($0.distance, $0.key.number, $0.isBefore ? 0 : 1) < ($1.distance, $1.key.number, $1.isBefore ? 0 : 1) }
-        // Without campaigns nothing depends on the number, and cursors are the same whichever way a page is read.
+        // Without campaigns nothing depends on the slot number. Cursors are then equal for both reading directions.
         let start = chance == 0 ? 0 : firstPlace
         let end = chance == 0 ? 0 : start &+ UInt32(clamping: placeCount)
         return ShownAds(

@@ -1,22 +1,22 @@
-/// Makes cells of items as they come, or finds them finished, and notes the items that it had to leave out.
+/// A renderer that returns cells of items from the cache or renders them, and records the items that it skipped.
 struct CellRenderer {
-    /// A cell with the place of its item.
+    /// A cell with the position of its item.
     struct PlacedCell {
         var position: FeedPosition
-        /// How many items had been left out before it.
+        /// The number of items skipped before the cell.
         var omissionsBefore: Int
         var rendered: RenderedCell
-        /// They stand behind it.
+        /// The companion cells, which follow the cell.
         var companions: [RenderedCell]
-        /// How often the item has stood on the page with it; more than once, its ids tell which this is.
+        /// The number of times that the item is on the page up to this cell. If it exceeds 1, the cell id gets this number as a suffix.
         var repetition = 1
-        /// The campaign that it is shown for; nil for content and what the house shows.
+        /// The campaign that the cell is shown for; nil for content and house ads.
         var served: AdServer.ServedAd?
     }
 
-    /// No single question to the store asks for more, so a long run of broken or dismissed items is read in bounded pieces.
+    /// The maximum number of items of one store query. A long run of broken or dismissed items is therefore read in bounded batches.
     private static let maximumBatch = 256
-    /// Items that the client cannot show and that one reading passes over: beyond them it ends, and the next page goes on from there.
+    /// The maximum number of items unknown to the client that one reading skips. The reading then ends, and the next page continues there.
     private static let unknownLimit = 2_000
 
     private let factories: CellFactories
@@ -24,28 +24,28 @@ struct CellRenderer {
     private var context: CellContext
     private var circumstances: RenderedCell.RenderKey
     private let hour: UInt32
-    /// What is known of pictures, as ``ImageMetadataStore/revision`` counts.
+    /// The revision of the known image metadata (``ImageMetadataStore/revision``).
     private let revision: UInt64
-    /// Nil where they hide nothing: no cell's id is then looked at.
+    /// The viewer's state; nil if the viewer has dismissed nothing, so that no cell id has to be checked.
     private let viewerState: ViewerState?
     private let book: CampaignIndex?
     private(set) var omissions: [FeedPage.SkippedItem] = []
-    /// Takes the JSON of one new cell after the other.
+    /// A reused buffer for the JSON of new cells.
     private var writer = JSONWriter(capacity: 0)
-    /// Cells that lay ready, and are not counted yet.
+    /// The number of cache hits that are not counted in the metrics yet.
     private var found = 0
-    /// The forms whose cells have been compared with what the client knows, with those that it does not know.
+    /// The types already compared with the client's capabilities, with the cells that the client does not know.
     private var compared: [ItemType: [CellIdentifier]?] = [:]
     private let unknownLimit: Int
     private var unknown = 0
-    /// How many items were passed over because the viewer does not want to see them.
+    /// The number of items skipped because the viewer dismissed them.
     private var hidden = 0
-    /// Where reading ended before its time; nil where it did not.
+    /// The position at which reading stopped early; nil if it was complete.
     private(set) var stop: FeedPosition?
 
     /// - Parameters:
-    ///   - marks: say which cells are to be left out.
-    ///   - book: its advertisements are left out, too.
+    ///   - viewerState: The dismissed cells, which are skipped.
+    ///   - book: The index of campaigns, whose creatives are skipped.
     init(
         factories: CellFactories, cache: RenderedCellCache, context: CellContext, viewerState: ViewerState?,
         without book: CampaignIndex? = nil,
@@ -62,9 +62,9 @@ struct CellRenderer {
         revision = context.links.known?.revision ?? 0
     }
 
-    /// The item's cell, or nil where it has to be left out.
+    /// Returns the item's cell, or nil if the item is skipped.
     ///
-    /// - Throws: what keeps from finding out whether it is hidden.
+    /// - Throws: An error of the ledger that prevents reading the dismissed cells.
     private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> PlacedCell? {
         if let book, book.hasCreative(row) { return nil }
         if context.lacking != nil, isUnknown(row) { return nil }
@@ -87,7 +87,7 @@ struct CellRenderer {
         return try item.withRow { try cell(of: $0, in: section) }
     }
 
-    /// Whether the item has a cell that is shown. What keeps it away is not noted.
+    /// Returns true if the item has a cell that is shown. Skipped items are not recorded.
     func shows(_ row: ItemRow, in section: Int) throws -> Bool {
         var peek = self
         peek.found = 0
@@ -100,7 +100,7 @@ struct CellRenderer {
         found = 0
     }
 
-    /// The same cell as an advertisement of another slot; as it was where its factory cannot make it there.
+    /// Returns the cell rendered for another ad slot, or the cell unchanged if its factory cannot render it there.
     func cell(_ cell: PlacedCell, inSlot slot: Int) -> PlacedCell {
         guard slot != cell.rendered.circumstances.slot else { return cell }
         var reader = self
@@ -120,13 +120,13 @@ struct CellRenderer {
         return result
     }
 
-    /// The cell that lies ready, unless something else is known of its pictures by now.
+    /// Returns the cached cell, unless newer metadata of its images is known.
     private func cached(_ row: ItemRow, _ circumstances: RenderedCell.RenderKey) -> RenderedCell? {
         guard let cell = cache.cell(of: row, in: circumstances, hour: hour, page: context.page) else { return nil }
         return cell.isOvertaken(by: context.links.known, revision) ? nil : cell
     }
 
-    /// The cell's id, where one is made of the row at all.
+    /// Returns the id of the row's cell, or nil if the row's type has no factory in this layout.
     private func shownID(of row: ItemRow) -> String? {
         let kind = String(decoding: row.kind, as: UTF8.self)
         let form = ItemType(kind: kind, variant: String(decoding: row.variant, as: UTF8.self))
@@ -134,7 +134,7 @@ struct CellRenderer {
         return factories.cellID(kind: kind, id: String(decoding: row.id, as: UTF8.self))
     }
 
-    /// Whether the client knows none of the cells that the item's form can have; it is then noted.
+    /// Returns true if the client knows none of the cells of the item's type, and then records the item as skipped.
     private mutating func isUnknown(_ row: ItemRow) -> Bool {
         let form = ItemType(kind: String(decoding: row.kind, as: UTF8.self), variant: String(decoding: row.variant, as: UTF8.self))
         let cells: [CellIdentifier]?
@@ -145,7 +145,7 @@ struct CellRenderer {
             compared[form] = .some(cells)
         }
         guard let cells else { return false }
-        // Several versions of one cell have one name.
+        // Several versions of a cell have one name.
         let names = cells.map(\.name).reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
         skip(form, id: String(decoding: row.id, as: UTF8.self), position: row.position, .unknownToClient(names))
         return true
@@ -183,11 +183,11 @@ struct CellRenderer {
                 form: ItemType(kind: item.kind, variant: item.variant), id: item.id, position: item.position, reason: reason))
     }
 
-    /// Reads on until so many cells are found, or the items end.
+    /// Reads items until `count` cells are found or the items end.
     ///
     /// - Parameters:
-    ///   - runs: what the viewer is known to want to see nothing of, and is told of; nil where the items are not those of a section.
-    ///   - visit: the items next to a place, as many as asked for, fewer only at the end.
+    ///   - runs: The known ranges of dismissed items, which also records new ones; nil if the items are not those of a section.
+    ///   - visit: Passes the items next to a position to `body`, up to the limit; fewer only at the end.
     mutating func cells(
         _ count: Int, in section: Int = 0, _ direction: PageDirection = .forward, from start: SortPosition?,
         over runs: DismissedRanges? = nil,
@@ -200,7 +200,7 @@ struct CellRenderer {
         var run = DismissedRange()
         while cells.count < count {
             run.begin(at: place)
-            // Beside the cursor's own place every item is looked at.
+            // At the cursor's own position every item is read.
             if let runs, place == nil || place != start, let end = try runs.end(in: section, direction, from: place) {
                 run.step(to: end)
                 place = end
@@ -214,7 +214,7 @@ struct CellRenderer {
                 let found = try cell(of: row, in: section)
                 if hidden > before { run.pass(row.sortPosition) } else { run.close() }
                 guard let cell = found else { return }
-                // Often there is none, as there is no advertisement.
+                // The array is often empty, since many pages have no advertisement.
                 if cells.isEmpty { cells.reserveCapacity(min(count, FeedRequest.limits.upperBound + 1)) }
                 cells.append(cell)
             }
