@@ -1,14 +1,20 @@
-/// An advertisement after every so many content items of a feed or section, whatever the pages' sizes.
+/// A placement with one ad slot after every `every` content items of a feed or section, independent of page sizes.
 ///
-/// Items are counted as the walk meets them, so that pages neither repeat nor skip a place where they meet. A place lies in front of an item:
-/// none is at the end of a feed. Of items that were added in front of a walk's first one, it lies behind an item, each `every` items.
+/// Items are counted across the pages of a pagination session, so no slot is repeated or skipped at a page boundary. A slot lies in front of an
+/// item, so the end of a feed has no slot. Among items added in front of the session's first item, a slot lies behind every `every`-th item.
+///
+/// ```swift
+/// let placement = EveryPlacement(every: 5, offset: 2)
+/// ```
 public struct EveryPlacement: AdPlacement {
-    /// Content items from one advertisement to the next, at least 1.
+    /// The number of content items between two ad slots, at least 1.
     public let every: Int
-    /// Content items before the first one.
+    /// The number of content items before the first ad slot.
     public let offset: Int
 
-    /// - Parameter offset: the same as `every` where nil.
+    /// Creates a placement.
+    ///
+    /// - Parameter offset: The number of items before the first slot; equal to `every` if nil.
     public init(every: Int, offset: Int? = nil) {
         self.every = max(1, every)
         self.offset = max(0, offset ?? every)
@@ -23,24 +29,28 @@ public struct EveryPlacement: AdPlacement {
             let (number, overflow) = stretch.start.addingReportingOverflow(Int64(index))
             guard !overflow else { return false }
             if number >= offset { return index < stretch.count && (number - offset) % every == 0 }
-            // What was added in front of a walk's first item has places behind it, counted backwards: the first item was met without one.
+            // Items added in front of the session's first item have slots behind them, counted backward: the first item was read without a slot.
             return index > 0 && number <= 0 && number % every == 0
         }
         return Array(indices.prefix(max(0, advertisements)))
     }
 }
 
-/// Advertisements in front of content items with fixed numbers, counted from 0.
+/// A placement with ad slots in front of content items with fixed numbers, counted from 0.
+///
+/// ```swift
+/// let placement = FixedPlacement(at: [2, 7], scope: .page)
+/// ```
 public struct FixedPlacement: AdPlacement {
-    /// Where the items are counted.
+    /// The range in which the items are counted.
     public enum Scope: Sendable, Hashable {
-        /// On each page anew; a number that is the page's count of items stands for its end.
+        /// Each page separately. A number equal to the page's item count is the end of the page.
         case page
-        /// Through the whole feed or section.
+        /// The whole feed or section.
         case feed
     }
 
-    /// Ascending.
+    /// The numbers of the items, ascending.
     public let numbers: [Int]
     public let scope: Scope
 
@@ -66,14 +76,14 @@ public struct FixedPlacement: AdPlacement {
     }
 }
 
-/// Each advertisement where an import listed it among the content; twice where it was listed twice.
+/// A placement that shows each advertisement where an import listed it among the content, once for each listing.
 ///
-/// It is for sections in the order of import; in one that is ordered by a field there is no such place.
+/// It is for sections in import order. A section that is sorted by a field has no such positions.
 public struct PinnedPlacement: AdPlacement {
     public init() {}
 
     public let supply = FillPolicy.pinned
 
-    /// Where they stand is said by the store.
+    /// Returns no indices, since the store provides the positions.
     public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] { [] }
 }

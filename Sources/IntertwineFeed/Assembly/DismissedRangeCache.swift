@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Long runs of items that viewers dismissed, so that a page steps over what one before it had to read over.
+/// A cache of long ranges of items that viewers dismissed, so that a page skips a range that an earlier page had to read.
 ///
-/// A run is remembered by the place that a reading began at. It is good for as long as no item of the store came, went or moved, and no cell
-/// was taken off a list of dismissed cells, whoever's. Then it is read over, and remembered, anew.
+/// A range is stored under the position at which reading it began. It is valid as long as no item of the store was inserted, deleted or moved,
+/// and no cell was removed from any viewer's list of dismissed cells. An invalid range is read and stored again.
 final class DismissedRangeCache: Sendable {
     struct Start: Sendable, Hashable {
         var viewer: String
         var section: Int
         var direction: PageDirection
-        /// What has no cell in a layout is not passed over, but left out.
+        /// The layout, because items without a cell in a layout are skipped for another reason than dismissal.
         var layout: CellLayout
         var position: SortPosition?
     }
@@ -20,21 +20,21 @@ final class DismissedRangeCache: Sendable {
         var withdrawals: Int64
     }
 
-    /// Shorter ones are read each time: most viewers need no memory.
+    /// The minimum length of a stored range. Shorter ranges are read each time, so that most viewers need no cache entry.
     static let shortest = 256
-    /// When there are more, the older half is forgotten. A run takes some 400 bytes at most.
+    /// The maximum number of ranges. The older half is evicted when the limit is reached. A range uses at most about 400 bytes.
     private static let capacity = 4_096
 
     private let runs = Mutex<(recent: [Start: Run], older: [Start: Run])>(([:], [:]))
 
-    /// Whether it is worth asking the ledger.
+    /// Returns true if a range is stored, so that the ledger is queried only if necessary.
     fileprivate func knows(_ start: Start) -> Bool { runs.withLock { $0.recent[start] != nil || $0.older[start] != nil } }
 
-    /// The place of the run's last item.
+    /// Returns the position of the range's last item.
     ///
     /// - Parameters:
-    ///   - version: the store's, read before the snapshot that the page is read from.
-    ///   - isUntouched: whether nothing but replacements happened in the store between two versions.
+    ///   - version: The store version, read before the page's snapshot was taken.
+    ///   - isUntouched: Returns true if the store only changed by in-place updates between two versions.
     fileprivate func end(
         of start: Start, withdrawals: Int64, version: StoreVersion, isUntouched: (StoreVersion, StoreVersion) -> Bool
     ) -> SortPosition? {
@@ -60,17 +60,19 @@ final class DismissedRangeCache: Sendable {
     }
 }
 
-/// The runs of one viewer, for one page.
+/// The dismissed ranges of one viewer, as used for one page.
 struct DismissedRanges {
     let runs: DismissedRangeCache
     let store: any FeedStore
     let viewerState: ViewerState
     let viewer: String
     let layout: CellLayout
-    /// Read before the snapshot that the page is read from.
+    /// The store version, read before the page's snapshot was taken.
     let version: StoreVersion
 
-    /// - Throws: what the ledger throws.
+    /// Returns the position of the last item of the range that begins at a position, or nil if no valid range is stored.
+    ///
+    /// - Throws: Errors of the ledger.
     func end(in section: Int, _ direction: PageDirection, from place: SortPosition?) throws -> SortPosition? {
         let start = start(section, direction, place)
         guard runs.knows(start), let withdrawals = try viewerState.withdrawals() else { return nil }
@@ -79,7 +81,9 @@ struct DismissedRanges {
         }
     }
 
-    /// - Throws: what the ledger throws.
+    /// Stores a range.
+    ///
+    /// - Throws: Errors of the ledger.
     func remember(in section: Int, _ direction: PageDirection, from place: SortPosition?, to end: SortPosition) throws {
         guard let withdrawals = try viewerState.withdrawals() else { return }
         runs.store(from: start(section, direction, place), to: end, removalGeneration: withdrawals, version: version)
@@ -90,24 +94,24 @@ struct DismissedRanges {
     }
 }
 
-/// The run that a reading passes over, from where one of its questions to the store began.
+/// A range of dismissed items that a reading is passing, from the position at which one of its store queries began.
 struct DismissedRange {
     private var start: SortPosition?
     private var end: SortPosition?
-    /// Items of it that were looked at.
+    /// The number of items of the range that were read.
     private var count = 0
     private var isOpen = false
 
-    /// The next question begins; a run that reaches as far goes on.
+    /// Starts the next store query. An open range that reaches this position continues.
     mutating func begin(at place: SortPosition?) {
         if isOpen, end != nil { return }
         (start, end, count, isOpen) = (place, nil, 0, true)
     }
 
-    /// So far it was known.
+    /// Extends the range to the end of a cached range.
     mutating func step(to end: SortPosition) { self.end = end }
 
-    /// One more is passed over, unless something else came in between.
+    /// Extends the range by one dismissed item, unless the range is closed.
     mutating func pass(_ place: SortPosition) {
         guard isOpen else { return }
         (end, count) = (place, count + 1)
@@ -115,9 +119,9 @@ struct DismissedRange {
 
     mutating func close() { isOpen = false }
 
-    /// Has it remembered once it is over, if it is long.
+    /// Stores the range if it is closed and long enough.
     ///
-    /// - Throws: what the ledger throws.
+    /// - Throws: Errors of the ledger.
     func store(in runs: DismissedRanges?, _ section: Int, _ direction: PageDirection) throws {
         guard !isOpen, count >= DismissedRangeCache.shortest, let end, let runs else { return }
         try runs.remember(in: section, direction, from: start, to: end)

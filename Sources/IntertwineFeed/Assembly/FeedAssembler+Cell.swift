@@ -1,18 +1,18 @@
 extension FeedAssembler {
-    /// What is behind the id of a cell.
+    /// The result of a lookup of a cell by its id.
     package enum CellLookup: Sendable {
         case found(FeedPage.Entry)
-        /// Its item is there, but makes no cell for this client.
+        /// The item exists, but has no cell for this client.
         case omitted(FeedPage.SkippedItem.Reason)
         case missing
     }
 
-    /// One cell by its id, as pages show it, whatever the viewer has dismissed.
+    /// Returns one cell by its id, as pages show it, also if the viewer dismissed it.
     ///
-    /// An advertisement that belongs to a campaign takes a decision, as on a page: a campaign that runs, fits the viewer and has a place left in
-    /// its goal and caps. The place is then given, and the cell's tokens count for that campaign. Without one the cell is missing.
+    /// For a campaign's creative the ad server decides as on a page: the campaign must run, match the viewer and have capacity left in its goal
+    /// and caps. If it is served, the cell's tokens count for that campaign. Otherwise the cell is missing.
     ///
-    /// - Parameter request: its cursor and limit mean nothing here.
+    /// - Parameter request: The request; its cursor and limit are ignored.
     /// - Throws: ``StoreError``.
     package func cell(_ id: String, _ request: FeedRequest) async throws -> CellLookup {
         guard let name = factories.item(ofCell: id) else { return .missing }
@@ -36,7 +36,7 @@ extension FeedAssembler {
         }
     }
 
-    /// The page that the cell of a campaign's advertisement is by itself; nil if no campaign is asked.
+    /// Returns a page that consists of the cell of a campaign's creative only; nil if no campaign is considered.
     private func page(ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ book: CampaignIndex) -> AdServer.Page? {
         guard let facts = request.campaigns, book.hasActiveCampaigns(feed: title, at: request.now),
             let number = book.number(of: CreativeID(item))

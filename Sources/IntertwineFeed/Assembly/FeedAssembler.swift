@@ -1,45 +1,47 @@
 package import Logging
 
-/// Makes pages: asks the store for content and advertisements, has the factories make cells of them, and the placement merge them.
+/// An assembler of pages, which reads content and advertisements, renders their cells and merges them by the placement.
 ///
-/// A class, because every page that is being made holds on to it.
+/// It is a class, because every page in progress holds a reference to it.
 package final class FeedAssembler: Sendable {
     let store: any FeedStore
     package let factories: CellFactories
     let cells: RenderedCellCache
     let placement: any AdPlacement
-    /// What the feed shows.
+    /// The data source of the feed's content.
     public let source: any DataSource
-    /// Nil where there are none.
+    /// The campaigns; nil if the feed has none.
     let campaigns: Campaigns?
     private let links: Links
     private let tokens: CellTokens
-    /// Where the feed is served.
+    /// The path at which the feed is served.
     public let path: String
-    /// What the feed is called where it is told of: all of it has one name, whichever of its sections is asked for.
+    /// The name of the feed in reports and events. All sections of the feed share it.
     package let title: String
     let digest: UInt64
     private let signer: Signer
-    /// For each layout, with the forms that it leaves out and that do not count.
+    /// The cached midpoint for each layout, with the types that the layout does not show and that do not count.
     private let midpoints: [CellLayout: (midpoint: VersionedCache<FeedPosition?>, hidden: Set<ItemType>)]
     private let rotations: [CellLayout: HouseAdRotation]
     private let rotatesPerViewer: Bool
     private let spacing: AdSpacing
     private let runs = DismissedRangeCache()
     private let logger: Logger
-    /// What looking for the middle of the feed may take for requests to wait for it.
+    /// The maximum time that requests wait for the search of the feed's midpoint.
     private static let maximumWait = Duration.milliseconds(20)
-    /// Advertisements that the client cannot show and that one page passes over.
+    /// The maximum number of advertisements unknown to the client that one page skips.
     private static let unknownAdvertisements = 64
 
+    /// Creates an assembler.
+    ///
     /// - Parameters:
-    ///   - name: of the feed. Cursors carry a digest of it, and are refused by every other feed.
-    ///   - title: what the ledger calls the feed that a cell was seen in.
-    ///   - path: where the feed is served, such as `/feed`.
-    ///   - cells: keeps finished cells; shared by feeds that have factories, links and tokens in common, and by no others.
-    ///   - isFair: whether walks begin with the advertisement that ``FeedRequest/rotation`` says, and not with the first one.
-    ///   - spacing: how far apart showings of one advertisement, and of campaigns of one label, stand in a session.
-    ///   - source: what the feed shows; all content of the store, without sections, where nothing is said.
+    ///   - name: The name of the feed. Cursors carry a digest of it and are rejected by every other feed.
+    ///   - title: The name of the feed in the ledger's events.
+    ///   - path: The path at which the feed is served, such as `/feed`.
+    ///   - source: The data source; by default all content of the store, without sections.
+    ///   - cells: The cell cache. Only feeds with common factories, links and tokens may share one.
+    ///   - isFair: True if pagination starts with the advertisement of ``FeedRequest/rotation``, false if it starts with the first one.
+    ///   - spacing: The minimum distances between ads in a session.
     public init(
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
@@ -72,20 +74,20 @@ package final class FeedAssembler: Sendable {
             })
     }
 
-    /// One page.
+    /// Returns one page.
     ///
-    /// It holds `limit` content items unless it is the last one; read backward, it can be shorter where it reaches the start of the feed.
-    /// - Throws: ``FeedError`` where the request is wrong, ``StoreError`` where the store does not answer.
+    /// The page has `limit` content items unless it is the last one. Read backward, it can be shorter at the start of the feed.
+    /// - Throws: ``FeedError`` if the request is invalid, ``StoreError`` if the store fails.
     public func page(_ request: FeedRequest, for purpose: ReadPurpose = .request) async throws -> FeedPage {
         let (cursor, version) = (try checkedCursor(of: request), store.version)
         return try await store.read(for: purpose) { [self] in try page(request, cursor, version, $0) }
     }
 
-    /// The same page for those who have no task to wait in.
+    /// Assembles a page and passes it to a completion handler, for callers without a Swift `Task`.
     ///
-    /// - Parameter completion: called once, on whatever thread it happens to be, mostly one that reads the store: it may put the page into
-    ///   bytes, and must not wait. It fails as ``page(_:for:)`` does.
-    /// - Returns: what calls the page off, as for ``FeedStore/read(for:_:completion:)``; nil where there is nothing to call off.
+    /// - Parameter completion: Called once, on any thread, usually one that reads the store. It may encode the page but must not block. It fails
+    ///   with the errors of ``page(_:for:)``.
+    /// - Returns: A function that cancels the page, as for ``FeedStore/read(for:_:completion:)``; nil if there is nothing to cancel.
     public func page(
         _ request: FeedRequest, completion: @escaping @Sendable (Result<FeedPage, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
@@ -123,7 +125,7 @@ package final class FeedAssembler: Sendable {
         }
     }
 
-    /// Reads the store, and beside it what the viewer did with cells.
+    /// Reads the store together with the viewer's state.
     func read<Value: Sendable>(
         _ request: FeedRequest, for purpose: ReadPurpose = .request,
         _ body: @escaping @Sendable (any FeedSnapshot, ViewerState?) throws -> Value
@@ -138,7 +140,7 @@ package final class FeedAssembler: Sendable {
         return try marks.read { try body(snapshot, $0) }
     }
 
-    /// Checks a cursor without reading anything.
+    /// Validates a cursor without reading the store.
     ///
     /// - Throws: ``FeedError/cursor(_:)``.
     public func validate(cursor text: String) throws(FeedError) {
@@ -164,7 +166,7 @@ package final class FeedAssembler: Sendable {
     ) throws -> FeedPage {
         var context = context(of: request)
         let reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
-        // What a client cannot show is told, also among what is hidden.
+        // If the client has unsupported cells, they are reported as skipped, also among dismissed ones.
         let hiding = viewerState.flatMap { $0.hidesCells && context.lacking == nil ? $0 : nil }
         let known = hiding.flatMap { viewerState in
             viewerState.viewer.map {
@@ -173,8 +175,8 @@ package final class FeedAssembler: Sendable {
         }
         let book = try campaigns?.book(at: version, in: snapshot, of: store)
         let meeting = book.flatMap { $0.hasActiveCampaigns(feed: title, at: request.now) ? $0 : nil }
-        // A page in the middle of a walk may be the first one since the store changed. Where nobody knows that their lane holds nothing else,
-        // advertisements are looked for form by form.
+        // A page in the middle of a session may be the first one since the store changed. Unless their stream is known to hold nothing else,
+        // advertisements are read type by type.
         let rotates = AdLayout.rotates(in: source, placement)
         let adRotation = rotations[request.layout] ?? HouseAdRotation(types: [])
         let stock =
@@ -192,7 +194,7 @@ package final class FeedAssembler: Sendable {
         context.page = identity
         if meeting != nil {
             guard !request.isShared else { throw PageIsPersonalizedError() }
-            // A page that is asked for again later on is shown once more.
+            // A page that is requested again later counts as another impression.
             if let facts = request.campaigns { context.page = facts.page(identity) }
         }
         let advertisements = AdCandidates(
@@ -230,11 +232,11 @@ package final class FeedAssembler: Sendable {
             following: next, decision: paid?.decision, language: request.language)
     }
 
-    /// Has the advertisements of a page come along with its content.
+    /// Prefetches the advertisements of a page together with its content.
     ///
     /// - Parameters:
-    ///   - mark: behind which they stand; nil for the first ones.
-    ///   - isAll: whether content that is read once is enough.
+    ///   - mark: The position after which the advertisements begin; nil for the first ones.
+    ///   - isComplete: True if one read of the content suffices.
     private func prefetchAds(
         after mark: Int64?, of stock: HouseAdRotation.AdInventory, to snapshot: any FeedSnapshot, _ request: FeedRequest,
         _ cursor: PageCursor?,
@@ -257,7 +259,7 @@ package final class FeedAssembler: Sendable {
         }
     }
 
-    /// The sections whose advertisements stand once, at the middle of the feed.
+    /// The sections whose advertisements are shown once, at the midpoint of the feed.
     private var sectionsAroundMidpoint: [Int] {
         (0..<max(0, source.sectionCount)).filter { (source.placement(in: $0) ?? placement).supply == .onceAtMidpoint }
     }
@@ -267,7 +269,7 @@ package final class FeedAssembler: Sendable {
     ) throws -> [FeedPage.Entry] {
         var entries: [FeedPage.Entry] = []
         entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.advertisements.count + 1 })
-        // Where nothing was done with any cell, none has to be asked of.
+        // The state is nil if the viewer has saved and selected no cell; no lookups are then necessary.
         let states = marks.flatMap { $0.hasStates ? $0 : nil }
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
@@ -284,7 +286,7 @@ package final class FeedAssembler: Sendable {
                         repetition: cell.repetition, in: context, campaign: cell.served?.campaign,
                         showing: showing))
             }
-            /// A cell and its companions.
+            /// Appends a cell and its companions.
             func append(_ cell: CellRenderer.PlacedCell, adSlot: Int?) throws {
                 try append(cell.rendered, of: cell, adSlot: adSlot)
                 for companion in cell.companions { try append(companion, of: cell, adSlot: adSlot) }

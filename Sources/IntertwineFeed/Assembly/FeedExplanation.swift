@@ -1,9 +1,9 @@
-/// Why a page looks as it does, for operators.
+/// An explanation of a page for operators.
 package struct FeedExplanation: Sendable {
     package struct AdSlot: Sendable, Hashable {
         package var cell: String
         package var form: ItemType
-        /// Where the item stands in the order of its lane.
+        /// The item's position in its stream.
         package var position: Int64
         /// The reuse identifier of the factory that made the cell.
         package var identifier: String
@@ -11,32 +11,32 @@ package struct FeedExplanation: Sendable {
         package var factory: String?
         /// The index within the page's advertisements; nil for content.
         package var adSlot: Int?
-        /// The campaign that it is shown for; nil for content, and for what the house shows.
+        /// The campaign that the cell is shown for; nil for content and house ads.
         package var campaign: String?
     }
 
-    /// One advertisement, and where in the feed it is shown.
+    /// An advertisement with the location at which the feed shows it.
     package struct Advertisement: Sendable, Hashable {
         package var form: ItemType
         package var id: String
-        /// Where it stands in the order of its lane.
+        /// The position of the advertisement in its stream.
         package var position: Int64
-        /// How many advertisements come before it in the rotation; nil where it has no part in it.
+        /// The number of advertisements before it in the rotation; nil if it is not in the rotation.
         package var rank: Int?
-        /// The first page that shows it, counted from 1 at the feed's start, and its index within that page's advertisements.
+        /// The first page that shows the advertisement, counted from 1, and the index within that page's advertisements.
         package var page: Int?
         package var slot: Int?
         package var isOnThisPage: Bool
-        /// Why no page shows it; nil where one does.
+        /// The reason why no page shows the advertisement; nil if one does.
         package var absence: NotShownReason?
     }
 
-    /// A place for an advertisement that campaigns were asked for.
+    /// The decision about one ad slot for which campaigns were considered.
     package struct Decision: Sendable, Hashable {
         package var section: String?
-        /// The campaign that has it; nil where the house has, or nobody.
+        /// The campaign that was served; nil for a house ad or an empty slot.
         package var campaign: String?
-        /// Why each of the others has not.
+        /// The other campaigns, each with the reason why it was not served.
         package var others: [LosingCampaign]
 
         package struct LosingCampaign: Sendable, Hashable {
@@ -45,57 +45,59 @@ package struct FeedExplanation: Sendable {
         }
     }
 
-    /// What shows nowhere until it is released.
+    /// An item that is hidden until it is released.
     package struct TakenDown: Sendable, Hashable {
         package var kind: String
         package var id: String
     }
 
     package enum NotShownReason: Sendable, Hashable {
-        /// It is in a campaign, and shown where that has a place.
+        /// The advertisement belongs to a campaign and is shown only if that campaign is served.
         case inCampaign
-        /// It is in campaigns that are taken down, and in no other.
+        /// All campaigns of the advertisement are taken down.
         case campaignTakenDown
-        /// It belongs to campaigns that are there no more, and is not released; with their ids.
+        /// The advertisement belonged to campaigns that were deleted, and is not released; with their ids.
         case formerlyInCampaigns([String])
-        /// The viewer has dismissed it.
+        /// The viewer dismissed the advertisement.
         case dismissed
-        /// No cell can be made of it.
+        /// The advertisement has no cell.
         case omitted(FeedPage.SkippedItem.Reason)
-        /// The feed ends after so many pages, which show so many advertisements in all, some of them for campaigns.
+        /// The feed ends after `pages` pages, which show `shown` advertisements, `paid` of them for campaigns.
         case feedEnds(pages: Int, shown: Int, paid: Int = 0)
-        /// No page that was looked at shows it: so many, and there are more.
+        /// None of the first `pages` pages shows the advertisement, and the feed has more pages.
         case notAmong(pages: Int)
     }
 
     package var adSlots: [AdSlot]
-    /// Which advertisements the placement asked for.
+    /// The policy of the placement.
     package var supply: FillPolicy
-    /// The position, among the advertisements, of the page's first one, with which the rotation goes on here; nil where it has none.
+    /// The position of the page's first advertisement, at which the rotation continues here; nil if the page has none.
     package var rotationStart: Int64?
-    /// The page's number, from 1; nil where a walk from the feed's start, with the same limit, layout and width, does not meet its cursor.
+    /// The number of the page, from 1.
+    ///
+    /// Nil if pagination from the start with equal limit, layout and width does not reach the page's cursor.
     package var page: Int?
-    /// What would have been on the page, content and advertisements, and why it is not.
+    /// The skipped content and advertisements of the page, with reasons.
     package var omissions: [FeedPage.SkippedItem]
-    /// The places that campaigns were asked for, in order.
+    /// The decisions about ad slots for which campaigns were considered, in order.
     package var decisions: [Decision]
-    /// Campaigns and advertisements that are taken down, the first ones.
+    /// The first campaigns and advertisements that are taken down.
     package var takenDown: [TakenDown]
-    /// The first advertisements, as many as were asked for.
+    /// The first advertisements, up to the requested number.
     package var advertisements: [Advertisement]
     package var next: String?
     package var previous: String?
 }
 
 extension FeedAssembler {
-    /// How many pages a walk looks at for where advertisements are.
+    /// The maximum number of simulated pages.
     private static let pageLimit = 500
 
-    /// The page, why each cell stands there, and where each advertisement is shown: on this page, on another one, or on none.
+    /// Explains a page: why each cell is at its position, and which page shows each advertisement.
     ///
-    /// That is found by walking the feed from its start with the request's limit, layout and width, up to `walkLimit` pages.
-    /// - Parameter advertisements: how many of them are told of.
-    /// - Throws: as ``page(_:for:)`` does.
+    /// The pages from the start of the feed are simulated with the request's limit, layout and width, at most 500 of them.
+    /// - Parameter advertisements: The maximum number of advertisements that are explained.
+    /// - Throws: The errors of ``page(_:for:)``.
     package func explain(_ request: FeedRequest, lookingAt advertisements: Int = 1_000) async throws -> FeedExplanation {
         let page = try await page(request)
         let context = context(of: request)
@@ -150,7 +152,7 @@ extension FeedAssembler {
             previous: page.previous)
     }
 
-    /// Why the page's places were given as they were.
+    /// Returns the decisions about the page's ad slots, with the reasons.
     private func decisions(of page: FeedPage) async throws -> [FeedExplanation.Decision] {
         guard let campaigns, let decision = page.decision else { return [] }
         return try await store.read(for: .background) { [self] snapshot in
@@ -167,13 +169,13 @@ extension FeedAssembler {
     }
 }
 
-/// All pages of a feed from its start, as far as they are looked at.
+/// A simulation of the pages of a feed from its start, up to a limit.
 private struct PageSimulation {
-    /// Of each advertisement's cell, the first one.
+    /// The first page and slot of each advertisement's cell.
     private(set) var positions: [String: (page: Int, slot: Int)] = [:]
-    /// The page that a cursor leads to, counted from 1.
+    /// The number of the page to which a cursor leads, counted from 1.
     private(set) var number: Int?
-    /// Why an advertisement is on none of them.
+    /// The reason for an advertisement that is on none of the pages.
     let absence: FeedExplanation.NotShownReason
 
     init(
@@ -184,11 +186,11 @@ private struct PageSimulation {
         request.followsChanges = false
         var next: PageCursor?
         var (shown, paid) = (0, 0)
-        // What of campaigns the pages so far would have that nobody was given yet: it counts for caps and goals of those after them.
+        // Campaigns that the simulated pages so far would serve. They count for the caps and goals of the pages after them.
         var given: [String: Int] = [:]
         for page in 1...limit {
             if next == cursor { number = page }
-            // The page that is explained is what it is, whether or not somebody was given those before it.
+            // The explained page does not depend on whether earlier pages were served.
             request.campaigns?.assumedServed = next == cursor ? [:] : given
             let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, viewerState: marks)
             if let decision = made.decision, !decision.wasServed {

@@ -1,8 +1,8 @@
 extension DataSource {
-    /// The place of the item in the middle of some sections; nil where they are empty.
+    /// Returns the position of the middle item of some sections, or nil if they are empty.
     ///
-    /// - Parameter hidden: forms that do not count. Where there are some, the sections are walked: nothing else knows which of their items
-    ///   have them.
+    /// - Parameter hidden: The types that do not count. If there are any, all items of the sections are read, because counts by type are not
+    ///   available.
     func midpoint(of sections: [Int], without hidden: Set<ItemType>, in snapshot: any FeedSnapshot) throws -> FeedPosition? {
         guard hidden.isEmpty else { return try findMidpoint(of: sections, without: hidden, in: snapshot) }
         let counts = try sections.map { try itemCount(in: $0, of: snapshot) }
@@ -33,7 +33,7 @@ extension DataSource {
         return middle
     }
 
-    /// - Parameter visit: false ends the walk.
+    /// - Parameter visit: Returns false to stop.
     private func forEachItem(_ sections: [Int], in snapshot: any FeedSnapshot, _ visit: (FeedItem, Int) -> Bool) throws {
         let batch = 500
         for section in sections {

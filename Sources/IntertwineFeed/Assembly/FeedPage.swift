@@ -1,25 +1,26 @@
 /// One page of a feed.
 package struct FeedPage: Sendable {
-    /// A cell, and why it stands where it does.
+    /// A cell of a page, with the reason for its position.
     public struct Entry: Sendable {
         public let cell: RenderedCell
-        /// How it stands with the viewer.
+        /// The viewer's state of the cell.
         private let state: CellState
         /// The index within the page's advertisements; nil for content.
         public let adSlot: Int?
-        /// Where the item stands in the order of its lane.
+        /// The item's position in its stream.
         public let position: Int64
-        /// The campaign that it is shown for.
+        /// The campaign that the cell is shown for; nil for content and house ads.
         public let campaign: String?
-        /// How often the cell has stood on the page with this one: an advertisement may, where there are fewer than places, or where it was
-        /// listed twice.
+        /// The number of times that the cell is on the page up to this entry.
+        ///
+        /// Only advertisements repeat: if there are fewer than ad slots, or if one is pinned twice.
         public let repetition: Int
-        /// What fills the cell's gaps on this page.
+        /// The tokens that are inserted into the cell's JSON on this page.
         private let tokens: RenderedCell.Tokens
 
         /// - Parameters:
-        ///   - context: that of the page.
-        ///   - showing: where on it the cell stands.
+        ///   - context: The context of the page.
+        ///   - showing: The location of the cell on the page.
         init(
             _ cell: RenderedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, in context: CellContext,
             campaign: String? = nil,
@@ -34,11 +35,10 @@ package struct FeedPage: Sendable {
             tokens = cell.tokens(in: context, showing: showing)
         }
 
-        /// What tells the cell from all others of the page: its own id or, where it stands there again, that with a number: `ad:1#2`. What people
-        /// do with it is done with the one cell all the same.
+        /// The id of the entry, unique on the page: the cell's id, with a number for repetitions: `ad:1#2`. Actions apply to the cell itself.
         public var id: String { repetition > 1 ? "\(cell.id)#\(repetition)" : cell.id }
 
-        /// The cell as clients get it: JSON, UTF-8.
+        /// The cell as sent to clients: JSON, UTF-8.
         public var json: [UInt8] {
             var writer = JSONWriter(capacity: cell.count)
             write(to: &writer)
@@ -49,7 +49,7 @@ package struct FeedPage: Sendable {
             cell.write(to: &writer, tokens: tokens, state, repetition: repetition)
         }
 
-        /// What tells its JSON from any other.
+        /// Appends bytes that identify the entry's JSON.
         func writeDigest(to bytes: inout [UInt8]) {
             withUnsafeBytes(of: cell.digest.halves) { bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: tokens.impression.utf8)
@@ -58,23 +58,23 @@ package struct FeedPage: Sendable {
             if repetition > 1 { bytes.append(contentsOf: "#\(repetition)".utf8) }
         }
 
-        /// Bytes of both, about.
+        /// The approximate number of bytes of the cell and its tokens.
         var size: Int { cell.count + tokens.impression.utf8.count + tokens.click.utf8.count + 24 }
     }
 
-    /// An item that would have been on the page, and is not. What the viewer dismissed is none of those.
+    /// An item that was skipped while the page was read. Dismissed items are not included.
     public struct SkippedItem: Sendable, Hashable {
         public enum Reason: Sendable, Hashable {
-            /// Nothing makes cells for its form.
+            /// No factory makes cells for the item's type.
             case noFactory
-            /// Its factory could not read it; with what it said.
+            /// The factory could not decode the item; with its message.
             case broken(String)
-            /// The client knows none of its cells; with their identifiers.
+            /// The client supports none of the item's cells; with their identifiers.
             case unknownToClient([String])
-            /// The client does not know the types of bindings and actions of its last cell; with its identifier.
+            /// The client does not support types of bindings and actions of the item's last cell; with its identifier.
             case unknownTypes([String], in: String)
 
-            /// What the client would have to know; nil where another client would not be shown it either.
+            /// The missing capability of the client; nil if no client would get the item.
             package var lack: String? {
                 switch self {
                 case .noFactory, .broken: nil
@@ -91,29 +91,29 @@ package struct FeedPage: Sendable {
         public var reason: Reason
     }
 
-    /// Content and advertisements, in the order in which they are shown.
+    /// The content and advertisements, in display order.
     public var entries: [Entry]
     public var limit: Int
-    /// The href of the next page; nil on the last.
+    /// The href of the next page; nil on the last page.
     public var next: String?
-    /// The href of the page before; nil on the first.
+    /// The href of the previous page; nil on the first page.
     public var previous: String?
-    /// The names of the sections that the page meets, in order; nil where the feed has no sections.
+    /// The names of the sections on the page, in order; nil if the feed has no sections.
     public var sections: [String]?
-    /// What the client asks for changes of the page with; nil where it did not want to know, or the page holds too much.
+    /// The value for requesting changes of the page; nil if the client does not follow changes or the page is too large.
     public var since: String?
-    /// Until when the page can be served as it is, in milliseconds since 1970-01-01 UTC: its tokens then get the next hour's.
+    /// The time until which the page is valid, in milliseconds since 1970-01-01 UTC. Its tokens then change to the next hour.
     public var validUntil: Int64
-    /// Whether it shows a picture of which more may be known soon.
+    /// A Boolean value indicating whether the page shows an image whose metadata is still pending.
     public var isAwaiting: Bool { entries.indices.contains { entries[$0].cell.hasPendingImageMetadata } }
-    /// What was left out while reading. Broken ones are for the log and the metrics too.
+    /// The items skipped while reading. Broken ones are also logged and counted in metrics.
     public var omissions: [SkippedItem]
-    /// Where the next page begins; nil on the last.
+    /// The cursor of the next page; nil on the last page.
     var following: PageCursor?
-    /// How its places were given to campaigns; nil where none can have one.
+    /// The ad server's decision about the page's slots; nil if no campaign could be served.
     var decision: PageCampaigns.Decision?
-    /// That of its texts; nil where none is declared.
+    /// The language of the page's texts; nil if no languages are declared.
     public var language: FeedLanguage?
-    /// What it was read from; nil where it is not the same for everyone.
+    /// The data that the page was read from; nil if the page is not shared.
     public var dependencies: PageDependencies?
 }

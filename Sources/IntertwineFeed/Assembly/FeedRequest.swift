@@ -1,39 +1,39 @@
-/// What one page of a feed was asked for with.
+/// The parameters of a request for one page of a feed.
 package struct FeedRequest: Sendable {
-    /// How many content items a page may hold; advertisements come on top.
+    /// The range of content items per page; advertisements are added to them.
     package static let limits = 1...100
     package static let defaultLimit = 20
-    /// Pixels per point that a client may ask its pictures with.
+    /// The range of pixels per point for images.
     package static let scales = 1...3
 
-    /// The cursor as the client sent it; nil for the first page.
+    /// The cursor as sent by the client; nil for the first page.
     package var cursor: String?
     package var limit: Int
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time of the request in milliseconds since 1970-01-01 UTC.
     package var now: Int64
-    /// Whether the request has a viewer, so that viewer-bound commands are offered.
+    /// A Boolean value indicating whether the request has a viewer, so that commands for a viewer are offered.
     package var hasViewer: Bool
-    /// What the viewer did with cells: those that were dismissed are left out. Nil where nobody is named.
+    /// The viewer's state, by which dismissed cells are skipped; nil for a request without a viewer.
     package var viewerState: (any ViewerStateStore)?
     package var layout: CellLayout
-    /// The client's width in points; nil where it does not tell.
+    /// The client's width in points; nil if unknown.
     package var width: Int?
-    /// Pixels per point of its screen.
+    /// The pixels per point of the client's screen.
     package var scale: Int
-    /// With which advertisement a walk begins; the first one where nil. Pages further on have it in their cursor.
+    /// The seed that selects the first advertisement; nil for the first one in order. Later pages carry the position in their cursor.
     package var rotation: RotationSeed?
-    /// Whether the page tells what its changes are asked for with.
+    /// A Boolean value indicating whether the page contains the value for requesting its changes.
     package var followsChanges: Bool
-    /// What campaigns may ask; nil where none is to have a place.
+    /// The data for campaign targeting; nil if no campaign may be served.
     package var campaigns: TargetingContext?
-    /// Whether the page is to be the same for everyone: where campaigns have places, it is not made.
+    /// A Boolean value indicating whether the page must be equal for all viewers. If campaigns are active, it is then not assembled.
     package var isShared = false
 
-    /// The language that texts are wanted in; nil where none is declared.
+    /// The language of texts; nil if no languages are declared.
     package var language: FeedLanguage?
-    /// The cells of the service that the client does not know; nil where it knows all, or says nothing of it.
+    /// The cells that the client does not support; nil if it supports all or sends no capabilities.
     package var lacking: UnsupportedCells?
-    /// The digest of the client's capabilities, where links are to carry it.
+    /// The digest of the client's capabilities, if links carry it.
     package var client: String?
 
     package init(
@@ -54,14 +54,14 @@ package struct FeedRequest: Sendable {
     }
 }
 
-/// A page is not the same for everyone, as it was to be: campaigns have places on it.
+/// An error for a page that was requested as shared, but is personalized by active campaigns.
 package struct PageIsPersonalizedError: Error {}
 
-/// Why a page cannot be made: 400 over HTTP.
+/// A reason why a page request is invalid: HTTP status 400.
 package enum FeedError: Error, Sendable, Hashable {
-    /// The limit is not within ``FeedRequest/limits``.
+    /// The limit is outside ``FeedRequest/limits``.
     case limitOutOfRange(Int)
     case cursor(CursorError)
-    /// What a client says that it can show cannot be read.
+    /// The client's capabilities are malformed.
     case capabilities(String)
 }
