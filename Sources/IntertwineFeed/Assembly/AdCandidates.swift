@@ -80,7 +80,7 @@ struct AdCursor {
         for item in items.prefix(limit) { try item.withRow(body) }
     }
 
-    /// Returns the position of the advertisement next to a position, or nil if there is none.
+    /// Returns the position of the advertisement next to a position, or nil at the end.
     func position(_ direction: PageDirection, of position: Int64?) throws -> Int64? {
         var found: Int64?
         try visit(direction, of: position, limit: 1) { found = $0.position }

@@ -1,55 +1,59 @@
-/// Where the feed's items are kept. Implemented in Storage.
+/// A store of the feed's items, implemented in the storage module.
+///
+/// ```swift
+/// let items = try await store.read { snapshot in
+///     try snapshot.items(in: .content, .forward, of: nil, limit: 20)
+/// }
+/// ```
 public protocol FeedStore: Sendable {
-    /// Another value after every change of any item, whichever process made it.
+    /// The current version, which changes with every change of any item by any process.
     ///
-    /// Read on every request, on the event loop: it must not block, take a lock that a writer holds, or ask the database.
-    /// A value read before ``read(_:)`` is never newer than what that read sees, so pages cached under it are never stale.
+    /// Read on every request, on the event loop. The implementation must not block, take a lock that a writer holds, or query the database.
+    /// A version read before ``read(_:)`` is never newer than that read's snapshot, so pages cached under it are never stale.
     var version: StoreVersion { get }
 
-    /// Whether a page that was read from there in one state is what would be read in another: nothing happened in between but that items
-    /// elsewhere were replaced in their places.
+    /// Returns true if a page with these dependencies is equal in two versions: only other items were updated in place between them.
     ///
-    /// On the event loop: as ``version``. False where the store does not know.
+    /// Called on the event loop and must not block, like ``version``. False if the store does not know.
     func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool
 
-    /// Runs `body` on one consistent snapshot of the items. It may block for as long as a disk takes, so that is done on threads of the store's
-    /// own.
+    /// Runs `body` on one consistent snapshot of the items, on a thread of the store, where `body` may block for disk access.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)`` where the store cannot answer, ``StoreError/overloaded`` where too much waits for it, or what
-    ///   `body` throws.
+    /// - Throws: ``StoreError/unavailable(_:)`` if the store fails, ``StoreError/overloaded`` if too many reads are waiting, or an error of
+    ///   `body`.
     func read<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value
     ) async throws -> Value
 
-    /// The same for those who have no task to wait in.
+    /// Runs `body` on one consistent snapshot and passes the result to a completion handler, for callers without a Swift `Task`.
     ///
-    /// - Parameter completion: called once, on whatever thread it happens to be, mostly the one that read: it must not hold that up.
-    /// - Returns: what calls the read off. One that still waits then fails as `CancellationError`.
+    /// - Parameter completion: Called once, on any thread, usually the one that read the store; must not block.
+    /// - Returns: A function that cancels the read. A read that is still waiting then fails with `CancellationError`.
     func read<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (any FeedSnapshot) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void
 
-    /// Whether the store can serve, as `/readyz` asks.
+    /// Checks that the store can serve, for `/readyz`.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)`` where it cannot.
+    /// - Throws: ``StoreError/unavailable(_:)`` if it cannot.
     func checkReady() async throws
 }
 
-/// What a store is read for, which decides what the read waits for.
+/// The purpose of a read, which determines its priority.
 public enum ReadPurpose: Sendable {
-    /// Somebody's request.
+    /// A client's request.
     case request
-    /// What takes long, or can wait: never on all threads of the store at once, so that requests go on beside it.
+    /// Long or deferrable work. It never uses all threads of the store at once, so that requests continue beside it.
     case background
-    /// What may be of use later: read where nothing else is, and otherwise ``StoreError/overloaded``.
+    /// Speculative work, such as a prefetch. It runs only if the store is idle, and fails with ``StoreError/overloaded`` otherwise.
     case idle
 }
 
 extension FeedStore {
     public func isValid(_ extent: PageDependencies, from old: StoreVersion, to new: StoreVersion) -> Bool { old == new }
 
-    /// Reads for somebody's request.
+    /// Reads for a client's request.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (any FeedSnapshot) throws -> Value) async throws -> Value {
         try await read(for: .request, body)
     }
@@ -69,81 +73,84 @@ extension FeedStore {
     }
 }
 
-/// The items as they stood at one moment; valid only inside ``FeedStore/read(_:)``.
+/// A consistent snapshot of the items at one moment; valid only inside ``FeedStore/read(_:)``.
 public protocol FeedSnapshot {
-    /// Says what will be read besides what is read next, so that a store which is far away answers all of it at once. None of it has to be read.
+    /// Announces reads that will follow the next one, so that a remote store can answer all of them in one round trip. They remain optional.
     ///
-    /// - Parameter isAll: whether nothing else will be, as far as can be told. Where it is after all, the store may begin the whole read anew.
+    /// - Parameter isComplete: True if no other reads are expected. If one follows after all, the store may restart the whole read.
     func prefetch(_ reads: [ReadRequest], isComplete: Bool)
 
-    /// Items of a lane in feed order (or, going `backward`, in reverse), beginning next to a position that is itself left out.
+    /// Returns items of a stream in feed order or, if `backward`, in reverse, beginning next to a position, which is excluded.
     ///
-    /// - Parameter limit: at most so many items; the cost depends on it alone, never on how far into the feed the position lies.
+    /// - Parameter limit: The maximum number of items. The cost depends on it only, not on how far into the feed the position lies.
     func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
 
-    /// The same for the items of one form only. At that cost among advertisements; among content, other forms in between cost too.
+    /// Returns items of one type, like ``items(in:_:of:limit:)``.
+    ///
+    /// The cost is equal among advertisements. Among content, items of other types in between add to it.
     func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
 
-    /// The same items as ``items(in:_:of:limit:)``, one after another, none of them copied. To be answered by whatever has their bytes.
+    /// Visits the items of ``items(in:_:of:limit:)`` one after another, without copying. Stores with direct access to the bytes implement it.
     ///
-    /// - Parameter body: reads nothing else from the snapshot.
+    /// - Parameter body: Called for each item; must not read from the snapshot.
     func visit(
         _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws
 
-    /// The same for ``items(of:_:of:limit:)``.
+    /// Visits the items of ``items(of:_:of:limit:)``, without copying.
     func visit(
         _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws
 
-    /// The same for ``items(in:by:_:of:limit:)``.
+    /// Visits the items of ``items(in:by:_:of:limit:)``, without copying.
     func visit(
         _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws
 
-    /// One item, or nil if the store has none of that kind and id.
+    /// Returns one item, or nil if the store has no item of that kind and id.
     func item(kind: String, id: String) throws -> FeedItem?
 
-    /// The same by a field, from the least value to the greatest and among equal ones by position. The items have their ``FeedItem/sortKey``.
+    /// Returns items of a stream ordered by a field from least to greatest, then by position. The items have their ``FeedItem/sortKey``.
     ///
-    /// At that cost where the store was told to order the lane by the field.
+    /// The cost depends on the limit only if the store has an index of the stream by the field.
     func items(
         in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
     ) throws -> [FeedItem]
 
-    /// How many items a lane holds.
+    /// Returns the number of items in a stream.
     ///
-    /// The cost of this and of ``place(at:in:by:)`` may depend on the number of items: they are asked at most once per
-    /// ``FeedStore/version``, and only where advertisements stand at the middle of the whole feed.
+    /// The cost of this method and of ``sortPosition(at:in:by:)`` may depend on the number of items. They are called at most once per
+    /// ``FeedStore/version``, and only if ads are placed at the midpoint of the whole feed.
     func count(in lane: StreamID) throws -> Int
 
-    /// The place of the item with an index in a lane; nil where there is none.
+    /// Returns the position of the item with an index in a stream, or nil if the index is out of range.
     ///
-    /// - Parameter field: what orders the lane; nil for positions.
+    /// - Parameter field: The field that orders the stream; nil for the order of positions.
     func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition?
 
-    /// Advertisements that were listed among the content of a lane: see ``DataSource/listings(in:between:limit:from:)``. None where a store does
-    /// not keep that.
+    /// Returns the advertisements that are pinned among the content of a stream; see ``DataSource/listings(in:between:limit:from:)``.
+    ///
+    /// Empty if the store does not support pinned advertisements.
     func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
 
-    /// What is taken down of a kind, and stays away until it is released; at most so many. None where a store does not keep that.
+    /// Returns items of a kind that are taken down until they are released, up to a limit. Empty if the store does not support takedowns.
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem]
 
-    /// Which advertisements belong to campaigns, those of the past included. None where a store does not keep that.
+    /// Returns the advertisements that belong to campaigns, including former ones. Empty if the store does not record this.
     func memberships() throws -> [CampaignMembership]
 
-    /// How many items there are of each form; the cost may depend on the number of items, so it is for operators, not for requests.
+    /// Returns the number of items of each type. The cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemType: Int]
 }
 
 /// An item that was taken down.
 public struct BlockedItem: Sendable, Hashable {
-    /// What the creatives of a campaign stand behind.
+    /// The prefix of the entries for a campaign's creatives.
     package static let creative = "creative:"
 
     public var id: String
-    /// What its fields led to: URLs, and the creatives of a campaign; none where it was not there.
+    /// The targets of the item's fields: URLs and, with a prefix, the creatives of a campaign. Empty if the item did not exist.
     public var isPrimary: [String]
 
     public init(id: String, leads: [String] = []) {
@@ -182,7 +189,7 @@ extension FeedSnapshot {
     }
 }
 
-/// A stretch of a lane, as a ``FeedSnapshot`` is asked for it.
+/// A range of a stream, as read from a ``FeedSnapshot``.
 public struct ReadRequest: Sendable, Hashable {
     public var stream: StreamID
     public var direction: PageDirection
@@ -194,15 +201,15 @@ public struct ReadRequest: Sendable, Hashable {
     }
 }
 
-/// Which way a page is read from its position.
+/// The direction in which a page is read from its position.
 public enum PageDirection: Sendable, Hashable {
-    /// Items that stand after a place; from the start where there is none.
+    /// Items after a position, or from the start if the position is nil.
     case forward
-    /// Items that stand before a place; from the end where there is none.
+    /// Items before a position, or from the end if the position is nil.
     case backward
 }
 
-/// Walks the lane: right for every store, and slower than one that can count.
+/// Default implementations that iterate over the stream: correct for every store, but slower than a store's own count.
 extension FeedSnapshot {
     public func count(in lane: StreamID) throws -> Int {
         var count = 0
@@ -237,7 +244,7 @@ extension FeedSnapshot {
     }
 }
 
-/// Tells one state of a store from another; equal values mean that nothing changed in between.
+/// A value that identifies the state of a store; equal values mean that nothing changed in between.
 public struct StoreVersion: Sendable, Hashable {
     public var high: UInt64
     public var low: UInt64
@@ -248,23 +255,23 @@ public struct StoreVersion: Sendable, Hashable {
     }
 }
 
-/// What a store or a ledger can fail with. The text is for operators and their logs; clients are told the status alone.
+/// An error of a store or a ledger. The text is for operators and logs; clients receive only the status.
 public enum StoreError: Error, Sendable, Hashable {
-    /// Cannot answer now (locked, disk full, file gone) but may later: 503 over HTTP.
+    /// The store cannot answer now (locked, disk full, file missing) but may later: HTTP status 503.
     case unavailable(String)
-    /// More is waiting than the configured bound: 503 with Retry-After over HTTP.
+    /// More reads are waiting than the configured limit: HTTP status 503 with Retry-After.
     case overloaded
-    /// The file is no database of ours, is damaged, or is of a newer version: the start fails with this line.
+    /// The file is no Intertwine database, is corrupt, or has a newer version: the start fails with this line.
     case unusable(String)
 }
 
 extension StoreError {
-    /// A unit of work waited for longer than it may.
+    /// An error for a unit of work that exceeded its timeout.
     package static let late = StoreError.unavailable("the database did not take it in time")
 }
 
 extension StoreError: CustomStringConvertible {
-    /// One line for operators.
+    /// The error as one line for operators.
     public var description: String {
         switch self {
         case .unavailable(let reason), .unusable(let reason): reason

@@ -1,25 +1,27 @@
-/// Whose turn it is among the advertisements when a walk through a feed begins.
+/// A seed that selects the house ad with which pagination of a feed starts.
 ///
-/// Each viewer begins with another one, and with the next one an hour later; whoever has no name begins where everybody of the hour does. So
-/// all are shown alike often over viewers and over time, and a page that is asked for twice within the hour is the same page.
+/// Each viewer starts with another ad, and with the next one an hour later. All requests without a viewer share the start of the hour.
+/// Impressions are therefore distributed evenly over viewers and time, and a page requested twice within the hour is identical.
 package struct RotationSeed: Sendable, Hashable {
     private let viewer: UInt64
-    /// Hours since 1970-01-01 UTC.
+    /// The hours since 1970-01-01 UTC.
     var hour: UInt32
 
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    /// Creates a seed.
+    ///
+    /// - Parameter now: The time in milliseconds since 1970-01-01 UTC.
     package init(viewer: String?, now: Int64) {
-        // Names that count up come one after the other, which spreads them more evenly than chance would; others are as good as random.
+        // Consecutive names get consecutive numbers, which spreads them more evenly than chance. Other names are effectively random.
         self.viewer = viewer?.utf8.reduce(0) { $0 &* 1_000_003 &+ UInt64($1) } ?? 0
         hour = CellTokens.bucket(of: now)
     }
 
-    /// The index of the first one.
+    /// Returns the index of the first advertisement.
     func index(among count: Int) -> Int {
         count > 0 ? Int((viewer &+ UInt64(hour)) % UInt64(count)) : 0
     }
 
-    /// A number below another, the same for the same viewer, hour and attempt (SplitMix64).
+    /// Returns a number below a bound, which depends on viewer, hour and attempt only (SplitMix64).
     func number(below bound: UInt64, attempt: Int) -> UInt64 {
         var state = (viewer &+ UInt64(hour)) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(truncatingIfNeeded: attempt) &* 0xD1B5_4A32_D192_ED03
         state = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -28,33 +30,33 @@ package struct RotationSeed: Sendable, Hashable {
     }
 }
 
-/// Knows the advertisements that a layout can show: how they are read, and with which of them a walk begins.
+/// The house ads that a layout can show, with the selection of the ad that a pagination session starts with.
 ///
-/// Up to ``limit`` of them, their positions are known, and each gets its turn. More are not read: a position is drawn between the first and
-/// the last one, and counts where it falls into the stretch that the next advertisement owns, as long for each as imports leave between
-/// two; otherwise another is drawn. So each of a million is as likely as every other one, at the cost of a few look-ups, but for those that were
-/// put closer together than imports put them, which share.
+/// If there are at most ``limit`` ads, their positions are cached and each gets its turn. Otherwise a position between the first and the last
+/// ad is drawn at random. It is accepted if it falls into the range of the next ad, whose length is the gap that imports leave between two
+/// items; otherwise another is drawn. Each of a million ads is therefore equally likely, at the cost of a few lookups. Ads that were placed
+/// closer together than an import gap share their probability.
 final class HouseAdRotation: Sendable {
     private static let limit = 4_096
-    /// What one of them owns, in positions: the distance at which stores append items.
+    /// The length of the range of one ad, in positions: the gap with which stores append items.
     private static let importGap: Int64 = 1 << 20
-    /// Drawn at most; where most were deleted between the first and the last one, the last one drawn holds whatever it owns.
+    /// The maximum number of draws. If most ads between the first and the last were deleted, the last draw is used without the check.
     private static let attempts = 32
 
     /// The store's advertisements at one moment.
     struct AdInventory {
-        /// Nil where there are more than ``limit``.
+        /// The positions; nil if there are more than ``limit``.
         fileprivate(set) var positions: [Int64]?
-        /// Whether those that can be shown are all that stands in their lane, and stand in no other.
+        /// True if the advertisement stream contains exactly the ads that can be shown, and no other stream contains any of them.
         fileprivate(set) var ownsStream: Bool
 
-        /// Whether the store has changed since: it tells with which one a walk may begin, and no more.
+        /// True if the store has changed since. The inventory then only selects the ad that a session starts with.
         fileprivate var isStale = false
 
-        /// Whether there are known to be none, where those of campaigns are not counted.
+        /// True if it is known that there are no house ads.
         var isEmpty: Bool { !isStale && positions?.isEmpty ?? false }
 
-        /// Whether fewer than so many stand behind a place.
+        /// Returns true if fewer than `count` ads follow a position.
         func ends(within count: Int, after position: Int64) -> Bool {
             guard let positions else { return false }
             return positions.count < count || positions[positions.count - count] <= position
@@ -64,17 +66,19 @@ final class HouseAdRotation: Sendable {
     let forms: [ItemType]
     private let stock: VersionedCache<AdInventory>
 
+    /// Creates a rotation.
+    ///
     /// - Parameters:
-    ///   - forms: those that can be shown.
-    ///   - patience: what looking for them may take for pages to wait for it; where it takes longer, walks begin by an older ``AdInventory``.
+    ///   - types: The types that can be shown.
+    ///   - maximumWait: The maximum time that pages wait for reading the ads. If it takes longer, sessions start by an older ``AdInventory``.
     init(types: [ItemType], maximumWait: Duration = .milliseconds(5)) {
         self.forms = types
         stock = VersionedCache(maximumWait: maximumWait)
     }
 
-    /// Which there are; looked for where the store changed since that was last known. A page asks once, as all others do at the same time.
+    /// Returns the inventory, which is read again if the store has changed. Each page reads it once; concurrent reads are coalesced.
     ///
-    /// - Parameter book: its advertisements are none of the rotation's.
+    /// - Parameter book: The index of campaigns, whose creatives are excluded.
     func stock(
         at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without book: CampaignIndex? = nil
     ) throws -> AdInventory {
@@ -85,7 +89,7 @@ final class HouseAdRotation: Sendable {
         return found
     }
 
-    /// The same as far as it is known: nil where nobody has looked since the store changed.
+    /// Returns the cached inventory, or nil if it was not read since the store changed.
     func stock(at version: StoreVersion) -> AdInventory? { stock.known(at: version) }
 
     private static func stock(of forms: [ItemType], without book: CampaignIndex?, in snapshot: any FeedSnapshot) throws -> AdInventory {
@@ -100,7 +104,7 @@ final class HouseAdRotation: Sendable {
             note(row)
             if let form = forms.first(where: row.isOf) { met.insert(form) } else { hasOthers = true }
         }
-        // All of a kind stand in one lane, so none of those that were met stands elsewhere.
+        // All items of a kind are in one stream, so the types found here are in no other stream.
         if !hasOthers, count <= limit,
             try forms.allSatisfy({ try met.contains($0) || snapshot.items(of: $0, .forward, of: nil, limit: 1).isEmpty })
         {
@@ -111,9 +115,9 @@ final class HouseAdRotation: Sendable {
         return AdInventory(positions: count > limit ? nil : positions, ownsStream: false)
     }
 
-    /// The position in the rotation behind which a walk begins; nil where there is nothing to choose.
+    /// Returns the position in the rotation after which a session starts, or nil if there is no choice.
     ///
-    /// - Parameter stock: what there is in the snapshot.
+    /// - Parameter stock: The inventory of the snapshot.
     func offset(_ start: RotationSeed, of stock: AdInventory, in snapshot: any FeedSnapshot) throws -> Int64? {
         guard let positions = stock.positions else {
             return try drawn(start, from: AdCursor(snapshot: snapshot, forms: forms))
@@ -129,7 +133,7 @@ final class HouseAdRotation: Sendable {
         guard !overflow, distance > 0 else { return nil }
         var chosen: Int64?
         for attempt in 0..<Self.attempts {
-            // Behind it, and at most at the last one.
+            // The drawn position lies before the last ad, so a next ad exists.
             let drawn = lowest &+ Int64(start.number(below: UInt64(distance), attempt: attempt))
             guard let next = try stream.position(.forward, of: drawn) else { continue }
             chosen = drawn

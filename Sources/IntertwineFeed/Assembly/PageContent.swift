@@ -1,23 +1,23 @@
-/// The content of one page, read from its cursor in either direction, across as many sections as it takes.
+/// The content of one page, read from its cursor in either direction, across section boundaries.
 struct PageContent {
-    /// In feed order.
+    /// The cells in feed order.
     private(set) var cells: [CellRenderer.PlacedCell]
-    /// The place of the nearest cell before the page; known going backward, nil where there is none.
+    /// The position of the nearest cell before the page, read only if `backward`; nil if no cell precedes the page.
     private(set) var before: FeedPosition?
-    /// That of the nearest cell after it; known going forward.
+    /// The position of the nearest cell after the page, read only if `forward`.
     private(set) var after: FeedPosition?
-    /// Whether there is a cell before the page, and after it.
+    /// Boolean values indicating whether a cell precedes or follows the page.
     private(set) var hasBefore: Bool
     private(set) var hasAfter: Bool
-    /// Where reading ended before the page was full: the next one in that direction goes on from there.
+    /// The position at which reading stopped before the page was full. The next page in that direction continues there.
     private(set) var stop: FeedPosition?
     private(set) var omissions: [FeedPage.SkippedItem]
-    /// Whether the page goes on with a section that the page before began.
+    /// True if the page continues a section that the page before began.
     private(set) var continuesSection: Bool
 
-    /// Reads one cell more than the page holds: it tells whether the page is the last one, and clients never have to guess that.
+    /// Reads the page with one additional cell, which shows whether the page is the last one.
     ///
-    /// - Parameter runs: what the viewer is known to want to see nothing of.
+    /// - Parameter runs: The known ranges of dismissed items.
     init(
         source: any DataSource, snapshot: any FeedSnapshot, cursor: PageCursor?, limit: Int, reader: CellRenderer,
         over runs: DismissedRanges? = nil
@@ -25,7 +25,7 @@ struct PageContent {
         let direction = cursor?.direction ?? .forward
         var walk = SectionIterator(source: source, snapshot: snapshot, runs: runs)
         var reading = reader
-        // The cell that a walk forward comes from is met again: mostly it is there, and tells that there is a page before.
+        // Reading forward includes the cell of the cursor again: it usually still exists, which proves that the page has a predecessor.
         if direction == .forward { walk.edge = cursor?.position }
         var found = try walk.cells(limit + 1, direction, of: cursor?.position, reader: &reading)
         walk.edge = nil
@@ -33,11 +33,11 @@ struct PageContent {
         omissions = reading.omissions
         stop = extra == nil ? reading.stop : nil
         if extra != nil, let last = found.last {
-            // What was left out beyond the last cell of this page belongs to the page after it.
+            // Items skipped beyond the last cell of this page belong to the next page.
             omissions.removeLast(omissions.count - last.omissionsBefore)
         }
 
-        /// Whether there is a cell on the side that the page was not read towards. The one that the cursor came from may be gone.
+        /// Returns true if a cell exists on the side opposite to the reading direction. The cell of the cursor may be deleted.
         func isFollowed(_ side: PageDirection, of place: FeedPosition) throws -> Bool {
             var peek = reader
             return try !walk.cells(1, side, of: place, reader: &peek).isEmpty || peek.stop != nil
@@ -66,17 +66,17 @@ struct PageContent {
         }
     }
 
-    /// The indices of each section's cells, in order.
+    /// The index range of each section's cells, in order.
     var ranges: [(section: Int, range: Range<Int>)] {
         var stretches: [(section: Int, range: Range<Int>)] = []
         forEachRange { stretches.append(($0, $1)) }
         return stretches
     }
 
-    /// The same, one after the other.
+    /// Calls `body` with the index range of each section's cells, in order.
     func forEachRange(_ body: (_ section: Int, _ range: Range<Int>) -> Void) {
         guard let first = cells.first?.position.section, let last = cells.last?.position.section else { return }
-        // Sections ascend, so that is all of a page within one.
+        // Sections ascend, so the whole page is in one section.
         if first == last { return body(first, cells.indices) }
         var start = 0
         for index in cells.indices where index + 1 == cells.count || cells[index + 1].position.section != cells[index].position.section {
@@ -86,23 +86,23 @@ struct PageContent {
     }
 }
 
-/// Reads cells from section after section, as if they were one.
+/// An iterator over the cells of consecutive sections.
 private struct SectionIterator {
     let source: any DataSource
     let snapshot: any FeedSnapshot
     let runs: DismissedRanges?
-    /// Where a walk forward may begin, to look at the item that stands there on the way.
+    /// The position of the cursor in forward direction, whose item is read again.
     var edge: FeedPosition?
-    /// Whether that has a cell that is shown.
+    /// True if the item at the edge has a cell that is shown.
     private(set) var isEdgeShown = false
 
     init(source: any DataSource, snapshot: any FeedSnapshot, runs: DismissedRanges?) {
         (self.source, self.snapshot, self.runs) = (source, snapshot, runs)
     }
 
-    /// As many cells as asked for, fewer only where the feed ends.
+    /// Returns `count` cells, or fewer if the feed ends.
     ///
-    /// - Parameter place: beside which they begin; nil for the feed's start or, going `backward`, its end.
+    /// - Parameter place: The position next to which the cells begin; nil for the feed's start or, if `backward`, its end.
     mutating func cells(
         _ count: Int, _ direction: PageDirection, of place: FeedPosition?, reader: inout CellRenderer
     ) throws -> [CellRenderer.PlacedCell] {
@@ -127,7 +127,7 @@ private struct SectionIterator {
                         try body($0)
                     }
                 }
-                // A source of somebody else's may have several items in one place.
+                // A custom data source may have several items at one position.
                 if rest > 0, visited > limit { try source.visit(section, direction, of: last, limit: rest, from: snapshot, body) }
             }
             if cells.isEmpty { cells = found } else { cells += found }

@@ -1,35 +1,36 @@
 import Crypto
 internal import IntertwinePrimitives
 
-/// Where a page starts, in which direction it is read, and where the rotation of the advertisements stands.
+/// The position of a page in a feed, with reading direction and the state of the ad rotation.
 ///
-/// Opaque to clients and signed. It does not hold the limit, so a walk can change it from page to page. The payload begins with a format
-/// number: 1 where positions alone say it all, 2 where sections or fields have a part in it.
+/// The cursor is opaque to clients and signed. It does not contain the limit, so a client can change the limit from page to page. The payload
+/// begins with a format number: 1 if positions suffice, 2 if sections or sort keys are included.
 struct PageCursor: Hashable {
     var direction: PageDirection
-    /// The content item next to the page, which is itself not on it.
+    /// The position of the content item next to the page, which is not on the page.
     var position: FeedPosition
-    /// The advertisement next to the page's own in the rotation, where advertisements rotate and the last page had some.
+    /// The advertisement next to the page's own in the rotation; nil without rotation or if no page had an ad yet.
     var rotation: Int64?
-    /// Where advertisements stand once in the whole feed: the content in front of which they do, as it was when the walk began.
+    /// The position of the content before which the feed's midpoint ads are shown, fixed at the start of the session.
     var midpoint: FeedPosition?
-    /// Going backward: whether the walk has met them already.
+    /// True if a backward session has already shown the midpoint ads.
     var isPastMidpoint = false
-    /// Where placements count content: how much the walk has met.
+    /// The number of content items passed, if a placement counts content.
     var offsets: ContentOffset?
-    /// Where advertisements stand as listed: up to where the last page has shown them; nil for ``place``.
+    /// The position up to which pinned ads have been shown; nil if it equals ``position``.
     var pinned: FeedPosition?
-    /// Advertisements that the session showed near the edge; nil for none that count.
+    /// The advertisements that the session showed near the edge; nil if no state is necessary.
     var shown: ShownAds?
 
-    /// Names a feed inside its cursors, so that those of another feed are refused.
+    /// Returns the digest of a feed's name in its cursors, so that cursors of other feeds are rejected.
     static func digest(ofFeed name: String) -> UInt64 {
         UInt64(bigEndianBytes: SHA256.hash(data: Array(name.utf8)).prefix(8))
     }
 
-    /// What tells a page's advertisements from the same ones on other pages: where its content begins, whichever way it was read. Never 0.
+    /// Returns the identity of a page, derived from the position of its content's start in either reading direction. Never 0.
     ///
-    /// A mixed number and no digest: who made two pages alike would gain no more than an impression that counts once.
+    /// The identity distinguishes an advertisement on this page from that on other pages. It is a mixed number, not a cryptographic digest.
+    /// Why: forging two equal pages would only make two impressions count as one.
     static func identity(of place: FeedPosition?, inFeed feed: UInt64) -> UInt32 {
         var state = feed
         func mix(_ word: UInt64) {
@@ -94,7 +95,9 @@ extension PageCursor {
         return signer.sign(writer.bytes)
     }
 
-    /// - Throws: ``CursorError``, for any text that ``text(feed:signer:)`` did not make.
+    /// Decodes and verifies a cursor.
+    ///
+    /// - Throws: ``CursorError`` for a text that ``text(feed:signer:)`` did not create.
     init(text: some StringProtocol, feed: UInt64, signer: Signer) throws(CursorError) {
         guard let payload = signer.payload(of: text) else { throw .invalid }
         var reader = ByteReader(payload)
@@ -130,7 +133,7 @@ extension PageCursor {
 }
 
 extension FeedPosition {
-    /// Whether its position says it all.
+    /// True if the position alone identifies the item, so that the short format suffices.
     fileprivate var isUnkeyedFirstSection: Bool { section == 0 && item.key == nil }
 
     func write(to writer: inout ByteWriter, isLong: Bool) {
@@ -173,10 +176,10 @@ extension FeedPosition {
     }
 }
 
-/// Why a cursor is refused: 400 over HTTP.
+/// A reason why a cursor is rejected: HTTP status 400.
 package enum CursorError: Error, Sendable, Hashable {
-    /// Damaged, forged, or signed by a key that is valid no more.
+    /// The cursor is damaged, forged, or signed by an expired key.
     case invalid
-    /// Ours, but from another feed.
+    /// The cursor is valid, but of another feed.
     case otherFeed
 }

@@ -1,4 +1,4 @@
-/// An item that was replaced where it stands: it kept kind, id, variant and place, in a lane of content.
+/// An update of an item that kept its kind, id, variant and position, in a stream of content.
 public struct InPlaceUpdate: Sendable, Hashable {
     public var kind: String
     public var stream: StreamID
@@ -9,19 +9,19 @@ public struct InPlaceUpdate: Sendable, Hashable {
     }
 }
 
-/// What of a store's content a page was read from: an item beyond that can be replaced where it stands, and the page stays what it is.
+/// The part of a store's content that a page was read from. An in-place update outside this part does not change the page.
 ///
-/// Nothing is said of items that come, go or move, nor of advertisements.
+/// Inserted, deleted and moved items, and advertisements, are not covered.
 public struct PageDependencies: Sendable {
-    /// From the first position of a lane that was read to the last.
+    /// The range of positions that was read from each stream.
     private var ranges: [(lane: StreamID, positions: ClosedRange<Int64>)] = []
-    /// Of which items were looked for otherwise.
+    /// The kinds of items that were read in another way.
     private var kinds: Set<String> = []
 
-    /// Of nothing.
+    /// Creates empty dependencies.
     public init() {}
 
-    /// Whether the page may be another one with it.
+    /// Returns true if the update may change the page.
     public func includes(_ item: InPlaceUpdate) -> Bool {
         ranges.contains { $0.lane == item.stream && $0.positions.contains(item.position) } || kinds.contains(item.kind)
     }
@@ -35,7 +35,7 @@ public struct PageDependencies: Sendable {
     fileprivate mutating func add(_ kind: String) { kinds.insert(kind) }
 }
 
-/// Reads another snapshot, and notes what of it.
+/// A snapshot that forwards to another snapshot and records the dependencies.
 final class DependencyTrackingSnapshot: FeedSnapshot {
     private let snapshot: any FeedSnapshot
     private(set) var dependencies = PageDependencies()
@@ -64,7 +64,7 @@ final class DependencyTrackingSnapshot: FeedSnapshot {
         try snapshot.visit(form, direction, of: position, limit: limit, body)
     }
 
-    /// With another value in its field an item stands elsewhere.
+    /// Records the whole stream, since an update of the field moves an item.
     func visit(
         _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
@@ -102,7 +102,7 @@ final class DependencyTrackingSnapshot: FeedSnapshot {
         return try snapshot.sortPosition(at: index, in: lane, by: field)
     }
 
-    // None of these depends on what stands in an item that stays where it is.
+    // The results of the following methods do not depend on the content of an item that stays at its position.
 
     func count(in lane: StreamID) throws -> Int { try snapshot.count(in: lane) }
 

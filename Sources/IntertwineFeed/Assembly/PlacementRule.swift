@@ -1,9 +1,13 @@
-/// Where advertisements stand, as configuration says it: `midpoint`, `every 5`, `every 5 offset 2`, `at 2, 7` or `listed`.
+/// A placement as written in the configuration: `midpoint`, `every 5`, `every 5 offset 2`, `at 2, 7` or `listed`.
+///
+/// ```swift
+/// let placement = PlacementRule("every 5 offset 2")?.placement(perPage: 1, isOfFeed: false)
+/// ```
 public enum PlacementRule: Sendable, Hashable {
     case midpoint
-    /// After every so many content items, first after `offset` of them.
+    /// One ad slot after every given number of content items, the first one after `offset` items.
     case every(Int, offset: Int)
-    /// In front of the content items with these numbers, from 0.
+    /// Ad slots in front of the content items with these numbers, from 0.
     case at([Int])
     case pinned
 
@@ -12,7 +16,7 @@ public enum PlacementRule: Sendable, Hashable {
         + "'at N, …' (1 to 20 ascending numbers from 0 to 100000)"
     private static let numbers = 0...100_000
 
-    /// Colons, commas and brackets may stand as they would in YAML.
+    /// Parses a rule, in which colons, commas and brackets are allowed as in YAML. Returns nil if the text is malformed.
     public init?(_ text: String) {
         let words = text.split { " :,[]{}".contains($0) }.map(String.init)
         guard let name = words.first else { return nil }
@@ -47,9 +51,11 @@ public enum PlacementRule: Sendable, Hashable {
         return number
     }
 
+    /// Returns the placement of the rule.
+    ///
     /// - Parameters:
-    ///   - perPage: how many stand at the midpoint of a page; 0 shows none, whatever the rule.
-    ///   - isOfFeed: whether the midpoint, and the numbers of `at`, are those of the whole feed.
+    ///   - perPage: The number of ads at the midpoint of a page; 0 shows no ads, unless the rule is the feed's midpoint.
+    ///   - isOfFeed: True if the midpoint, or the numbers of `at`, refer to the whole feed.
     public func placement(perPage: Int, isOfFeed: Bool) -> any AdPlacement {
         guard perPage > 0 || isOfFeed && self == .midpoint else { return MidpointPlacement(scope: .page(advertisements: 0)) }
         return switch self {

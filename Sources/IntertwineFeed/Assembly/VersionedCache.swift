@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Remembers what was found in the store, so that it is looked for once per change of the store and not once per request.
+/// A cache of one value that is computed from the store once per store version instead of once per request.
 ///
-/// Where looking takes long, as for the middle of a feed among millions of items, requests do not wait for it: they get what was found before
-/// the store changed while it is looked for aside, and no more often than takes a small share of the time.
+/// If the computation is slow, such as the midpoint of a feed with millions of items, requests do not wait for it. They get the value of the
+/// version before while the value is computed in the background, which is limited to a small share of the time.
 final class VersionedCache<Value: Sendable>: Sendable {
     private struct CachedValue {
         var version: StoreVersion
         var value: Value
-        /// How long it took, and when that was over.
+        /// The duration of the computation and the time at which it ended.
         var cost: Duration
         var found: ContinuousClock.Instant
     }
@@ -18,22 +18,24 @@ final class VersionedCache<Value: Sendable>: Sendable {
         var isLookedFor = false
     }
 
-    /// Looking aside takes at most one part of so many of the time.
+    /// The divisor of the share of time for background computation: at most 1/20.
     private static var share: Int { 20 }
 
     private let maximumWait: Duration
     private let state = Mutex(State())
-    /// Held by the one who looks while the others, who have nothing to go by yet, wait for what is found.
+    /// A lock held during computation, while other requests without a cached value wait for the result.
     private let loadLock = Mutex(())
 
-    /// - Parameter patience: what looking may take for requests to wait for it.
+    /// - Parameter maximumWait: The maximum duration of a computation that requests wait for.
     init(maximumWait: Duration) {
         self.maximumWait = maximumWait
     }
 
+    /// Returns the value, computed in the given snapshot or, in the background, in another one.
+    ///
     /// - Parameters:
-    ///   - version: the store's, read before the snapshot was taken, so that what is kept under it is never older.
-    ///   - find: looks for it, in this snapshot or, aside, in one of its own.
+    ///   - version: The store version, read before the snapshot was taken, so that a cached value is never older than its version.
+    ///   - find: Computes the value in a snapshot.
     func value(
         at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore,
         _ find: @escaping @Sendable (any FeedSnapshot) throws -> Value
@@ -52,7 +54,7 @@ final class VersionedCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter aside: to call ``renew(at:find:)`` with a snapshot of its own, later.
+    /// - Parameter aside: Starts a background task that calls ``renew(at:find:)`` with a snapshot of its own.
     func value(at version: StoreVersion, find: () throws -> Value, aside: () -> Void) throws -> Value {
         let (known, begins) = state.withLock { state -> (CachedValue?, Bool) in
             guard let known = state.known, known.version == version || known.cost > maximumWait else { return (nil, false) }
@@ -69,14 +71,14 @@ final class VersionedCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// What was found in the store as it is; nil where nobody has looked since it changed.
+    /// Returns the cached value for a store version, or nil if it was not computed for that version.
     func known(at version: StoreVersion) -> Value? {
         state.withLock { state in state.known.flatMap { $0.version == version ? $0.value : nil } }
     }
 
-    /// Looks for it anew, whatever is known.
+    /// Computes the value again, regardless of the cached one.
     func renew(at version: StoreVersion, find: () throws -> Value) {
-        // Where the store does not answer, requests will say so.
+        // An error is ignored here, because requests report it if the store fails.
         _ = try? load(at: version, find)
         state.withLock { $0.isLookedFor = false }
     }

@@ -1,4 +1,4 @@
-/// Makes pages of a viewer's list, such as the saved cells: newest first, without advertisements.
+/// An assembler of the pages of a viewer's list, such as the saved cells: newest first, without advertisements.
 package struct ViewerListAssembler: Sendable {
     private let list: ViewerList
     private let path: String
@@ -11,8 +11,8 @@ package struct ViewerListAssembler: Sendable {
     private let campaigns: Campaigns?
 
     /// - Parameters:
-    ///   - path: where the list is served, such as `/saved`.
-    ///   - campaigns: their advertisements are left out.
+    ///   - path: The path at which the list is served, such as `/saved`.
+    ///   - campaigns: The campaigns, whose creatives are skipped.
     package init(
         list: ViewerList, path: String, store: any FeedStore, ledger: any Ledger, factories: CellFactories, keys: SigningKeys,
         links: Links = Links(), tokens: CellTokens, campaigns: Campaigns? = nil
@@ -28,10 +28,12 @@ package struct ViewerListAssembler: Sendable {
         signer = keys.signer(for: .cursor)
     }
 
-    /// One page. It holds `limit` cells unless it is the last; cells whose item is gone, and advertisements that belong to campaigns, are left out. Along `previous` the same pages come
-    /// in reverse, as long as the list stays as it is.
+    /// Returns one page of a viewer's list.
     ///
-    /// - Throws: ``FeedError`` where the request is wrong, and for the cursor of another viewer's list; ``StoreError``.
+    /// The page has `limit` cells unless it is the last one. Cells whose item was deleted and creatives of campaigns are skipped. As long as the
+    /// list does not change, following `previous` returns equal pages in reverse order.
+    ///
+    /// - Throws: ``FeedError`` if the request is invalid or the cursor is of another viewer's list; ``StoreError``.
     package func page(
         of viewer: String, cursor text: String?, limit: Int, now: Int64, layout: CellLayout = .collection, width: Int? = nil,
         scale: Int = 1, lacking: UnsupportedCells? = nil, client: String? = nil, language: FeedLanguage? = nil
@@ -68,15 +70,15 @@ package struct ViewerListAssembler: Sendable {
     }
 }
 
-/// Reads the cells of a viewer's list next to a mark, without those whose item is gone.
+/// A reader of the cells of a viewer's list next to an entry, which skips cells whose item was deleted.
 private struct ListReader {
-    /// A cell with its mark in the list.
+    /// A cell with the id of its list entry.
     struct Cell {
         var entryID: Int64
         var viewModel: CellViewModel
         var state: CellState
     }
-    /// Cells, and what the client cannot show of what stands before each of them and behind the last one.
+    /// Cells, with the entries before, between and after them that the client cannot show.
     struct Found {
         var cells: [Cell] = []
         var omissions: [(mark: Int64, omission: FeedPage.SkippedItem)] = []
@@ -90,9 +92,9 @@ private struct ListReader {
     let campaigns: Campaigns?
     let context: CellContext
 
-    /// As many cells as asked for, fewer only where the list ends; the nearest first.
+    /// Returns `count` cells, nearest first, or fewer if the list ends.
     ///
-    /// - Parameter mark: nil for the start of the list, which is its newest cell.
+    /// - Parameter mark: The id of the entry next to which reading begins; nil for the start of the list, which is its newest cell.
     func cells(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> Found {
         var found = Found()
         var mark = mark
@@ -122,7 +124,7 @@ private struct ListReader {
         return found
     }
 
-    /// Why the client cannot show a cell whose item is there; nil where it is for another reason that there is none.
+    /// Returns the reason why the client cannot show a cell whose item exists, or nil if the cell is absent for another reason.
     private func omission(of listed: ListEntry, in snapshot: any FeedSnapshot) throws -> FeedPage.SkippedItem? {
         guard let name = factories.item(ofCell: listed.cell), let item = try snapshot.item(kind: name.kind, id: name.id) else { return nil }
         let form = ItemType(kind: item.kind, variant: item.variant)
@@ -130,7 +132,7 @@ private struct ListReader {
             FeedPage.SkippedItem(form: form, id: item.id, position: item.position, reason: reason)
         }
         if let cells = factories.unknownCells(of: form, in: context) {
-            // Several versions of one cell have one name.
+            // Several versions of a cell have one name.
             return omission(
                 .unknownToClient(cells.map(\.name).reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }))
         }
@@ -152,20 +154,20 @@ private struct ListReader {
     }
 }
 
-/// What one page of a viewer's list holds, and the marks from which the pages beside it are read.
+/// The cells of one page of a viewer's list, with the entry ids from which the adjacent pages are read.
 ///
-/// Marks fall along the list: the newest cell stands first.
+/// Entry ids descend along the list: the newest cell is first.
 private struct ListRange {
-    /// Newest first.
+    /// The cells, newest first.
     let cells: [ListReader.Cell]
-    /// What the client cannot show of what stands before each of them; on the last page that is reached, of what stands behind them, too.
+    /// The skipped entries before each cell and, on the last page in reading direction, also those after the cells.
     let omissions: [FeedPage.SkippedItem]
-    /// The page after it is read forward from here; nil where this is the last.
+    /// The entry id from which the next page is read forward; nil on the last page.
     private(set) var next: Int64?
-    /// The page before it is read backward from here; nil where this is the first.
+    /// The entry id from which the previous page is read backward; nil on the first page.
     private(set) var previous: Int64?
 
-    /// Reads one cell more than the page holds: it tells whether there is a page behind.
+    /// Reads one cell more than the page holds, which shows whether another page follows.
     init(reader: ListReader, cursor: PageCursor?, limit: Int) async throws {
         let direction = cursor?.direction ?? .forward
         let found = try await reader.cells(limit + 1, direction, of: cursor?.position.item.position)
@@ -181,7 +183,7 @@ private struct ListRange {
         switch direction {
         case .forward:
             if !isWhole { next = last }
-            // The cell that the cursor came from may be gone.
+            // The cell of the cursor may have been deleted.
             if cursor != nil, let first, try await !reader.cells(1, .backward, of: first).cells.isEmpty { previous = first }
         case .backward:
             if !isWhole { previous = first }

@@ -1,10 +1,10 @@
-/// A set of cells that can be asked of one cell after another, as it is at one moment; valid only inside the call that is given it.
+/// A set of cells at one moment, for membership checks; valid only inside the call that receives it.
 public protocol CellSet {
     func contains(_ cell: String) throws -> Bool
 
-    /// Another number whenever a cell was taken off the set, and perhaps when one was taken off somebody else's: what was in it and is asked for
-    /// under the same number is in it still.
-    /// Nil where nobody knows.
+    /// Returns a number that changes whenever a cell is removed from the set; nil if unknown.
+    ///
+    /// It may also change for removals from other viewers' sets. A cell that was in the set is still in it as long as the number is equal.
     func removalGeneration() throws -> Int64?
 }
 
@@ -12,7 +12,7 @@ extension CellSet {
     public func removalGeneration() throws -> Int64? { nil }
 }
 
-/// How a cell stands with a viewer, as pages tell it.
+/// The viewer's state of a cell, as included in pages.
 package struct CellState: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -23,7 +23,7 @@ package struct CellState: OptionSet, Sendable, Hashable {
     package static let saved = CellState(rawValue: 1 << 0)
     package static let selected = CellState(rawValue: 1 << 1)
 
-    /// What stands behind the other members of a cell; nothing where nothing was done with it.
+    /// Writes the `state` member after the other members of a cell; writes nothing if the state is empty.
     func write(to writer: inout JSONWriter) {
         if isEmpty { return }
         writer.raw(#","state":{"#)
@@ -34,37 +34,37 @@ package struct CellState: OptionSet, Sendable, Hashable {
     }
 }
 
-/// What a viewer did with cells. However much that is, a page asks of those alone that could stand on it.
+/// A store of a viewer's actions on cells. A page checks only the cells that it could show, however many the viewer has.
 package protocol ViewerStateStore: Sendable {
-    /// Blocks while `body` runs, which happens on a thread that reads the store.
+    /// Runs `body` with the viewer's state and blocks meanwhile; called on a thread that reads the store.
     ///
-    /// - Throws: ``StoreError/unavailable(_:)``, or what `body` throws.
+    /// - Throws: ``StoreError/unavailable(_:)``, or an error of `body`.
     func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value
 }
 
-/// The same as it is at one moment; valid only inside the call that is given it.
+/// The viewer's state at one moment; valid only inside the call that receives it.
 package struct ViewerState {
-    /// Nil where there is nothing on a list, as for most viewers.
+    /// The dismissed cells; nil if the list is empty, as for most viewers.
     private let dismissed: (any CellSet)?
     private let saved: (any CellSet)?
     private let selected: (any CellSet)?
-    /// Nil where nobody is named.
+    /// The viewer; nil for a request without a viewer.
     let viewer: String?
 
     package init(of viewer: String? = nil, dismissed: (any CellSet)?, saved: (any CellSet)? = nil, selected: (any CellSet)? = nil) {
         (self.viewer, self.dismissed, self.saved, self.selected) = (viewer, dismissed, saved, selected)
     }
 
-    /// Whether there is any cell that ``hides(_:)`` has to be asked of.
+    /// True if ``hides(_:)`` can return true for any cell.
     var hidesCells: Bool { dismissed != nil }
 
-    /// Whether the viewer does not want to see the cell.
+    /// Returns true if the viewer dismissed the cell.
     func hides(_ cell: String) throws -> Bool { try dismissed?.contains(cell) ?? false }
 
-    /// As ``CellSet/withdrawals()``, of what the viewer does not want to see.
+    /// Returns ``CellSet/removalGeneration()`` of the dismissed cells.
     func withdrawals() throws -> Int64? { try dismissed?.removalGeneration() }
 
-    /// Whether there is any cell that ``state(of:)`` has to be asked of.
+    /// True if ``state(of:)`` can return a state for any cell.
     var hasStates: Bool { saved != nil || selected != nil }
 
     func state(of cell: String) throws -> CellState {
@@ -75,7 +75,7 @@ package struct ViewerState {
     }
 }
 
-/// What the ledger has of a viewer.
+/// The viewer's state as stored in the ledger.
 package struct ListMembership: ViewerStateStore {
     private static let lists: [ViewerList] = [.dismissed, .saved, .selected]
     private let viewer: String

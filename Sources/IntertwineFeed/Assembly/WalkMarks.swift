@@ -1,18 +1,18 @@
 internal import IntertwinePrimitives
 
-/// How much content of each section a walk has met at the edge of a page, where placements count it.
+/// The number of content items of each section that a pagination session has passed at the edge of a page, if placements count content.
 struct ContentOffset: Hashable {
     struct Section: Hashable {
         var index: Int
         var count: Int64
     }
 
-    /// Sections that are remembered; those further back are counted from their end when a walk comes back to them.
+    /// The maximum number of stored sections. Earlier sections are counted from their end if the session returns to them.
     private static let limit = 64
 
-    /// Of the section in which the edge lies: items before it.
+    /// The number of items before the edge in the section that contains the edge.
     var here: Int64
-    /// Of sections before that one, in order.
+    /// The counts of earlier sections, in order.
     var before: [Section]
 
     init(here: Int64, before: [Section] = []) {
@@ -40,14 +40,14 @@ struct ContentOffset: Hashable {
     }
 }
 
-/// The counts of one page: where each of its stretches begins, and what the cursors beside it carry.
+/// The content counts of one page: the start of each of its sections, and the counts for the cursors of the adjacent pages.
 struct PageOffsets {
     private let cursor: PageCursor?
-    /// By section.
+    /// The number of items before this page, by section.
     private var starts: [Int: Int64] = [:]
     private var ends: [Int: Int64] = [:]
 
-    /// - Parameter stretches: the sections of the page's content, with how much each has.
+    /// - Parameter stretches: The sections of the page's content, with their index ranges.
     init(of stretches: [(section: Int, range: Range<Int>)], cursor: PageCursor?) {
         self.cursor = cursor
         guard let cursor, let counts = cursor.offsets else {
@@ -76,12 +76,12 @@ struct PageOffsets {
 
     func start(of section: Int) -> Int64 { starts[section] ?? 0 }
 
-    /// For the cursor of a page that begins behind a place of this page.
+    /// Returns the counts for the cursor of a page that begins after a position of this page.
     func after(_ section: Int) -> ContentOffset {
         ContentOffset(here: ends[section] ?? cursor?.offsets?.here ?? 0, before: sections(before: section))
     }
 
-    /// For the cursor of a page that ends in front of a place of this page.
+    /// Returns the counts for the cursor of a page that ends before a position of this page.
     func before(_ section: Int) -> ContentOffset {
         ContentOffset(here: starts[section] ?? cursor?.offsets?.here ?? 0, before: sections(before: section))
     }
