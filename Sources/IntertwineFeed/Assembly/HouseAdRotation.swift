@@ -1,4 +1,4 @@
-/// A seed that selects the house ad with which pagination of a feed starts.
+/// A seed that selects a house ad as the start of pagination in a feed.
 ///
 /// Each viewer starts with another ad, and with the next one an hour later. All requests without a viewer share the start of the hour.
 /// Impressions are therefore distributed evenly over viewers and time, and a page requested twice within the hour is identical.
@@ -30,7 +30,7 @@ package struct RotationSeed: Sendable, Hashable {
     }
 }
 
-/// The house ads that a layout can show, with the selection of the ad that a pagination session starts with.
+/// House ads that a layout can show, with the selection of the ad that a pagination session starts with.
 ///
 /// If there are at most ``limit`` ads, their positions are cached and each gets its turn. Otherwise a position between the first and the last
 /// ad is drawn at random. It is accepted if it falls into the range of the next ad, whose length is the gap that imports leave between two
