@@ -1,38 +1,38 @@
 internal import Crypto
 internal import IntertwinePrimitives
 
-/// A page as a client holds it, packed into the text that it asks for changes with: what the page was asked for with, and its cells.
+/// The state of a page in a client, encoded as the text for requesting changes: the page's parameters and its cells.
 ///
-/// The service keeps nothing of it, so it works whichever process made the page, and after a restart too. It is not signed: whoever alters
-/// it asks about a page of their own making, and is told no more than the feed itself tells. The cursor in it is signed as ever.
+/// The service stores none of it, so it works with every replica and after a restart. It is not signed.
+/// Why: an altered state only describes another page, and the response contains nothing that the feed does not show. Its cursor is signed.
 struct ClientPageState: Hashable {
-    /// ``FeedPosition/digest`` of the places that the pages before and after a page are read from; 0 where there is no such page.
+    /// The ``FeedPosition/digest`` of the positions from which the adjacent pages are read; 0 if such a page does not exist.
     struct Edges: Hashable {
         var before: UInt64 = 0
         var after: UInt64 = 0
     }
 
     private static let format: UInt8 = 4
-    /// Characters of a text. Pages that would need more cannot be asked about: a few of them would not fit into a request's line.
+    /// The maximum number of characters of the text. Larger pages cannot request changes, because a few of them would exceed a request line.
     private static let textLimit = 6_144
 
-    /// ``PageCursor/digest(ofFeed:)`` of the feed.
+    /// The ``PageCursor/digest(ofFeed:)`` of the feed.
     var feed: UInt64
-    /// As it stands in the page's address; nil for the first page.
+    /// The cursor as in the page's URL; nil for the first page.
     var cursor: String?
     var limit: Int
     var layout: CellLayout
     var width: Int?
-    /// Pixels per point.
+    /// The number of pixels per point.
     var scale: Int
-    /// Of the rotation of the advertisements when the walk began; 0 for none.
+    /// The hour of the ad rotation at the start of the session; 0 for none.
     var hour: UInt32
-    /// At which its places were given to campaigns; 0 where none could have one.
+    /// The time at which campaigns were served; 0 if no campaign could be served.
     var moment: Int64
     var edges: Edges
     var cells: [ClientCell]
 
-    /// Nil where it would be longer than ``textLimit``.
+    /// The encoded state; nil if it would be longer than ``textLimit``.
     var text: String? {
         var writer = ByteWriter()
         writer.write(Self.format)
@@ -47,7 +47,7 @@ struct ClientPageState: Hashable {
         writer.write(counted: cursor.flatMap { Base64URL.decode($0.utf8) } ?? [])
         var last: [UInt8] = []
         for cell in cells {
-            // Ids of one page begin alike.
+            // The ids of one page have common prefixes.
             let id = Array(cell.id.utf8)
             let shared = zip(last, id).prefix { $0 == $1 }.count
             writer.write(varying: shared)
@@ -59,7 +59,7 @@ struct ClientPageState: Hashable {
         return Base64URL.encode(writer.bytes)
     }
 
-    /// Nil for what ``text`` cannot have made, and for the text of another version.
+    /// Decodes a text; nil for a malformed text and for one of another format version.
     init?(text: some StringProtocol) {
         guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text.utf8) else { return nil }
         var reader = ByteReader(bytes)
@@ -113,9 +113,9 @@ struct ClientPageState: Hashable {
     }
 }
 
-/// A cell as a client holds it: which one it is, and what tells it from the same cell with anything changed.
+/// A cell in a client: its id, and a digest that changes if the cell changes.
 package struct ClientCell: Sendable, Hashable {
-    /// Bytes of a digest. A change that leaves it as it was comes once in 2^48.
+    /// The number of bytes of a digest. A change leaves the digest equal with a probability of 1 in 2^48.
     fileprivate static let digestLength = 6
 
     package var id: String
@@ -134,7 +134,7 @@ package struct ClientCell: Sendable, Hashable {
 }
 
 extension FeedPosition {
-    /// ``ClientCell/digestLength`` bytes of a SHA-256: enough to tell whether a page was read from this place.
+    /// The first ``ClientCell/digestLength`` bytes of a SHA-256, which suffice to check whether a page was read from this position.
     var digest: UInt64 {
         var writer = ByteWriter()
         write(to: &writer, isLong: true)

@@ -1,20 +1,20 @@
-/// What became of the pages that a client holds.
+/// The changes of the pages that a client holds.
 package enum FeedChanges: Sendable {
-    /// Too much to tell, or nothing that could be told: the client takes its pages anew.
+    /// The changes are too many or cannot be determined; the client reloads its pages.
     case reload
     case changed(PageDiff)
 }
 
-/// Pages as they are now, and what turns the cells that a client holds into theirs.
+/// The current pages, with the difference from the cells that a client holds.
 package struct PageDiff: Sendable {
-    /// The cells of all pages as the client holds them, one page after the other.
+    /// The cells of all pages that the client holds, page after page.
     package var clientCells: [ClientCell]
-    /// As a fresh walk over so many pages finds them, each beginning where the one before ends.
+    /// The current pages, read one after another from the start of the first page.
     package var pages: [FeedPage]
-    /// From ``held`` to the entries of ``pages``.
+    /// The difference between ``clientCells`` and the entries of ``pages``.
     package var changes: ListDiff
 
-    /// What the next changes are asked for with; nil where they cannot be.
+    /// The value for requesting the next changes; nil if a page is too large for it.
     package var since: String? {
         let texts = pages.compactMap(\.since)
         return texts.count == pages.count ? texts.joined(separator: ",") : nil
@@ -28,21 +28,21 @@ package struct PageDiff: Sendable {
 }
 
 extension FeedAssembler {
-    /// Pages that a client can ask about at once.
+    /// The maximum number of pages in one request for changes.
     package static let clientPageLimit = 16
-    /// Changes that are told; beyond them it is cheaper to take the pages anew, for both sides.
+    /// The maximum number of changes in a response. If there are more, a reload is cheaper for both sides.
     package static let changeLimit = 200
 
-    /// What became of the pages that a client holds.
+    /// Returns the changes of the pages that a client holds.
     ///
-    /// The feed is walked anew from where the first of them begins, over as many pages as the client holds, on one snapshot of the store.
-    /// So its list is afterwards what somebody else would get by that walk: no cell twice, and none missing where two pages meet.
+    /// The feed is read again from the start of the first page, over as many pages as the client holds, on one snapshot of the store. The client's
+    /// list then equals that of a new pagination session: no cell is repeated or skipped at a page boundary.
     /// - Parameters:
-    ///   - texts: ``FeedPage/since`` of each page, in the order of the feed, each page the next one of the page before.
-    ///   - request: as that for a page; cursor, limit, layout and width come from the texts.
-    /// - Returns: ``FeedChanges/reload`` also for texts that are damaged, of another feed, of another version of the service, of pages that do not
-    ///   follow each other, or whose cursor is signed with a key that is valid no more.
-    /// - Throws: `StoreError`.
+    ///   - texts: The ``FeedPage/since`` of each page in feed order, each page the successor of the page before.
+    ///   - request: The request as for a page; cursor, limit, layout and width are taken from the texts.
+    /// - Returns: ``FeedChanges/reload`` also for texts that are damaged, of another feed, of another version of the service, of pages that are
+    ///   not consecutive, or with a cursor signed by an expired key.
+    /// - Throws: ``StoreError``.
     package func changes(since texts: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
         guard texts.count <= Self.clientPageLimit else { return .reload }
         let held = texts.compactMap { ClientPageState(text: $0) }
@@ -53,7 +53,7 @@ extension FeedAssembler {
         return changed.changes.count > Self.changeLimit ? .reload : .changed(changed)
     }
 
-    /// Whether each page is the next one of the page before: read from where that ends, or that one backward from where it begins.
+    /// Returns true if each page follows the page before: it is read forward from the end of that page, or that page backward from its start.
     private static func areInOrder(_ held: [ClientPageState], _ cursors: [PageCursor?]) -> Bool {
         held.indices.dropFirst().allSatisfy { index in
             if let cursor = cursors[index], cursor.direction == .forward, cursor.position.digest == held[index - 1].edges.after {
@@ -64,7 +64,7 @@ extension FeedAssembler {
         }
     }
 
-    /// As many pages as are held, or fewer where the feed ends before.
+    /// Returns as many pages as the client holds, or fewer if the feed ends.
     private func pages(_ held: [ClientPageState], from start: PageCursor?, _ request: FeedRequest) async throws -> [FeedPage] {
         let requests = held.map { page in
             var request = request
@@ -72,9 +72,9 @@ extension FeedAssembler {
             request.layout = page.layout
             request.width = page.width
             request.scale = page.scale
-            // As it was when the client's walk began: its advertisements do not change with the hour.
+            // The hour at the start of the client's session, so that its ads do not change with the hour.
             if page.hour > 0 { request.rotation?.hour = page.hour }
-            // The same of its campaigns.
+            // The time of the client's campaign decisions, for the equal reason.
             if page.moment == 0 { request.campaigns = nil } else { request.campaigns?.moment = page.moment }
             request.followsChanges = true
             return request
@@ -93,9 +93,9 @@ extension FeedAssembler {
         }
     }
 
-    /// What a client that holds the page asks for changes with.
+    /// Returns the value with which a client requests changes of the page.
     ///
-    /// - Parameter isPaid: whether campaigns were asked about its places.
+    /// - Parameter isPaid: True if campaigns were considered for the page's slots.
     func since(
         _ entries: [FeedPage.Entry], _ request: FeedRequest, _ cursor: PageCursor?, previous: PageCursor?, next: PageCursor?,
         isPaid: Bool

@@ -1,13 +1,13 @@
-/// What turns one list of cells into another, as a batch update of a collection or a table wants it.
+/// The difference between two lists of cells, in the form of a batch update of a collection or table view.
 ///
-/// To apply it: take the cells at ``removed`` and at the beginnings of ``moved`` out of the old list, all by their old indices; then put
-/// those of ``inserted`` and the moved ones in at their new indices, the lowest first; then replace those of ``reconfigured``, by their
-/// new indices too. A list may hold a cell more than once: the first of the one is then the first of the other, and so on.
+/// To apply it: remove the cells at ``removed`` and at the sources of ``moved``, all by their old indices. Then insert the cells of
+/// ``inserted`` and the moved ones at their new indices, lowest first. Then replace those of ``reconfigured`` by their new indices.
+/// If a list contains a cell more than once, the occurrences are matched in order: the first with the first, and so on.
 package struct ListDiff: Sendable, Hashable {
     package struct Move: Sendable, Hashable {
-        /// In the old list.
+        /// The index in the old list.
         package var from: Int
-        /// In the new one.
+        /// The index in the new list.
         package var to: Int
 
         package init(from: Int, to: Int) {
@@ -16,13 +16,13 @@ package struct ListDiff: Sendable, Hashable {
         }
     }
 
-    /// Indices in the old list, ascending.
+    /// The removed cells as indices in the old list, ascending.
     package private(set) var removed: [Int] = []
-    /// Indices in the new list, ascending.
+    /// The inserted cells as indices in the new list, ascending.
     package private(set) var inserted: [Int] = []
-    /// As few as can be, in the order of the old list.
+    /// The minimum number of moves, in the order of the old list.
     package private(set) var moved: [Move] = []
-    /// Indices in the new list, ascending, of cells that were in the old one and show something else now; moved ones among them.
+    /// The changed cells that were in the old list, including moved ones, as indices in the new list, ascending.
     package private(set) var reconfigured: [Int] = []
 
     private struct Occurrence: Hashable {
@@ -62,9 +62,9 @@ package struct ListDiff: Sendable, Hashable {
         }
     }
 
-    /// Which of the values, all different, belong to a longest increasing subsequence: what is not moved while the rest is. O(n log n).
+    /// Returns which of the distinct values belong to a longest increasing subsequence; the others are moved. O(n log n).
     private static func longestIncreasing(_ values: [Int]) -> [Bool] {
-        /// For each length, the index of the smallest value that a subsequence of that length can end with.
+        /// The index of the smallest value that can end a subsequence, by length.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: values.count)
         for (index, value) in values.enumerated() {

@@ -1,66 +1,86 @@
-/// A collection of anything, flat or in sections: what a feed shows, and in which order.
+/// A collection of items, flat or in sections: the content of a feed, with its order.
 ///
-/// It is made once and reused for every page; what stands in it is read from the snapshot of the page's own moment, so that all of a page
-/// fits together. ``FlatDataSource`` and ``SectionedDataSource`` read the lanes of a ``FeedStore``; one of your own may take its items
-/// from anywhere, as long as it keeps to the order of places.
+/// A data source is created once and used for every page. It reads items from the snapshot of each page, so that all of a page is consistent.
+/// ``FlatDataSource`` and ``SectionedDataSource`` read the streams of a ``FeedStore``. A custom data source may read items from anywhere, as
+/// long as their positions are ordered.
+///
+/// ```swift
+/// The newest items of the store first.
+/// struct NewestItems: DataSource {
+///     let sectionCount = 1
+///
+///     func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int {
+///         try snapshot.count(in: .content)
+///     }
+///
+///     func items(
+///         in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
+///     ) throws -> [FeedItem] {
+///         try snapshot.items(in: .content, direction == .forward ? .backward : .forward, of: place?.position, limit: limit)
+///     }
+///
+///     func isDescending(_ section: Int) -> Bool { true }
+/// }
+/// ```
 public protocol DataSource: Sendable {
-    /// How many sections there are, empty ones included.
+    /// The number of sections, including empty ones.
     var sectionCount: Int { get }
 
-    /// How many items a section holds, those that cannot be shown included.
+    /// Returns the number of items in a section, including items that cannot be shown.
     ///
-    /// The cost may depend on the number of items: pages do not ask, but for advertisements at the middle of the whole feed.
+    /// The cost may depend on the number of items. Pages do not call it, except for ads at the midpoint of the whole feed.
     func itemCount(in section: Int, of snapshot: any FeedSnapshot) throws -> Int
 
-    /// Items of a section in its order (or, going `backward`, in reverse), beginning next to a place that is itself left out.
+    /// Returns items of a section in its order or, if `backward`, in reverse, beginning next to a position, which is excluded.
     ///
-    /// This is how a feed is paged: a page's cursor is the place of its outermost item.
+    /// Pagination uses this method: the cursor of a page is the position of its outermost item.
     /// - Parameters:
-    ///   - place: where to begin; nil for the section's start or, going `backward`, its end.
-    ///   - limit: exactly so many, unless the section ends before.
+    ///   - place: The position to begin at; nil for the section's start or, if `backward`, its end.
+    ///   - limit: The number of items; fewer are returned only if the section ends.
     func items(
         in section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [FeedItem]
 
-    /// The same items one after another, none of them copied where their bytes lie somewhere.
+    /// Visits the items of ``items(in:_:of:limit:from:)`` one after another, without copying if their bytes are in memory.
     ///
-    /// - Parameter body: reads nothing else from the snapshot.
+    /// - Parameter body: Called for each item; must not read from the snapshot.
     func visit(
         _ section: Int, _ direction: PageDirection, of place: SortPosition?, limit: Int, from snapshot: any FeedSnapshot,
         _ body: (ItemRow) throws -> Void
     ) throws
 
-    /// The text of a section's header; nil for a section without one.
+    /// Returns the text of a section's header; nil for a section without a header.
     func title(of section: Int) -> LocalizedText?
 
-    /// What clients are told a section is called; nil where the feed has no sections to tell of.
+    /// Returns the name of a section as sent to clients; nil if the feed shows no sections.
     func name(of section: Int) -> String?
 
-    /// Whether a section's places descend: its first item has the greatest.
+    /// Returns true if the positions of a section descend: its first item has the greatest position.
     func isDescending(_ section: Int) -> Bool
 
-    /// Whether advertisements are shown where there is nothing else at all; an empty page otherwise.
+    /// A Boolean value indicating whether ads are shown if the feed has no content. If false, the page is empty.
     var showsAdsAlone: Bool { get }
 
-    /// Where advertisements stand in a section; nil where the feed's own placement holds.
+    /// Returns the ad placement of a section; nil for the feed's own placement.
     func placement(in section: Int) -> (any AdPlacement)?
 
-    /// The place of the item with an index in its section; nil where there are not so many. The cost may depend on the number of items.
+    /// Returns the position of the item with an index in its section, or nil if the section is shorter. The cost may depend on the item count.
     func sortPosition(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> SortPosition?
 
-    /// Advertisements that were listed among a section's content, from the least position to the greatest.
+    /// Returns the advertisements that are pinned among a section's content, from the least position to the greatest.
     ///
-    /// - Parameter positions: those of the content: one that is listed at a position stands behind the item there, whether or not there still is
-    ///   one, and before the next.
+    /// - Parameter positions: The range of content positions. An ad that is pinned at a position is shown after the item there, whether that item
+    ///   still exists or not, and before the next item.
     func listings(
         in section: Int, between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot
     ) throws -> [PinnedAd]
 
-    /// Whether a section's items and their order depend on nothing but the items' kinds, variants and positions: what else an item says may change,
-    /// and each stands where it stood.
+    /// Returns true if a section's items and their order depend only on the items' kinds, variants and positions.
+    ///
+    /// In-place updates of other fields then change neither the section's items nor their order.
     func dependsOnPositionsAlone(_ section: Int) -> Bool
 
-    /// What the meaning of a place depends on, such as the order of the sections. A cursor is refused where this has changed.
+    /// A description of the meaning of positions, such as the order of the sections. A cursor is rejected if it has changed.
     var scope: String { get }
 }
 
@@ -84,7 +104,7 @@ extension DataSource {
         for item in try items(in: section, direction, of: place, limit: limit, from: snapshot) { try item.withRow(body) }
     }
 
-    /// Walks the section: right for every data source, and slower than one that can count.
+    /// Iterates over the section: correct for every data source, but slower than one with its own count.
     public func sortPosition(at index: Int, in section: Int, of snapshot: any FeedSnapshot) throws -> SortPosition? {
         let batch = 500
         var rest = index
@@ -98,19 +118,19 @@ extension DataSource {
         }
     }
 
-    /// Whether one place comes before another in the feed.
+    /// Returns true if the first position comes before the second in the feed.
     func precedes(_ first: FeedPosition, _ second: FeedPosition) -> Bool {
         guard first.section == second.section else { return first.section < second.section }
         return isDescending(first.section) ? second.item < first.item : first.item < second.item
     }
 
-    /// A place next to one: reading from it towards the side meets the item that stands at the place itself.
+    /// Returns a position next to the given one, from which reading towards `side` includes the item at the given position.
     func beside(_ place: FeedPosition, towards side: PageDirection) -> FeedPosition {
         let isUpward = (side == .backward) != isDescending(place.section)
         return FeedPosition(section: place.section, item: place.item.moved(by: isUpward ? 1 : -1))
     }
 
-    /// A place before all items of a section, and one behind them.
+    /// Returns a position before all items of a section; ``end(of:)`` returns one after them.
     func start(of section: Int) -> FeedPosition {
         FeedPosition(section: section, item: SortPosition(position: isDescending(section) ? .max : .min))
     }
@@ -119,9 +139,9 @@ extension DataSource {
     }
 }
 
-/// An advertisement that was listed among content.
+/// An advertisement that is pinned among content.
 public struct PinnedAd: Sendable, Hashable {
-    /// Of the content item that was listed last before it.
+    /// The position of the last content item listed before the advertisement.
     public var position: Int64
     public var item: FeedItem
 

@@ -1,13 +1,13 @@
 /// A section of a feed.
 public struct FeedSection: Sendable {
-    /// What clients are told it is called; unique in its feed.
+    /// The section's name as sent to clients; unique in its feed.
     public var name: String
-    /// The text of its header; nil for none.
+    /// The text of the section's header; nil for no header.
     public var title: LocalizedText?
-    /// Where its items stand in the store.
+    /// The stream of the store that contains the section's items.
     public var stream: StreamID
     public var order: SectionSort
-    /// Where advertisements stand in it; nil where the feed's own placement holds.
+    /// The ad placement of the section; nil for the feed's own placement.
     public var placement: (any AdPlacement)?
 
     public init(
@@ -31,14 +31,14 @@ public struct FeedSection: Sendable {
 
 /// The order of a section's items.
 public struct SectionSort: Sendable, Hashable {
-    /// The order of first import: new items at the end.
+    /// The order of first import, with new items at the end.
     public static let imported = SectionSort()
-    /// The last imported first.
+    /// The reverse order of import, with new items first.
     public static let newest = SectionSort(isDescending: true)
 
-    /// Nil for the order of positions.
+    /// The field to sort by; nil for the order of positions.
     public var field: SortField?
-    /// From the greatest to the least; items that are alike in the field then stand from the last to the first position.
+    /// True for the order from greatest to least. Items with equal field values are then ordered from the last to the first position.
     public var isDescending: Bool
 
     public init(by field: SortField? = nil, isDescending: Bool = false) {
@@ -46,24 +46,24 @@ public struct SectionSort: Sendable, Hashable {
         self.isDescending = isDescending
     }
 
-    /// The same in words, for cursors.
+    /// The order as text, for the scope of cursors.
     var text: String {
         let way = isDescending ? "-" : "+"
         return field.map { "\(way)\($0.comparison.rawValue) \($0.name)" } ?? way
     }
 }
 
-/// How a store is to lay out a section: which items stand in it, and by which fields it is read.
+/// The storage of a section: the kinds of its items, and the fields that it is sorted by.
 public struct SectionConfiguration: Sendable, Hashable {
-    /// The section of everything that no other section takes. It is always there.
+    /// The name of the section for all kinds that no other section contains. This section always exists.
     public static let mainName = "main"
 
     public var name: String
-    /// The kinds whose items stand in it; those of ``mainName`` are not listed.
+    /// The kinds whose items the section contains; empty for ``mainName``.
     public var kinds: [String]
-    /// Besides the order of the items' positions.
+    /// The fields by which the section can be sorted, in addition to the order of positions.
     public var fields: [SortField]
-    /// How it is shown: operations that name places mean them in this order.
+    /// The display order, to which operations on positions refer.
     public var order: SectionSort
 
     public init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {

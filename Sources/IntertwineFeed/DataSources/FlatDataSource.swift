@@ -1,4 +1,8 @@
-/// One lane of the store, without sections: no headers, and nothing that pages would tell of sections.
+/// A data source with one stream of the store, without sections and headers.
+///
+/// ```swift
+/// let source = FlatDataSource(.content, order: .newest)
+/// ```
 public struct FlatDataSource: DataSource {
     private let reading: OrderedReading
 
@@ -42,7 +46,7 @@ public struct FlatDataSource: DataSource {
     public var scope: String { reading.order == .imported ? "" : reading.order.text }
 }
 
-/// A lane of the store, read in an order.
+/// A stream of the store with a sort order.
 struct OrderedReading: Sendable {
     let stream: StreamID
     let order: SectionSort
@@ -63,12 +67,12 @@ struct OrderedReading: Sendable {
         try snapshot.visit(stream, by: field, direction, of: place, limit: limit, body)
     }
 
-    /// In the order of a field, there is nothing that stands among the content as it was listed.
+    /// Returns pinned advertisements; none if a field orders the stream, because pinned positions refer to the import order.
     func listings(between positions: Range<Int64>, limit: Int, from snapshot: any FeedSnapshot) throws -> [PinnedAd] {
         order.field == nil ? try snapshot.listings(in: stream, between: positions, limit: limit) : []
     }
 
-    /// - Parameter index: from the section's start.
+    /// - Parameter index: The index from the section's start.
     func sortPosition(at index: Int, of snapshot: any FeedSnapshot) throws -> SortPosition? {
         guard order.isDescending else { return try snapshot.sortPosition(at: index, in: stream, by: order.field) }
         return try snapshot.sortPosition(at: snapshot.count(in: stream) - 1 - index, in: stream, by: order.field)

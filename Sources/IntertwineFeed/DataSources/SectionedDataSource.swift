@@ -1,4 +1,10 @@
-/// Sections of the store, one after another.
+/// A data source with consecutive sections of the store.
+///
+/// ```swift
+/// let source = SectionedDataSource([
+///     FeedSection("news", title: "News", stream: .content, order: .newest)
+/// ])
+/// ```
 public struct SectionedDataSource: DataSource {
     public let sections: [FeedSection]
 

@@ -1,6 +1,6 @@
-/// Where an item stands in the order of its section: by its key, where a field orders the section, and among equal keys by its position.
+/// The position of an item in its section: ordered by the sort key, if a field orders the section, and then by position.
 public struct SortPosition: Sendable, Hashable, Comparable {
-    /// Nil where positions alone order the section.
+    /// The sort key; nil if only positions order the section.
     public var key: SortKey?
     public var position: Int64
 
@@ -15,7 +15,7 @@ public struct SortPosition: Sendable, Hashable, Comparable {
         return first.key.map { $0 < key } ?? true
     }
 
-    /// The nearest place after it or, with a negative step, before it.
+    /// Returns the nearest position after this one or, for a negative step, before it.
     func moved(by step: Int64) -> SortPosition {
         let (position, overflow) = position.addingReportingOverflow(step)
         return overflow ? self : SortPosition(key: key, position: position)
@@ -26,10 +26,11 @@ extension FeedItem {
     public var sortPosition: SortPosition { SortPosition(key: sortKey, position: position) }
 }
 
-/// The value by which an item is ordered in its section, where that is a field. Numbers come before texts.
+/// The value of the field that orders a section. Numbers sort before texts.
 public enum SortKey: Sendable, Hashable {
     case number(Double)
-    /// UTF-8, compared byte by byte, which is the order of code points. Cursors carry it, so it is to be short: ``SortField/textLimit``.
+    /// UTF-8, compared byte by byte, which is the order of code points. Cursors contain the key, so its length is limited to
+    /// ``SortField/textLimit``.
     case text([UInt8])
 }
 
@@ -44,27 +45,27 @@ extension SortKey: Comparable {
     }
 }
 
-/// A field by which the items of a section can be ordered.
+/// A field by which the items of a section can be sorted.
 public struct SortField: Sendable, Hashable {
-    /// How values compare. Each ends in a number or a text, so that every two items compare, and a cursor can say where it stands.
+    /// The comparison of values. Each yields a number or a text, so that any two items compare and a cursor can contain the key.
     public enum Comparison: String, Sendable, Hashable, CaseIterable {
-        /// By the Unicode code points of the first ``SortField/textLimit`` characters.
+        /// The Unicode code points of the first ``SortField/textLimit`` characters.
         case text
         case number
-        /// By the moment that is meant, to the nanosecond and whatever the offset; a date without a time is its midnight in UTC.
+        /// The point in time, with nanosecond precision and independent of the offset. A date without a time is midnight in UTC.
         ///
-        /// The raw value names the key in indices and cursors: those of another key must not be taken for it.
+        /// The raw value is part of the names in indexes and cursors, so that keys of another comparison are not mistaken for these.
         case date = "moment"
     }
 
-    /// Characters of a text that count. Texts that begin alike stand in the order of their positions.
+    /// The number of characters of a text that are compared. Texts with an equal beginning are ordered by position.
     public static let textLimit = 64
 
-    /// Letters, digits, underscores and hyphens.
+    /// The name of the field: letters, digits, underscores and hyphens.
     public let name: String
     public let comparison: Comparison
 
-    /// Nil where the name holds any other character, or is longer than 64 bytes.
+    /// Creates a sort field; nil if the name contains other characters, is empty, or is longer than 64 bytes.
     public init?(_ name: String, _ comparison: Comparison) {
         let isPlain = name.utf8.allSatisfy { byte in
             (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") <= 9 || byte == UInt8(ascii: "_")
@@ -76,9 +77,9 @@ public struct SortField: Sendable, Hashable {
     }
 }
 
-/// Where an item stands in a feed: in which section, and where in it.
+/// The position of an item in a feed: its section, and its position in that section.
 struct FeedPosition: Hashable {
-    /// Its index in the data source.
+    /// The section's index in the data source.
     var section: Int
     var item: SortPosition
 

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A text that equals another only where their bytes do: an item's or a cell's id, a viewer, a key of the ledger, a token.
+/// A string that is compared by bytes: the id of an item or a cell, a viewer, a key of the ledger, or a token.
 ///
-/// Swift's own texts are equal where Unicode calls them canonically equivalent: `é` as one scalar and as two, the Kelvin sign and `K`.
-/// Whoever gives out ids means bytes by them, and so do SQLite and signatures.
+/// Swift strings are equal if they are canonically equivalent in Unicode: `é` as one scalar or two, the Kelvin sign and `K`.
+/// Identifiers are bytes, as in SQLite and in signatures.
 public struct ByteString: Sendable {
     public let text: String
 
@@ -14,7 +14,7 @@ public struct ByteString: Sendable {
 
 extension ByteString: Hashable {
     public static func == (one: ByteString, other: ByteString) -> Bool {
-        // Where they lie: the views of texts give one byte after the other, and this is on the way of every click.
+        // Compares in place: iterating over the UTF-8 views yields one byte at a time, and every click compares ids.
         var (one, other) = (one.text, other.text)
         return one.withUTF8 { one in
             other.withUTF8 { other in

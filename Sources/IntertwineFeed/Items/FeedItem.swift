@@ -1,18 +1,18 @@
-/// One piece of content as the store keeps it: any kind, with its fields not yet interpreted.
+/// An item as stored: of any kind, with undecoded fields.
 ///
-/// Nothing below the factories knows which kinds exist. A factory turns the ``body`` into its own type, for example `User`.
+/// Only factories know which kinds exist. A factory decodes the ``body`` into its own type, for example `User`.
 public struct FeedItem: Sendable, Hashable {
     /// The kind, which the import format calls `klass`: `user`, `advertisement`, ….
     public var kind: String
-    /// Unique among the items of its kind.
+    /// The id, unique among the items of its kind.
     public var id: String
-    /// What the import format calls `type`: `featured`, `image`, …. A factory is registered for a kind and a variant.
+    /// The variant, which the import format calls `type`: `featured`, `image`, …. A factory is registered for a kind and a variant.
     public var variant: String
-    /// Where the item stands in the order of its lane. Keys are sparse, so that items can be put between others.
+    /// The position of the item in its stream. Positions are sparse, so that items can be inserted between others.
     public var position: Int64
-    /// What its section is ordered by, where that is a field and the item was read in that order.
+    /// The sort key, if a field orders the section and the item was read in that order.
     public var sortKey: SortKey?
-    /// The fields: one JSON object, UTF-8, valid for its kind since it was imported.
+    /// The fields: one JSON object, UTF-8, validated for its kind at import.
     public var body: [UInt8]
 
     public init(kind: String, id: String, variant: String, position: Int64, sortKey: SortKey? = nil, body: [UInt8]) {
@@ -25,7 +25,7 @@ public struct FeedItem: Sendable, Hashable {
     }
 }
 
-/// A kind together with a variant of it: what one factory makes cells for, such as an advertisement of type `image`.
+/// A kind with a variant, for which one factory makes cells, such as an advertisement of type `image`.
 public struct ItemType: Sendable, Hashable {
     public var kind: String
     public var variant: String
@@ -36,10 +36,10 @@ public struct ItemType: Sendable, Hashable {
     }
 }
 
-/// Which stream of the feed an item belongs to: content that is paged, or the advertisements that are intertwined with it.
+/// The stream that an item belongs to: content, which is paginated, or advertisements, which are merged into it.
 ///
-/// The store keeps each section's items in a lane of its own, numbered as the store likes; ``content`` is the section of everything that
-/// no other section takes.
+/// The store keeps the items of each section in a stream of its own, with a number that the store assigns. ``content`` is the section for all
+/// kinds that no other section contains.
 public struct StreamID: RawRepresentable, Sendable, Hashable {
     public static let content = StreamID(rawValue: 0)
     public static let advertisements = StreamID(rawValue: 1)
@@ -51,14 +51,14 @@ public struct StreamID: RawRepresentable, Sendable, Hashable {
     }
 }
 
-/// An item that its kind found valid, as the store takes it: not yet at any position.
+/// An item that its kind has validated, ready for the store and without a position.
 public struct ValidatedItem: Sendable, Hashable {
     public var kind: String
     public var stream: StreamID
-    /// Unique among the items of its kind.
+    /// The id, unique among the items of its kind.
     public var id: String
     public var variant: String
-    /// The fields that the kind knows, but for `klass`, `id` and `type`, as one JSON object whose bytes are equal for equal items.
+    /// The fields that the kind knows, except `klass`, `id` and `type`, as one JSON object with equal bytes for equal items.
     public var body: [UInt8]
 
     public init(kind: String, stream: StreamID, id: String, variant: String, body: [UInt8]) {

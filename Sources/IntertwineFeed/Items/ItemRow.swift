@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// An item as it lies in the store: its bytes, valid only inside the call that is given them.
+/// The bytes of an item in the store; valid only inside the call that receives them.
 ///
-/// Most items of a page have been met before, and all there is to do then is to compare. Nothing is copied for that.
+/// Most items of a page are cached and only have to be compared. Why: a comparison needs no copy.
 public struct ItemRow {
     public let kind: UnsafeRawBufferPointer
     public let id: UnsafeRawBufferPointer
@@ -25,28 +25,28 @@ public struct ItemRow {
 
     public var sortPosition: SortPosition { SortPosition(key: sortKey, position: position) }
 
-    /// The item, copied.
+    /// The item, as a copy.
     public var item: FeedItem {
         FeedItem(
             kind: String(decoding: kind, as: UTF8.self), id: String(decoding: id, as: UTF8.self),
             variant: String(decoding: variant, as: UTF8.self), position: position, sortKey: sortKey, body: Array(body))
     }
 
-    /// Whether it has the same bytes as another; they may stand in different places.
+    /// Returns true if both rows have equal bytes. Their positions may differ.
     func isSame(as other: ItemRow) -> Bool {
         id.isSame(as: other.id) && kind.isSame(as: other.kind) && variant.isSame(as: other.variant) && body.isSame(as: other.body)
     }
 }
 
-/// The bytes of an item, one part after another, in memory that holds something else behind them.
+/// The layout of an item's bytes, part after part, in a buffer with further data after them.
 struct RowLayout: Sendable {
     private let sortPosition: SortPosition
-    /// Where each part ends. In few bytes, as each page reads them of each cell; no item is as long.
+    /// The end offsets of the parts. They are 32-bit, because each page reads them for each cell, and no item is larger.
     private let (kindEnd, idEnd, variantEnd, bodyEnd): (Int32, Int32, Int32, Int32)
-    /// Where the last part ends, and the rest begins.
+    /// The end of the last part, at which the further data begins.
     var end: Int { Int(bodyEnd) }
 
-    /// - Returns: the item, with something else behind it, in memory as large as that: it may be kept for long.
+    /// Returns the item's bytes followed by further data, in a buffer of exactly that size, since it may be cached for long.
     func bytes(of item: FeedItem, with rest: [UInt8]) -> [UInt8] {
         item.withRow { row in
             [UInt8](unsafeUninitializedCapacity: end + rest.count) { memory, count in
@@ -64,7 +64,7 @@ struct RowLayout: Sendable {
         }
     }
 
-    /// Where a text stands in the item's body; nil where it does not.
+    /// Returns the range of a text in the item's body, or nil if the body does not contain it.
     func range(of text: String, inBodyOf item: FeedItem) -> Range<Int>? {
         var text = text
         return text.withUTF8 { text in
@@ -92,7 +92,7 @@ struct RowLayout: Sendable {
         (kindEnd, idEnd, variantEnd, bodyEnd) = (Int32(kind), Int32(id), Int32(variant), Int32(variant + item.body.count))
     }
 
-    /// The item as a row, for as long as the memory is there.
+    /// Returns the item as a row, which is valid as long as the buffer exists.
     func row(in memory: UnsafeRawBufferPointer) -> ItemRow {
         func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[range]) }
         let (kind, id, variant) = (Int(kindEnd), Int(idEnd), Int(variantEnd))
@@ -104,7 +104,7 @@ struct RowLayout: Sendable {
 }
 
 extension FeedItem {
-    /// The item as a row, for as long as the call lasts.
+    /// Calls `body` with the item as a row, which is valid during the call.
     public func withRow<Value>(_ body: (ItemRow) throws -> Value) rethrows -> Value {
         var (kind, id, variant) = (kind, id, variant)
         return try kind.withUTF8 { kind in

@@ -1,6 +1,6 @@
 public import IntertwinePrimitives
 
-/// The languages that texts are declared in. The first one is given where none of them is wanted.
+/// The declared languages of texts. The first one is used if a request accepts none of them.
 public struct FeedLanguages: Sendable, Hashable {
     public static let limit = 32
     public static let none = FeedLanguages()
@@ -8,7 +8,9 @@ public struct FeedLanguages: Sendable, Hashable {
     public let all: [FeedLanguage]
     public let tags: [String]
 
-    /// - Parameter tags: language tags (RFC 5646), at most ``limit``, none of them twice.
+    /// Creates languages.
+    ///
+    /// - Parameter tags: The language tags (RFC 5646), at most ``limit``, without duplicates.
     public init(_ tags: [String] = []) {
         self.tags = Array(tags.prefix(Self.limit))
         all = self.tags.enumerated().map { FeedLanguage($1, number: UInt8($0 + 1), among: tags) }
@@ -16,27 +18,27 @@ public struct FeedLanguages: Sendable, Hashable {
 
     public var isEmpty: Bool { all.isEmpty }
 
-    /// A tag as it was declared, however its letters are written; nil for one that was not.
+    /// Returns a tag as declared, compared without case, or nil if it is not declared.
     public func declared(_ tag: String) -> String? {
         let wanted = tag.lowercased()
         return tags.first { $0.lowercased() == wanted }
     }
 
-    /// The language that somebody wants most, looked up (RFC 4647, 3.4); nil where there is none of them.
+    /// Returns the preferred language by lookup (RFC 4647, section 3.4), or nil if no declared language matches.
     public func language(for preferences: LanguagePreferences) -> FeedLanguage? {
         preferences.lookup(among: tags).map { all[$0] }
     }
 
-    /// The one that is given where nothing else is known; nil where none is declared.
+    /// The default language; nil if no languages are declared.
     public var usual: FeedLanguage? { all.first }
 }
 
-/// One of the languages that are declared, and where a text is looked for that it does not have.
+/// A declared language, with its fallbacks for missing texts.
 public struct FeedLanguage: Sendable, Hashable {
     public let tag: String
-    /// From 1, in the order of declaration: what tells cells and pages of one language from those of others.
+    /// The number of the language, from 1 in the order of declaration. It distinguishes cells and pages of different languages.
     public let number: UInt8
-    /// Its own tag, those that are left where it is shortened from its end, and the first of all: as far as they are declared.
+    /// The tags to look up: the language's own tag, its prefixes and the first declared tag, as far as they are declared.
     let order: [String]
 
     fileprivate init(_ tag: String, number: UInt8, among declared: [String]) {
@@ -55,19 +57,21 @@ public struct FeedLanguage: Sendable, Hashable {
     }
 }
 
-/// One value for all languages, or one for each of some.
+/// A value for all languages, or one value for each of some languages.
 public struct ByLanguage<Value: Sendable>: Sendable {
-    /// That of the first language that has one; the only one where all share it.
+    /// The value of the first language that has one; the only value if all languages share it.
     private let first: Value
-    /// By tags as they were declared; empty where one is for all.
+    /// The values by declared tag; empty if one value is for all languages.
     private let values: [String: Value]
 
-    /// The same for all.
+    /// Creates a value for all languages.
     public init(_ value: Value) {
         (first, values) = (value, [:])
     }
 
-    /// - Parameter values: by tags as they were declared, in the order of declaration. Nil where there are none.
+    /// Creates a value for each of some languages; nil if `values` is empty.
+    ///
+    /// - Parameter values: The values by declared tag, in the order of declaration.
     public init?(_ values: [(tag: String, value: Value)]) {
         guard let first = values.first else { return nil }
         self.first = first.value
@@ -78,7 +82,7 @@ public struct ByLanguage<Value: Sendable>: Sendable {
         (self.first, self.values) = (first, values)
     }
 
-    /// Its value in a language or, where it has none, in the nearest one.
+    /// Returns the value of a language or, if it has none, of the nearest fallback.
     public subscript(language: FeedLanguage?) -> Value {
         guard !values.isEmpty, let language else { return first }
         for tag in language.order {
@@ -87,10 +91,10 @@ public struct ByLanguage<Value: Sendable>: Sendable {
         return first
     }
 
-    /// Every value that it can have.
+    /// All values.
     public var all: [Value] { values.isEmpty ? [first] : Array(values.values) }
 
-    /// Whether it has one value for all languages.
+    /// A Boolean value indicating whether one value is for all languages.
     public var isSame: Bool { values.isEmpty }
 
     public func map<Other, Failure: Error>(_ transform: (Value) throws(Failure) -> Other) throws(Failure) -> ByLanguage<Other> {
@@ -103,5 +107,5 @@ public struct ByLanguage<Value: Sendable>: Sendable {
 extension ByLanguage: Equatable where Value: Equatable {}
 extension ByLanguage: Hashable where Value: Hashable {}
 
-/// A text for people.
+/// A text for display, in one or several languages.
 public typealias LocalizedText = ByLanguage<String>

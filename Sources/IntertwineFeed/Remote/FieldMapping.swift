@@ -1,16 +1,18 @@
 internal import IntertwinePrimitives
 
-/// Which of a source's values become which fields of an item.
+/// A mapping from the values of a remote source to the fields of an item.
 public struct FieldMapping: Sendable, Hashable {
     public enum Origin: Sendable, Hashable {
         case pointer(JSONPointer)
-        /// The same text for every item.
+        /// A constant text for every item.
         case constant(String)
     }
 
     private let fields: [(name: String, origin: Origin)]
 
-    /// - Parameter fields: all the fields that an item gets; where one name is given twice, the kind refuses the item.
+    /// Creates a mapping.
+    ///
+    /// - Parameter fields: All fields of an item. If a name occurs twice, the kind rejects the item.
     public init(_ fields: [(name: String, origin: Origin)]) {
         self.fields = fields
     }
@@ -26,7 +28,7 @@ public struct FieldMapping: Sendable, Hashable {
         }
     }
 
-    /// The fields of the item that an object of the source is. What the source does not have is left out, as is null.
+    /// Returns the fields of the item for an object of the source. Missing values and null are omitted.
     func fields(from object: JSONObject) throws(ItemError) -> ItemFields {
         var bytes = [UInt8(ascii: "{")]
         bytes.reserveCapacity(object.range.count)
@@ -58,7 +60,7 @@ public struct FieldMapping: Sendable, Hashable {
         }
     }
 
-    /// A fault as whoever runs the source wants to read it: with the place the field was taken from.
+    /// Returns an error for the operator of the source, with the pointer from which the field was read.
     func located(_ fault: ItemError) -> ItemError {
         guard let field = fault.field, case .pointer(let pointer)? = fields.first(where: { $0.name == field })?.origin else { return fault }
         return ItemError(field: "\(field) (from \(pointer))", reason: fault.reason)

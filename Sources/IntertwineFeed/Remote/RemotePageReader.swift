@@ -1,28 +1,28 @@
-/// Reads the items of one page of a JSON API as its bytes arrive.
+/// An incremental parser of the items of one page of a JSON API.
 ///
-/// Pure: bytes go in by ``append(_:)`` and ``end()``, items come out by ``next()``. It holds one piece of the page and at most one item or
-/// one other token of up to ``ItemReader/itemLimit`` bytes, however large the page. What stands around the items is read as strictly as
-/// they are, so that a page that was cut off is always noticed.
+/// It does no I/O: bytes are passed to ``append(_:)`` and ``end()``, and ``next()`` returns items. It buffers one chunk of the page and at
+/// most one item or other token of up to ``ItemReader/itemLimit`` bytes, regardless of the page size. The JSON around the items is parsed as
+/// strictly as the items, so that a truncated page is always detected.
 package struct RemotePageReader: Sendable {
     package enum Outcome: Sendable, Hashable {
         case item(ValidatedItem)
-        /// An element of the list that is no item of its kind.
+        /// An element of the list that is not a valid item of its kind.
         case bad(ItemError)
-        /// All that has arrived is read: append more, or say that it was the end.
+        /// All received bytes are parsed; append more bytes or call ``end()``.
         case needsBytes
         case finished
     }
 
     private enum State: Sendable {
-        /// Where a value must begin.
+        /// At the start of a value.
         case value
-        /// Where an object's member must begin, or its end may be.
+        /// At the start of an object's member, or at the object's end.
         case member(isFirst: Bool)
-        /// Right behind the bracket of an array that is not the list.
+        /// Directly after the bracket of an array that is not the list.
         case arrayStart
-        /// Behind a value.
+        /// After a value.
         case afterValue
-        /// Where an element of the list must begin, or the list's end may be.
+        /// At the start of an element of the list, or at the list's end.
         case element(isFirst: Bool)
         case afterElement
         case finished
@@ -31,27 +31,29 @@ package struct RemotePageReader: Sendable {
     private let kind: any ItemKind
     private let fields: FieldMapping?
     private var buffer: [UInt8] = []
-    /// The first byte of the buffer that is not read yet.
+    /// The index of the first unread byte of the buffer.
     private var position = 0
-    /// Bytes of the page before the buffer.
+    /// The number of bytes of the page before the buffer.
     private var consumed = 0
     private var isAtEnd = false
     private var state = State.value
-    /// The containers around the value that is read, without the list.
+    /// The containers around the current value, without the list.
     private var containers: [Container] = []
     private var items: PathMatch
     private var cursorPath: PathMatch?
     private var foundItems = false
 
-    /// Elements of the list that were met so far, good and bad.
+    /// The number of list elements read so far, valid and invalid.
     package private(set) var count = 0
-    /// The value that tells where the next page begins: a string or a number; nil where it is missing, null, false or empty.
+    /// The value that identifies the next page: a string or a number; nil if it is missing, null, false or empty.
     package private(set) var cursor: String?
 
+    /// Creates a reader.
+    ///
     /// - Parameters:
-    ///   - fields: where an item's fields come from; nil for the members of the same names.
-    ///   - items: where the list stands.
-    ///   - cursor: where the page tells what the next one is; nil for nowhere.
+    ///   - fields: The mapping of an item's fields; nil for members with equal names.
+    ///   - items: The location of the list.
+    ///   - cursor: The location of the value that identifies the next page; nil if the page has none.
     package init(kind: any ItemKind, fields: FieldMapping? = nil, items: JSONPointer, cursor: JSONPointer? = nil) {
         self.kind = kind
         self.fields = fields
@@ -66,12 +68,14 @@ package struct RemotePageReader: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// No more bytes will come.
+    /// Marks the end of the page's bytes.
     package mutating func end() {
         isAtEnd = true
     }
 
-    /// - Throws: ``RemotePageError`` where the page is no JSON text, or its list is not where it should be. The page is then to be given up.
+    /// Returns the next outcome.
+    ///
+    /// - Throws: ``RemotePageError`` if the page is not a JSON text or its list is missing. Parsing cannot continue then.
     package mutating func next() throws(RemotePageError) -> Outcome {
         while true {
             let outcome: Outcome?
@@ -96,7 +100,7 @@ package struct RemotePageReader: Sendable {
         RemotePageError(reason: fault.reason.rawValue, offset: consumed + fault.offset)
     }
 
-    /// The next byte that is not whitespace; nil where it has not arrived yet.
+    /// Returns the next byte that is not whitespace, or nil if it has not been received yet.
     private mutating func peek() throws(RemotePageError) -> UInt8? {
         var scanner = JSONScanner(at: position)
         scanner.skipWhitespace(buffer.span)
@@ -106,7 +110,7 @@ package struct RemotePageReader: Sendable {
         return nil
     }
 
-    /// Reads one token or value by `body`, or nil where it has not arrived in full; nothing is read then.
+    /// Reads one token or value with `body`. Returns nil and reads nothing if it has not been received completely.
     private mutating func scan<Value>(
         _ body: (inout JSONScanner, Span<UInt8>) throws(JSONError) -> Value
     ) throws(RemotePageError) -> Value? {
@@ -118,13 +122,13 @@ package struct RemotePageReader: Sendable {
             guard error.reason == .endOfText, !isAtEnd else { throw pageError(error) }
             return try waiting()
         }
-        // What follows may belong to it still, as in 1 and 12.
+        // Following bytes may still belong to the value, as in 1 and 12.
         if scanner.position == buffer.count, !isAtEnd { return try waiting() }
         position = scanner.position
         return value
     }
 
-    /// Tried again with every piece of the page: few, as a token is at most a few pieces long.
+    /// Returns nil to wait for more bytes, unless the limit is exceeded. Retries are few, as a token spans only a few chunks.
     private func waiting<Value>() throws(RemotePageError) -> Value? {
         guard buffer.count - position <= ItemReader.itemLimit else {
             throw pageError("a value is longer than \(ItemReader.itemLimit) bytes")
@@ -136,7 +140,7 @@ package struct RemotePageReader: Sendable {
 // MARK: What stands around the list of items
 
 extension RemotePageReader {
-    /// An object or an array that the reader is inside of.
+    /// An object or array that encloses the current value.
     private enum Container: Sendable {
         case object
         case array(index: Int)
@@ -211,7 +215,7 @@ extension RemotePageReader {
         return nil
     }
 
-    /// Behind a value of a container: another one, or the container's end.
+    /// Reads the separator after a value of a container, or the container's end.
     private mutating func nextSeparator() throws(RemotePageError) -> Outcome? {
         guard let byte = try peek(), let container = containers.last else { return .needsBytes }
         switch (container, byte) {
@@ -246,7 +250,7 @@ extension RemotePageReader {
         state = .afterValue
     }
 
-    /// Behind the document.
+    /// Reads the end of the document.
     private mutating func nextEnd() throws(RemotePageError) -> Outcome? {
         var scanner = JSONScanner(at: position)
         scanner.skipWhitespace(buffer.span)
@@ -290,7 +294,7 @@ extension RemotePageReader {
         return check(object)
     }
 
-    /// An element that is no object: read to its end, as the next one may be one.
+    /// Skips an element that is not an object, because the next one may be valid.
     private mutating func nextStrayElement() throws(RemotePageError) -> Outcome {
         guard let token = try scan({ (scanner, bytes) throws(JSONError) in try scanner.value(bytes) }) else { return .needsBytes }
         count += 1
@@ -318,34 +322,34 @@ extension RemotePageReader {
     }
 }
 
-/// Follows a pointer while a document is read: tells which value is the one that it points to.
+/// A matcher that detects the target value of a JSON pointer while a document is parsed.
 private struct PathMatch: Sendable {
     let pointer: JSONPointer
-    /// How many tokens of the pointer the way to the value that is read agrees with, from the beginning.
+    /// The number of leading pointer tokens that match the path of the current value.
     private var agreed = 0
 
     init(_ pointer: JSONPointer) {
         self.pointer = pointer
     }
 
-    /// The value that is read next lies under this key, in a container of that depth; the document itself has depth 0.
+    /// Enters the value under a key, in a container of the given depth; the document itself has depth 0.
     mutating func step(to key: String, depth: Int) {
         guard agreed >= depth else { return }
         agreed = depth < pointer.tokens.count && pointer.tokens[depth] == key ? depth + 1 : depth
     }
 
-    /// Whether the value at this depth is the one.
+    /// Returns true if the value at this depth is the target of the pointer.
     func isHit(depth: Int) -> Bool {
         pointer.tokens.count == depth && agreed == depth
     }
 }
 
-/// Why the bytes of a page are not a document with a list of items in it.
+/// An error in the bytes of a page: no valid document, or no list of items in it.
 public struct RemotePageError: Error, Sendable, Hashable, CustomStringConvertible {
     public var reason: String
-    /// How many bytes into the page.
+    /// The offset in the page, in bytes.
     public var offset: Int
-    /// Whether the document is one, and the list is not where it should be.
+    /// A Boolean value indicating whether the document is valid, but its list is not at the configured location.
     public var isOfLocation = false
 
     public var description: String { "byte \(offset): \(reason)" }
