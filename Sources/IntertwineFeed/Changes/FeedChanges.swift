@@ -74,7 +74,7 @@ extension FeedAssembler {
             request.scale = page.scale
             // The hour at the start of the client's session, so that its ads do not change with the hour.
             if page.hour > 0 { request.rotation?.hour = page.hour }
-            // The time of the client's campaign decisions, for the equal reason.
+            // The time of the client's campaign decisions, so that its campaigns do not change either.
             if page.moment == 0 { request.campaigns = nil } else { request.campaigns?.moment = page.moment }
             request.followsChanges = true
             return request

@@ -137,7 +137,7 @@ package struct RemotePageReader: Sendable {
     }
 }
 
-// MARK: What stands around the list of items
+// MARK: JSON around the list of items
 
 extension RemotePageReader {
     /// An object or array that encloses the current value.
@@ -267,7 +267,7 @@ extension RemotePageReader {
     }
 }
 
-// MARK: The list of items itself
+// MARK: List of items
 
 extension RemotePageReader {
     private mutating func nextElement(isFirst: Bool) throws(RemotePageError) -> Outcome? {
