@@ -1,13 +1,13 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// Mints and checks the tokens of clickthrough links and impressions.
+/// A signer and verifier of the tokens of clickthrough links and impressions.
 ///
-/// A class, because every cell of a page refers to it.
+/// It is a class, because every cell of a page references it.
 public final class CellTokens: Sendable {
-    /// Milliseconds in an hour, the width of a token's bucket.
+    /// The number of milliseconds in an hour, the width of a token's bucket.
     private static let hour: Int64 = 3_600_000
-    /// How far two clocks may be apart, in milliseconds: a token of an hour that begins later than that was minted by a clock that was wrong.
+    /// The maximum clock skew in milliseconds. A token whose hour begins later than that was signed by a wrong clock.
     static let skew: Int64 = 300_000
 
     private let clicks: Signer
@@ -15,56 +15,62 @@ public final class CellTokens: Sendable {
     private let lifetime: Int64
     private let verified = VerifiedTokenCache()
 
-    /// - Parameter lifetime: how long a token counts after its hour is over, in milliseconds.
+    /// Creates a signer and verifier.
+    ///
+    /// - Parameter lifetime: The time that a token counts after the end of its hour, in milliseconds.
     public init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
         clicks = keys.signer(for: .click)
         impressions = keys.signer(for: .impression)
         self.lifetime = max(0, lifetime)
     }
 
-    /// What a token turned out to be.
+    /// The result of verifying a token.
     package enum Outcome: Sendable, Hashable {
         case valid(ImpressionToken)
-        /// Ours, but too old to count, or of a time to come. Its cell is still known.
+        /// The signature is valid, but the token is too old to count or lies in the future. Its cell is still known.
         case expired(ImpressionToken)
-        /// Damaged, or never ours.
+        /// The token is damaged, or its signature is invalid.
         case forged
     }
 
-    /// The hour bucket of a moment in milliseconds since 1970-01-01 UTC.
+    /// Returns the hour bucket of a time in milliseconds since 1970-01-01 UTC.
     public static func bucket(of now: Int64) -> UInt32 {
         UInt32(clamping: now / hour)
     }
 
-    /// When the bucket of a moment begins.
+    /// Returns the start of the bucket that contains a time.
     public static func startOfBucket(of now: Int64) -> Int64 {
         Int64(bucket(of: now)) * hour
     }
 
-    /// When the bucket of a moment ends: until then, the same cell in the same slot gets the same token.
+    /// Returns the end of the bucket that contains a time. Until then, a cell in a slot gets equal tokens.
     public static func endOfBucket(of now: Int64) -> Int64 {
         (Int64(bucket(of: now)) + 1) * hour
     }
 
+    /// Returns a signed click token.
+    ///
     /// - Parameters:
-    ///   - page: tells the page from others; 0 where there is none.
-    ///   - showing: where on it the cell stands.
+    ///   - page: The identity of the page; 0 without a page.
+    ///   - showing: The location of the cell on the page.
     public func click(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
         clicks.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
-    /// - Parameter page: tells the page from others: the same cell on two pages is two impressions.
+    /// Returns a signed impression token.
+    ///
+    /// - Parameter page: The identity of the page: a cell on two pages has two impressions.
     public func impression(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
         impressions.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
     }
 
-    /// Both tokens of a cell, which say the same; empty where one is not asked for.
+    /// Returns both tokens of a cell, signed over equal content; empty for one that is not requested.
     func signed(_ token: ImpressionToken, asImpression: Bool, asClick: Bool) -> (impression: String, click: String) {
         let bytes = token.bytes
         return (asImpression ? impressions.sign(bytes) : "", asClick ? clicks.sign(bytes) : "")
     }
 
-    /// Many people follow one link: each that was found to be ours is remembered for a while.
+    /// Verifies a click token. Valid tokens are cached for a while, because many people follow one link.
     package func verifyClick(_ text: String, now: Int64) -> Outcome {
         if let token = verified.token(text) { return outcome(of: token, now: now) }
         guard let token = clicks.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
@@ -77,7 +83,7 @@ public final class CellTokens: Sendable {
         return outcome(of: token, now: now)
     }
 
-    /// Whether a token is too old to count, or of an hour that has not come: its time would end later than that of one that is minted now.
+    /// Returns true if a token is too old to count, or of a future hour: its lifetime would end later than that of a token signed now.
     func isExpired(_ token: ImpressionToken, now: Int64) -> Bool {
         guard Int64(token.hour) * Self.hour <= now.addingReportingOverflow(Self.skew).partialValue else { return true }
         let (expiry, overflow) = ((Int64(token.hour) + 1) * Self.hour).addingReportingOverflow(lifetime)
@@ -89,11 +95,11 @@ public final class CellTokens: Sendable {
     }
 }
 
-/// The texts of late that were found to be ours, with what they say: good for as long as the keys that signed them, as they are kept beside those.
+/// A cache of recently verified tokens. It belongs to the current keys, so its entries are valid as long as those.
 ///
-/// Who looks for a text learns no more of another one than that it is not the same: the order of a dictionary is of random numbers.
+/// A lookup reveals nothing about other cached tokens, because dictionary hashes are seeded randomly.
 private final class VerifiedTokenCache: Sendable {
-    /// When there are more, all are forgotten.
+    /// The maximum number of entries. All are evicted when the limit is reached.
     private static let capacity = 1_024
 
     private let known = Mutex<[ByteString: ImpressionToken]>([:])
@@ -108,21 +114,21 @@ private final class VerifiedTokenCache: Sendable {
     }
 }
 
-/// What a click or impression token says: which cell, in which advertisement slot of which page, minted in which hour.
+/// The content of a click or impression token: the cell, the ad slot of the page, and the hour of signing.
 ///
-/// Bound to an hour and not to a moment, so that a page made twice within the hour has the same bytes and can be cached.
+/// Tokens contain the hour instead of the exact time. Why: a page assembled twice within the hour has equal bytes and can be cached.
 package struct ImpressionToken: Sendable, Hashable {
-    /// Without a page, with one, and with where on it the cell stands.
+    /// The format numbers: without a page, with a page, and with the location of the cell on the page.
     private static let formats: (short: UInt8, long: UInt8, shown: UInt8) = (1, 2, 3)
 
     package var cell: String
     /// The index within the page's advertisements; 0 for content.
     package var slot: Int
-    /// Hours since 1970-01-01 UTC.
+    /// The hours since 1970-01-01 UTC.
     package var hour: UInt32
-    /// Tells the page from the others of the hour, by where its content begins; 0 where there is none.
+    /// The identity of the page within the hour, derived from the start of its content; 0 without a page.
     package var page: UInt32
-    /// Where on the page the cell stands; nil where that is not known.
+    /// The location of the cell on the page; nil if unknown.
     package var showing: ImpressionContext?
 
     package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0, showing: ImpressionContext? = nil) {
@@ -133,9 +139,10 @@ package struct ImpressionToken: Sendable, Hashable {
         self.showing = showing
     }
 
-    /// By what the impression is counted that the token is about, and known to a click: the same whichever key signed it. Of a place that was
-    /// given to a campaign it is the same whichever process gave it, and however many items the page has and in whichever layout: it was given
-    /// once.
+    /// The key under which the impression is counted, and by which a click refers to it. It is independent of the signing key.
+    ///
+    /// For a slot served to a campaign, it is also independent of the replica, the number of items of the page and the layout.
+    /// Why: the slot was served once.
     var impression: String {
         var token = self
         if var showing, showing.campaign != nil {

@@ -1,17 +1,17 @@
 internal import IntertwinePrimitives
 
-/// Where a cell was shown, and for whom it was paid: what is known when its page is made, and asked of it when it is seen or clicked.
+/// The context in which a cell was shown: known when its page is assembled, and read from its tokens when it is seen or clicked.
 public struct ImpressionContext: Sendable, Hashable {
-    /// The campaign that the place was given to; nil for content, and for advertisements that are in none.
+    /// The campaign that was served; nil for content and house ads.
     public var campaign: String?
     /// The feed's name, such as `main`.
     public var feed: String
-    /// The section's name; nil where the feed has none.
+    /// The section's name; nil if the feed has no sections.
     public var section: String?
     /// The index among the page's cells.
     public var position: Int
     public var layout: CellLayout
-    /// For how long the campaign's caps have it remembered that the viewer saw it. Seconds; 0 where there are no caps.
+    /// The time in seconds for which the campaign's frequency caps need the impression to be stored; 0 without caps.
     public var frequencyCapTTL: Int
     /// Which of the campaign's places it has; nil where it has no goal that counts them.
     package var reservation: ReservationID?
@@ -32,7 +32,7 @@ public struct ImpressionContext: Sendable, Hashable {
 }
 
 extension ImpressionContext {
-    /// What most cells are shown in takes no bytes of their tokens.
+    /// The default feed, which is omitted from tokens to keep them short.
     private static let usualFeed = "main"
 
     private struct Flags {
@@ -41,7 +41,7 @@ extension ImpressionContext {
         static let section: UInt8 = 4
         static let table: UInt8 = 8
         static let reservation: UInt8 = 16
-        /// Behind a place.
+        /// The end time, written after the reservation.
         static let ends: UInt8 = 32
     }
 

@@ -1,14 +1,14 @@
 import Crypto
 internal import IntertwinePrimitives
 
-/// Signs small values for one purpose, and checks them: `base64url(key id, payload, HMAC-SHA256 truncated to 128 bits)`.
+/// A signer of small values for one purpose: `base64url(key id, payload, HMAC-SHA256 truncated to 128 bits)`.
 ///
 /// The key of a purpose is derived from the signing key by HMAC over the purpose's name, so purposes never share a key. RFC 2104 section 5
-/// allows truncation down to half of the digest.
+/// allows truncation to half of the digest.
 package struct Signer: Sendable {
     private static let idLength = 4
     private static let codeLength = 16
-    /// Longer texts are refused unread; nothing we sign comes near it.
+    /// The maximum length of a text. Longer texts are rejected without decoding; signed values are much shorter.
     private static let maximumLength = 4096
 
     private struct Derived: Sendable {
@@ -27,7 +27,7 @@ package struct Signer: Sendable {
         current = accepted[0]
     }
 
-    /// The signed text: characters of base64url alone, the same for the same payload and key.
+    /// Returns the signed text: base64url characters only, equal for equal payloads and keys.
     package func sign(_ payload: [UInt8]) -> String {
         let length = Self.idLength + payload.count
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: length + Self.codeLength) { text in
@@ -40,9 +40,9 @@ package struct Signer: Sendable {
         }
     }
 
-    /// The payload, or nil where the text is damaged, or signed by another key or for another purpose.
+    /// Returns the payload, or nil if the text is damaged, or signed by another key or for another purpose.
     ///
-    /// The code is compared in constant time.
+    /// The signature is compared in constant time.
     package func payload(of text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.count <= Self.maximumLength, var message = Base64URL.decode(text.utf8),
             message.count >= Self.idLength + Self.codeLength

@@ -1,25 +1,27 @@
 package import Crypto
 internal import IntertwinePrimitives
 
-/// A secret of 32 bytes that the service signs with.
+/// A secret of 32 bytes with which the service signs.
 public struct SigningKey: Sendable, Hashable {
-    /// How many bytes a key has.
+    /// The number of bytes of a key.
     public static let length = 32
 
     private let bytes: [UInt8]
-    /// Names the key inside what it signed. Derived from the key itself, so replicas that share keys agree on it without configuration.
+    /// The id of the key in signed values. It is derived from the key, so replicas that share keys agree on it without configuration.
     package let id: UInt32
 
-    /// - Throws: ``SigningKeyError/wrongLength(_:)`` where there are not exactly 32 bytes.
+    /// Creates a key.
+    ///
+    /// - Throws: ``SigningKeyError/wrongLength(_:)`` unless there are exactly 32 bytes.
     public init(_ bytes: [UInt8]) throws(SigningKeyError) {
         guard bytes.count == Self.length else { throw .wrongLength(bytes.count) }
         self.init(unchecked: bytes)
     }
 
-    /// A new key from the system's random numbers.
+    /// Returns a new key from the system's random number generator.
     public static func random() -> SigningKey {
         var generator = SystemRandomNumberGenerator()
-        // Word by word: the system is asked for each.
+        // The generator is called once for each 8-byte word.
         return SigningKey(unchecked: (0..<length / 8).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) })
     }
 
@@ -31,10 +33,10 @@ public struct SigningKey: Sendable, Hashable {
 }
 
 extension SigningKey {
-    /// The key as 64 hexadecimal digits: for a file or a secret's store, never for a log.
+    /// The key as 64 hexadecimal digits, for a file or a secret store. It must not be logged.
     public var hexadecimal: String { Hexadecimal.text(bytes) }
 
-    /// Nil where the text is not exactly 64 hexadecimal digits, in either case.
+    /// Decodes a key; nil unless the text consists of exactly 64 hexadecimal digits, in either case.
     public init?(hexadecimal text: String) {
         guard let bytes = Hexadecimal.bytes(text) else { return nil }
         try? self.init(bytes)
@@ -42,28 +44,27 @@ extension SigningKey {
 }
 
 extension SigningKey {
-    /// A key for one purpose, made of this one: what knows it can neither make nor check values of another purpose.
+    /// Returns a key for one purpose. With it, values of other purposes can neither be signed nor verified.
     ///
-    /// HMAC-SHA256 over the purpose's name, 32 bytes.
+    /// The key is an HMAC-SHA256 over the purpose's name, 32 bytes.
     package func derived(for purpose: SigningPurpose) -> SymmetricKey {
         let label = Array("intertwine/\(purpose.rawValue)/1".utf8)
         return SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: label, using: SymmetricKey(data: bytes)))
     }
 }
 
-/// Why some bytes are no key.
+/// A reason why bytes are not a valid key.
 public enum SigningKeyError: Error, Sendable, Hashable {
-    /// So many bytes were given instead of 32.
+    /// The number of bytes is not 32.
     case wrongLength(Int)
 }
 
-/// The keys that are valid now: the one that signs, and before a rotation is over the one that signed until then, or the one that is about
-/// to.
+/// The currently valid keys: the one that signs and, during a rotation, its predecessor or its successor.
 public struct SigningKeys: Sendable, Hashable {
     public let current: SigningKey
-    /// Still accepted, no longer used for signing.
+    /// The previous key, which is still accepted but no longer signs.
     public let previous: SigningKey?
-    /// Accepted already, as other replicas may begin to sign with it a moment before this one.
+    /// The next key, which is already accepted, because other replicas may start to sign with it a moment earlier.
     public let next: SigningKey?
 
     public init(current: SigningKey, previous: SigningKey? = nil, next: SigningKey? = nil) {
@@ -72,16 +73,16 @@ public struct SigningKeys: Sendable, Hashable {
         self.next = next
     }
 
-    /// All that are accepted, the one that signs first.
+    /// All accepted keys, the signing one first.
     public var accepted: [SigningKey] { [current] + [previous, next].compactMap { $0 } }
 
-    /// What signs and checks values of one purpose.
+    /// Returns a signer for one purpose.
     package func signer(for purpose: SigningPurpose) -> Signer {
         Signer(keys: self, purpose: purpose)
     }
 }
 
-/// What a signature is for. A value signed for one purpose is forged for every other.
+/// The purpose of a signature. A value signed for one purpose is invalid for every other.
 package struct SigningPurpose: Sendable, Hashable, RawRepresentable {
     package let rawValue: String
 
@@ -89,10 +90,10 @@ package struct SigningPurpose: Sendable, Hashable, RawRepresentable {
         self.rawValue = rawValue
     }
 
-    /// Where a page starts.
+    /// The cursor of a page.
     package static let cursor = SigningPurpose(rawValue: "cursor")
     /// A clickthrough link.
     package static let click = SigningPurpose(rawValue: "click")
-    /// The permission to report that a cell was seen.
+    /// The token with which a client reports an impression.
     package static let impression = SigningPurpose(rawValue: "impression")
 }

@@ -1,21 +1,21 @@
 internal import Crypto
 internal import IntertwinePrimitives
 
-/// A call of a tracker, as the ledger keeps it until it was answered.
+/// A tracker call (webhook), as stored in the ledger until it is answered.
 package struct TrackerCall: Sendable, Hashable {
-    /// Numbers it within the ledger; 0 for one that is not there yet.
+    /// The id of the call in the ledger; 0 before it is stored.
     package var id: Int64 = 0
-    /// The event's marker.
+    /// The sequence number of the event.
     package var event: Int64
     package var campaign: String
     package var kind: LedgerEvent.Kind
     package var url: String
-    /// When the event was, in milliseconds since 1970-01-01 UTC, as is what follows.
+    /// The time of the event. This and the following times are in milliseconds since 1970-01-01 UTC.
     package var at: Int64
     package var due: Int64
-    /// How often it was tried.
+    /// The number of attempts.
     package var attempts = 0
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     package var failure: String?
     package var abandonedAt: Int64?
 
@@ -24,7 +24,7 @@ package struct TrackerCall: Sendable, Hashable {
     }
 }
 
-/// Makes calls of events.
+/// A factory of the tracker calls of events.
 package struct TrackerCalls: Sendable {
     private let key: SymmetricKey
 
@@ -51,7 +51,7 @@ package struct TrackerCalls: Sendable {
         }
     }
 
-    /// The same viewer has the same as long as the signing key stays; nobody without the key can find the viewer by it.
+    /// Returns a pseudonym of a viewer. It is stable as long as the signing key stays, and cannot be reversed without the key.
     private func hash(_ viewer: String) -> String {
         Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Array(viewer.utf8), using: key).prefix(16).map { $0 })
     }

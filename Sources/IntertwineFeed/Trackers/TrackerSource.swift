@@ -1,11 +1,13 @@
-/// Says whom an event has called. What campaigns declare comes from another source than what ads do.
+/// A source of the trackers of events. Trackers of campaigns and of ads come from different sources.
 package protocol TrackerSource: Sendable {
-    /// - Parameter events: of ads, that count, impressions and clicks.
-    /// - Returns: the trackers of each, in their order.
+    /// Returns the trackers of events.
+    ///
+    /// - Parameter events: Counted impressions and clicks of ads.
+    /// - Returns: The trackers of each event, in the order of the events.
     func trackers(of events: [LedgerEvent]) async throws -> [Trackers]
 }
 
-/// The trackers that ads declare themselves, as the store has them.
+/// The trackers declared by ads, read from the store.
 package struct AdTrackers: TrackerSource {
     private let store: any FeedStore
     private let factories: @Sendable () -> CellFactories
@@ -32,12 +34,12 @@ package struct AdTrackers: TrackerSource {
     }
 }
 
-/// The trackers that campaigns declare.
+/// The trackers declared by campaigns.
 package struct CampaignTrackers: TrackerSource {
     private let store: any FeedStore
     private let campaigns: @Sendable () -> Campaigns
 
-    /// - Parameter campaigns: those in force.
+    /// - Parameter campaigns: Returns the current campaigns.
     package init(store: any FeedStore, campaigns: @escaping @Sendable () -> Campaigns) {
         self.store = store
         self.campaigns = campaigns

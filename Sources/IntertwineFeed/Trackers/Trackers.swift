@@ -1,21 +1,24 @@
 internal import IntertwinePrimitives
 
-/// A URL of somebody else's that is called when an ad was seen or clicked, with places for what happened.
+/// A URL template of a third party that is called (webhook) after an impression or a click, with placeholders for the event's data.
 ///
-/// https; http only on this machine, where operators have to allow it besides. No place stands in the host, so that a URL leads where it says.
+/// The scheme is https. For this machine http is accepted, which operators must also allow. The host contains no placeholder, so that data of
+/// an event cannot change the target.
 public struct TrackerTemplate: Sendable, Hashable {
-    /// What may stand in braces.
+    /// The names of the placeholders in braces.
     private static let placeholders = ["event", "viewer", "time", "campaign", "ad"]
-    /// For each sort of event.
+    /// The maximum number of templates for each type of event.
     static let limit = 8
 
-    /// The same as an ECMA-262 pattern; see ``ItemURL/pattern``.
+    /// The syntax as an ECMA-262 pattern; see ``ItemURL/pattern``.
     package static let pattern =
         "^(?:[Hh][Tt][Tt][Pp][Ss]://(?:[!$-.0-9;=A-Z^-z|~]+|\\[[0-9A-Fa-f:.]{2,}\\])|[Hh][Tt][Tt][Pp]://(?:127\\.0\\.0\\.1|localhost|\\[::1\\]))"
         + ItemURL.port + "(?:[/?#](?:[!#-;=?-\\[\\]^-z|~]|\\{(?:\(placeholders.joined(separator: "|")))\\})*)?$"
 
     public let text: String
 
+    /// Parses a template.
+    ///
     /// - Throws: ``ItemError`` without a field.
     public init(_ text: String) throws(ItemError) {
         var sample = ""
@@ -57,7 +60,7 @@ public struct TrackerTemplate: Sendable, Hashable {
     }
 }
 
-/// Whom an ad, or a campaign, has called when it is seen or clicked.
+/// The trackers of an ad or a campaign, for impressions and clicks.
 public struct Trackers: Sendable, Hashable {
     public var impression: [TrackerTemplate] = []
     public var click: [TrackerTemplate] = []
@@ -67,9 +70,9 @@ public struct Trackers: Sendable, Hashable {
     static let impressionField = "impressionTrackers"
     static let clickField = "clickTrackers"
 
-    /// As an item declares them.
+    /// Decodes the trackers in the fields of an item.
     ///
-    /// - Throws: ``ItemError``
+    /// - Throws: ``ItemError``.
     init(_ fields: ItemFields) throws(ItemError) {
         impression = try Self.templates(Self.impressionField, in: fields)
         click = try Self.templates(Self.clickField, in: fields)
@@ -96,7 +99,7 @@ public struct Trackers: Sendable, Hashable {
         return templates
     }
 
-    /// The list as a body keeps it; nil for none.
+    /// Returns the list as JSON for the item's body; nil if it is empty.
     static func literal(_ templates: [TrackerTemplate]) -> ArraySlice<UInt8>? {
         guard !templates.isEmpty else { return nil }
         var bytes = [UInt8(ascii: "[")]
