@@ -13,9 +13,9 @@ public struct ImpressionContext: Sendable, Hashable {
     public var layout: CellLayout
     /// The time in seconds for which the campaign's frequency caps need the impression to be stored; 0 without caps.
     public var frequencyCapTTL: Int
-    /// Which of the campaign's places it has; nil where it has no goal that counts them.
+    /// The reservation of the campaign's goal that the impression uses; nil without a goal that counts impressions.
     package var reservation: ReservationID?
-    /// Until when an impression of that place counts, in milliseconds since 1970-01-01 UTC; nil without one.
+    /// The time until which an impression of that reservation counts, in milliseconds since 1970-01-01 UTC; nil without a limit.
     package var ends: Int64?
 
     public init(

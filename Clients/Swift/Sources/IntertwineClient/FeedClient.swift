@@ -4,19 +4,25 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Asks a server for pages and sends what people do. Copies share what they remember of answers.
+/// A client of an Intertwine server, which requests pages and sends actions. Copies share the cache of responses.
+///
+/// ```swift
+/// let client = FeedClient(base: URL(string: "https://feeds.example.com")!, viewer: "ann")
+/// let page = try await client.page(FeedClient.href())
+/// let following = try await client.next(after: page)
+/// ```
 public struct FeedClient: Sendable {
-    /// Where the server is.
+    /// The base URL of the server.
     public let base: URL
-    /// Who looks at the feed, and the field that says so. It goes to the server at `base` and to no other.
+    /// The viewer, and the header field with the viewer's name. The field is sent to the server at `base` only.
     public var viewer: String?
     public var viewerField = "X-Viewer-ID"
-    /// The cells that the app can show, as `CellRegistry.capabilities` has them; without, the server gives all it has.
+    /// The cells that the app supports, in the format of `CellRegistry.capabilities`. If nil, the server sends all cells.
     public var capabilities: String?
-    /// What people read, the most wanted first.
+    /// The accepted languages, most preferred first.
     public var languages: [String] = []
     public var retry: RetryPolicy
-    /// Of an answer that is not a picture.
+    /// The maximum number of bytes of a response that is not an image.
     public var longestAnswer = 16 << 20
     public let transport: any Transport
     var now: @Sendable () -> Date = { Date() }
@@ -29,12 +35,12 @@ public struct FeedClient: Sendable {
         self.transport = transport
     }
 
-    /// The href of a feed's first page, whose changes can be asked for.
+    /// Returns the href of a feed's first page, with changes enabled.
     ///
     /// - Parameters:
-    ///   - feed: its name; without, the feed `main`.
+    ///   - feed: The name of the feed; nil for the feed `main`.
     ///   - layout: `collection` or `table`.
-    ///   - width: of the view, in points.
+    ///   - width: The width of the view, in points.
     public static func href(feed: String? = nil, section: String? = nil, limit: Int = 20, layout: String? = nil, width: Int? = nil)
         -> String
     {
@@ -46,7 +52,7 @@ public struct FeedClient: Sendable {
         return path + "?" + query.joined(separator: "&")
     }
 
-    /// The page at an href: of `href(feed:)`, or `next` or `previous` of another page.
+    /// Returns the page at an href: a result of `href(feed:)`, or `next` or `previous` of another page.
     public func page(_ href: String) async throws -> FeedPage {
         let answer = try await get(href)
         guard let page = FeedPage(answer.value, language: answer.language) else { throw FeedClientError.unreadable(reason: "no page") }
@@ -63,13 +69,13 @@ public struct FeedClient: Sendable {
         return try await self.page(href)
     }
 
-    /// The feeds that there are, in the order of their names.
+    /// Returns the server's feeds, ordered by name.
     public func feeds() async throws -> [FeedSummary] {
         guard let feeds = try await get("/feeds").value["feeds"]?.array else { throw FeedClientError.unreadable(reason: "no feeds") }
         return feeds.compactMap(FeedSummary.init)
     }
 
-    /// One cell by its id, as for a link from elsewhere.
+    /// Returns one cell by its id, for example for a deep link.
     public func cell(_ id: String) async throws -> FeedCell {
         guard let cell = FeedCell(try await get("/cells/\(Self.escaped(id))").value) else {
             throw FeedClientError.unreadable(reason: "no cell")
@@ -77,7 +83,7 @@ public struct FeedClient: Sendable {
         return cell
     }
 
-    /// Reads JSON; with `If-None-Match` where an answer of that href is remembered. `isFresh` is false where it still holds.
+    /// Reads JSON, with `If-None-Match` if a response of the href is cached. `isFresh` is false if the cached response is still valid.
     func get(_ href: String) async throws -> (value: JSONValue, language: String?, isFresh: Bool) {
         var request = try request("GET", href)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
@@ -92,7 +98,7 @@ public struct FeedClient: Sendable {
         return (value, language, true)
     }
 
-    /// Reads by a POST, for questions that do not fit a URL: it changes nothing, and may be asked again.
+    /// Reads JSON with a POST, for queries that do not fit into a URL. The request is safe and can be repeated.
     func read(by body: JSONValue, at href: String) async throws -> JSONValue {
         var request = try request("POST", href)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
@@ -103,9 +109,9 @@ public struct FeedClient: Sendable {
         return value
     }
 
-    /// Sends what an action or a list needs sent. Answers whatever is no failure of server or way; refusals are thrown.
+    /// Sends the request of an action or a list. Returns every response below status 400 and throws refusals.
     ///
-    /// - Parameter key: names the gesture: whatever is sent again under it is done once.
+    /// - Parameter key: The idempotency key of the gesture: the server performs requests with an equal key once.
     func submit(_ method: String, _ href: String, body: JSONValue?, key: String?) async throws -> (answer: HTTPAnswer, value: JSONValue?) {
         var request = try request(method, href)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
@@ -120,7 +126,7 @@ public struct FeedClient: Sendable {
         return (answer, value)
     }
 
-    /// Where an href leads.
+    /// Returns the absolute URL of an href.
     public func url(_ href: String) throws -> URL {
         guard let url = URL(string: href, relativeTo: base)?.absoluteURL, ["http", "https"].contains(url.scheme?.lowercased()),
             url.host != nil
@@ -128,7 +134,7 @@ public struct FeedClient: Sendable {
         return url
     }
 
-    /// A request that says who asks and what they can show, to the server at `base`; to any other, it says nothing of them.
+    /// Returns a request with viewer, capabilities and languages for the server at `base`; requests to other servers contain none of them.
     func request(_ method: String, _ href: String) throws -> URLRequest {
         let url = try url(href)
         var request = URLRequest(url: url)
@@ -141,7 +147,7 @@ public struct FeedClient: Sendable {
         return request
     }
 
-    /// Sends what is answered with JSON, if with anything.
+    /// Sends a request whose response is JSON or empty.
     func exchange(_ request: URLRequest, isRepeatable: Bool) async throws -> (answer: HTTPAnswer, value: JSONValue?) {
         try await send(request, isRepeatable: isRepeatable, limit: longestAnswer) { answer in
             guard (200..<300).contains(answer.status), answer.status != 204 else { return (answer, nil) }
@@ -149,7 +155,7 @@ public struct FeedClient: Sendable {
         }
     }
 
-    /// Sends, again where that may help and may be done. Throws `unreachable`, `unavailable`, and what `read` makes of other answers.
+    /// Sends a request, with retries if they may help and are safe. Throws `unreachable`, `unavailable`, or the errors of `read`.
     func send<Read>(
         _ request: URLRequest, isRepeatable: Bool, limit: Int, read: (HTTPAnswer) throws -> Read
     ) async throws -> Read {

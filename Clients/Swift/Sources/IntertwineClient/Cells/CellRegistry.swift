@@ -1,6 +1,6 @@
 import Foundation
 
-/// Knows which of the app's views shows cells of which identifier: the way of UIKit's registrations, for any type of view.
+/// A registry of the app's views by cell identifier, like the registrations of UIKit, for any type of view.
 ///
 ///     registry.register("UserSnapshotCollectionViewCell", make: { UserView() }, bind: { view, cell in view.show(cell.bindings) })
 ///     …
@@ -8,7 +8,7 @@ import Foundation
 ///     let view = registry.dequeue(cell)
 ///     registry.bind(cell, to: view)
 ///
-/// It belongs to whoever owns the views, in an app the main actor.
+/// The registry is not thread-safe. It is used on the actor that owns the views, in an app the main actor.
 public final class CellRegistry<View> {
     private struct Registration {
         let version: Int
@@ -17,25 +17,25 @@ public final class CellRegistry<View> {
         let size: ((FeedCell, Double) -> CellSize)?
     }
 
-    /// What a view of an identifier that nobody registered is kept under.
+    /// The identifier of the views for cells without a registration.
     public static var fallback: String { "fallback" }
 
     private let mostKept: Int
     private var registrations: [String: Registration] = [:]
     private var kept: [String: [View]] = [:]
 
-    /// - Parameter mostKept: how many views of an identifier wait to be used again.
+    /// - Parameter mostKept: The maximum number of views for reuse, by identifier.
     public init(mostKept: Int = 32) {
         self.mostKept = mostKept
     }
 
-    /// Registers a view for an identifier; what was registered for it before is forgotten.
+    /// Registers a view for an identifier and replaces an earlier registration.
     ///
     /// - Parameters:
-    ///   - version: the newest of the identifier's cells that the view can show.
-    ///   - make: a new view, where none waits to be used again.
-    ///   - size: of a cell within a width, where the app knows better than the server.
-    ///   - bind: fills a view with a cell. A view that is used again still shows its last one.
+    ///   - version: The newest version of the identifier's cells that the view supports.
+    ///   - make: Returns a new view; called if no view is available for reuse.
+    ///   - size: Returns the size of a cell within a width, if the app overrides the server's size.
+    ///   - bind: Fills a view with a cell. A reused view still shows its last cell.
     public func register(
         _ identifier: String, version: Int = 1, make: @escaping () -> View, size: ((FeedCell, Double) -> CellSize)? = nil,
         bind: @escaping (View, FeedCell) -> Void
@@ -44,15 +44,15 @@ public final class CellRegistry<View> {
         kept[identifier] = nil
     }
 
-    /// Registers what shows every cell that nothing else is registered for. Without it, those are not shown.
+    /// Registers a view for all cells without a registration. Without a fallback, these cells are not shown.
     public func registerFallback(make: @escaping () -> View, bind: @escaping (View, FeedCell) -> Void) {
         register(Self.fallback, make: make, bind: bind)
     }
 
-    /// What views are registered for, `fallback` included.
+    /// The identifiers with a registration, including `fallback`.
     public var identifiers: [String] { registrations.keys.sorted() }
 
-    /// What the app tells the server that it can show, for `FeedClient.capabilities` (RFC 9651). With a fallback it can show everything.
+    /// The capabilities of the app for `FeedClient.capabilities` (RFC 9651); nil with a fallback, which can show every cell.
     public var capabilities: String? {
         guard registrations[Self.fallback] == nil else { return nil }
         let named = registrations.sorted { $0.key < $1.key }.map { identifier, registration in
@@ -61,7 +61,7 @@ public final class CellRegistry<View> {
         return (named + ["*;q=0"]).joined(separator: ", ")
     }
 
-    /// An identifier as a structured field has it (RFC 9651, 3.3): a token where it can be one, and a text elsewhere.
+    /// Returns an identifier as a structured field value (RFC 9651, section 3.3): a token if possible, a string otherwise.
     private static func item(_ identifier: String) -> String {
         let isToken = { (byte: UInt8) in
             (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || ":/!#$%&'*+-.^_`|~".utf8.contains(byte)
@@ -72,21 +72,21 @@ public final class CellRegistry<View> {
         return "\"" + String(identifier.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }) + "\""
     }
 
-    /// The identifier that a cell is shown under: its own, `fallback`, or nil where it is not shown.
+    /// Returns the identifier under which a cell is shown: its own, `fallback`, or nil if it is not shown.
     public func identifier(for cell: FeedCell) -> String? {
         if let own = cell.identifier, registrations[own] != nil { return own }
         return registrations[Self.fallback] == nil ? nil : Self.fallback
     }
 
-    /// A view for a cell: one that waits, or a new one; nil where nothing shows it.
+    /// Returns a view for a cell, reused or new, or nil if no view is registered.
     ///
-    /// - Parameter dequeue: where views come from a collection of the system's, what asks it for one of an identifier.
+    /// - Parameter dequeue: Returns a view of an identifier, if a collection view of the system manages the views.
     public func dequeue(_ cell: FeedCell, from dequeue: ((String) -> View)? = nil) -> View? {
         guard let identifier = identifier(for: cell) else { return nil }
         return dequeue?(identifier) ?? kept[identifier]?.popLast() ?? registrations[identifier]?.make()
     }
 
-    /// A cell's size within a width, in points: never wider.
+    /// Returns the size of a cell in points, not wider than `width`.
     public func size(of cell: FeedCell, within width: Double = .infinity) -> CellSize {
         if let identifier = identifier(for: cell), let size = registrations[identifier]?.size { return size(cell, width) }
         return CellSize(width: min(cell.size.width, width), height: cell.size.height)
@@ -97,7 +97,7 @@ public final class CellRegistry<View> {
         if let identifier = identifier(for: cell) { registrations[identifier]?.bind(view, cell) }
     }
 
-    /// Takes a view back that shows its cell no more.
+    /// Returns a view that no longer shows its cell to the pool for reuse.
     public func recycle(_ view: View, of cell: FeedCell) {
         guard let identifier = identifier(for: cell), kept[identifier, default: []].count < mostKept else { return }
         kept[identifier, default: []].append(view)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads server-sent events off the bytes in which they come.
+/// A parser of server-sent events from received bytes.
 struct EventStream {
     struct Event: Equatable {
         var name = "message"
@@ -8,7 +8,7 @@ struct EventStream {
         var id = ""
     }
 
-    /// Of one event; what is longer is no event of ours.
+    /// The maximum number of bytes of one event.
     private static let longest = 4 << 20
     private var line: [UInt8] = []
     private var name = ""
@@ -16,12 +16,12 @@ struct EventStream {
     private var length = 0
     private var endedWithReturn = false
     private var isFirstLine = true
-    /// Of the last event: where to go on.
+    /// The id of the last event.
     private(set) var lastID = ""
-    /// Seconds that the server asks to wait before the next attempt.
+    /// The reconnection time in seconds, as requested by the server.
     private(set) var retry: Double?
 
-    /// The events that end within these bytes. Throws where one is longer than any can be.
+    /// Returns the events that end within these bytes. Throws if an event exceeds the maximum length.
     mutating func receive(_ bytes: Data) throws -> [Event] {
         var events: [Event] = []
         for byte in bytes {

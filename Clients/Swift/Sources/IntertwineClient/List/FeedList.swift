@@ -4,22 +4,22 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// An ordered, sectioned list of a feed's cells, kept in step with the server.
+/// An ordered, sectioned list of a feed's cells that is synchronized with the server.
 ///
 ///     let list = FeedList(client: client, href: FeedClient.href())
 ///     try await list.loadNext()
 ///     for await update in list.updates { … }      // in one task
 ///     await list.follow()                         // in another
 public actor FeedList {
-    /// How a list is kept in step.
+    /// The method of synchronization.
     public enum Following: Sendable {
-        /// Asks now and then.
+        /// Requests changes periodically.
         case polling
-        /// Listens, where the server speaks; asks now and then where it does not.
+        /// Subscribes to server-sent events, and polls if the server does not support them.
         case live
     }
 
-    /// What changes are asked for with stands in the request's line, of 8 KiB; what does not fit goes into a body.
+    /// The maximum length of `since` values in the request line, which is limited to 8 KiB. Longer values are sent in a body.
     static let lineRoom = 6500
     private static let bodyRoom = 100_000
 
@@ -30,7 +30,7 @@ public actor FeedList {
     private var edition = 0
     private var revision = 0
     private var seen = 0..<1
-    /// Whether the server takes questions about changes in a body, as far as is known.
+    /// True unless the server is known to reject requests for changes with a body.
     private var takesBodies = true
     private var loading: Task<Bool, any Error>?
     private var reloading: Task<Void, any Error>?
@@ -38,26 +38,26 @@ public actor FeedList {
     private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var waiterCount = 0
 
-    /// - Parameter href: of the first page, best of `FeedClient.href(feed:)`: pages without `changes=true` can only be reloaded.
+    /// - Parameter href: The href of the first page, usually `FeedClient.href(feed:)`. Pages without `changes=true` can only be reloaded.
     public init(client: FeedClient, href: String = FeedClient.href()) {
         self.client = client
         self.href = href
         pages = HeldPages(first: href)
     }
 
-    /// What changed, again and again, for a collection view. Any number of them can be taken.
+    /// The sequence of updates, for a collection view. Any number of consumers is possible.
     public nonisolated var updates: FeedUpdates { FeedUpdates(list: self) }
 
-    /// What is shown: all cells of the pages held but those that are hidden.
+    /// The shown sections: all cells of the loaded pages except hidden ones.
     public var sections: [FeedSection] { FeedSection.sections(of: pages.entries.lazy.filter { !$0.isHidden }) }
 
-    /// How many pages are held.
+    /// The number of loaded pages.
     public var pageCount: Int { pages.pages.count }
 
-    /// Whether there is no further page.
+    /// A Boolean value indicating whether the last page is loaded.
     public var isAtEnd: Bool { pages.next == nil }
 
-    /// Appends the next page; one request at a time, whoever asks. False at the end of the feed.
+    /// Appends the next page. Concurrent calls share one request. Returns false at the end of the feed.
     @discardableResult
     public func loadNext() async throws -> Bool {
         if let loading { return try await loading.value }
@@ -71,7 +71,7 @@ public actor FeedList {
         }
     }
 
-    /// Takes as many pages anew as are held, one at least. Cells that are there again stay, and are reconfigured where they differ.
+    /// Loads as many pages again as are loaded, at least one. Cells that are still in the feed stay, and are reconfigured if they differ.
     public func reload() async throws {
         if let reloading { return try await reloading.value }
         let task = Task { try await self.takeAnew() }
@@ -84,7 +84,7 @@ public actor FeedList {
         }
     }
 
-    /// Asks what became of the pages around what is seen, and applies it.
+    /// Requests the changes of the pages around the visible cells, and applies them.
     public func refresh() async throws {
         guard loading == nil, reloading == nil, !pages.pages.isEmpty else { return }
         let room = takesBodies ? Self.bodyRoom : Self.lineRoom
@@ -111,9 +111,9 @@ public actor FeedList {
         return (try await client.read(by: body, at: changesPath), true)
     }
 
-    /// Keeps the list in step until its task is cancelled. Failures of server and way are waited out.
+    /// Synchronizes the list until its task is cancelled. After failures of the server or the network it retries.
     ///
-    /// - Parameter pause: seconds between questions.
+    /// - Parameter pause: The seconds between two requests.
     public func follow(_ following: Following = .live, every pause: Double = 10) async {
         var isLive = following == .live
         while !Task.isCancelled {
@@ -122,7 +122,7 @@ public actor FeedList {
                     isLive = try await listenUntilChanged(window)
                     if isLive { continue }
                 } catch {
-                    // Too many listen, or the way is broken: it is asked this time.
+                    // Too many subscribers or a broken connection: poll this time.
                 }
             }
             do {
@@ -130,18 +130,18 @@ public actor FeedList {
             } catch FeedClientError.refused(let problem) where problem.status == 401 || problem.status == 403 || problem.status == 404 {
                 return
             } catch {
-                // It is asked again behind the pause.
+                // The request is repeated after the pause.
             }
             guard (try? await client.retry.sleep(pause)) != nil else { return }
         }
     }
 
-    /// Says which cells are in sight, counted through all sections without their headers: of longer lists, the server is asked about those.
+    /// Sets the range of visible cells, counted through all sections without headers. In long lists, changes are requested around it.
     public func see(_ cells: Range<Int>) {
         seen = cells
     }
 
-    /// Takes a cell out of what is shown, until the server does or `unhide` brings it back to its place.
+    /// Hides a cell until the server removes it or `unhide` shows it again at its position.
     public func hide(_ id: String) {
         pages.turn(id, isHidden: true)
         tell()
@@ -188,7 +188,7 @@ public actor FeedList {
         }
     }
 
-    /// The entries that are seen, headers and hidden ones counted.
+    /// The visible range as entries, including headers and hidden cells.
     private var seenEntries: Range<Int> {
         var shown = 0
         var first: Int?
@@ -200,7 +200,7 @@ public actor FeedList {
         return (first ?? max(0, pages.entries.count - 1))..<max(1, pages.entries.count)
     }
 
-    /// Where changes are asked for: by the client that the pages were asked for by, where the URL names one.
+    /// The path for requesting changes, with the `client` parameter of the page's URL if present.
     private var changesPath: String {
         let parts = href.split(separator: "?", maxSplits: 1)
         let client = parts.dropFirst().first?.split(separator: "&").first { $0.hasPrefix("client=") }
@@ -214,7 +214,7 @@ public actor FeedList {
 
     // MARK: Live
 
-    /// Listens until somebody else has changed the pages: the server has to be told of other ones then.
+    /// Subscribes until another operation changes the pages, because the server must then observe other pages.
     private func listenUntilChanged(_ window: HeldPages.Window) async throws -> Bool {
         let task = Task { try await self.listen(window) }
         listening = task
@@ -230,7 +230,7 @@ public actor FeedList {
         }
     }
 
-    /// Listens for as long as the server speaks and the pages are those. False where it does not speak in events.
+    /// Receives events as long as the connection is open and the pages stay. Returns false if the server does not send events.
     private func listen(_ window: HeldPages.Window) async throws -> Bool {
         var request = try client.request("GET", changesHref(window))
         request.setValue("text/event-stream, application/json;q=0.5", forHTTPHeaderField: "Accept")
@@ -254,7 +254,7 @@ public actor FeedList {
             }
         }
         try Task.checkCancellation()
-        // It closed, as a server does that stops: whoever listened comes back at another moment each.
+        // The server closed the connection, for example at shutdown. The random pause distributes the reconnections of all clients.
         try await client.retry.sleep(stream.retry ?? client.retry.first * 2 * client.retry.draw())
         return true
     }
@@ -273,7 +273,7 @@ public actor FeedList {
         for waiter in waiting.values { waiter.resume() }
     }
 
-    /// What is shown, once something happened after a revision; nil where the task is cancelled.
+    /// Returns the shown sections after the revision has changed; nil if the task is cancelled.
     func state(after known: Int) async -> (sections: [FeedSection], revision: Int)? {
         while revision <= known || Task.isCancelled {
             if Task.isCancelled { return nil }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A section of a list: its header, where it has one, and its cells in their order.
+/// A section of a list, with its optional header and its cells in order.
 public struct FeedSection: Sendable, Hashable {
-    /// The header's id; empty where the list begins without a header.
+    /// The id of the header; empty if the list begins without a header.
     public let id: String
     public let header: FeedCell?
     public let cells: [FeedCell]
-    /// What each cell is known by for as long as it stays in the list, whatever it shows; an ad may stand there twice.
+    /// The stable keys of the cells, which identify each cell as long as it is in the list. An ad may be in the list twice.
     public let keys: [Int]
 
-    /// Takes a list apart where its headers stand.
+    /// Splits a list into sections at its headers.
     static func sections(of entries: some Sequence<ListEntry>) -> [FeedSection] {
         var sections: [FeedSection] = []
         var header: FeedCell?
@@ -33,10 +33,10 @@ public struct FeedSection: Sendable, Hashable {
     }
 }
 
-/// One place in the list.
+/// One entry of the list.
 struct ListEntry: Sendable {
     let key: Int
     var cell: FeedCell
-    /// Dismissed here, while the server has not taken it out yet.
+    /// True if the cell was dismissed locally and the server has not removed it yet.
     var isHidden = false
 }

@@ -1,29 +1,29 @@
 import Foundation
 
-/// What changed between two states of a list, as `performBatchUpdates` takes it: what is removed and where moves begin are old places, what
-/// is inserted and where moves end are new ones. What is reconfigured comes behind all that, at new places.
+/// The difference between two states of a list, in the form of `performBatchUpdates`.
 ///
-/// Cells of sections that go or come are in none of the lists: they go and come with their section.
+/// Removals and sources of moves are old positions; insertions and targets of moves are new positions. Reconfigurations are applied after the
+/// batch, at new positions. Cells of removed or inserted sections are not listed, because they change together with their section.
 public struct FeedUpdate: Sendable {
     public struct Move: Sendable, Hashable {
         public let from: IndexPath
         public let to: IndexPath
     }
 
-    /// Old.
+    /// The removed sections, as old indices.
     public let removedSections: IndexSet
-    /// New.
+    /// The inserted sections, as new indices.
     public let insertedSections: IndexSet
-    /// Old places, the last first.
+    /// The removed cells as old positions, last first.
     public let removed: [IndexPath]
-    /// New places, the first first.
+    /// The inserted cells as new positions, first first.
     public let inserted: [IndexPath]
     public let moved: [Move]
-    /// New places, for `reconfigureItems` behind the batch.
+    /// The changed cells as new positions, for `reconfigureItems` after the batch.
     public let reconfigured: [IndexPath]
-    /// New sections whose headers show something else.
+    /// The sections with changed headers, as new indices.
     public let reconfiguredSections: IndexSet
-    /// The list behind the update: what the data source answers from within the batch on.
+    /// The list after the update, which the data source returns from within the batch on.
     public let sections: [FeedSection]
 
     public var isEmpty: Bool {
@@ -31,7 +31,7 @@ public struct FeedUpdate: Sendable {
             && reconfiguredSections.isEmpty
     }
 
-    /// Compares two lists by their cells' keys and their sections' ids.
+    /// Compares two lists by the keys of their cells and the ids of their sections.
     init(from old: [FeedSection], to new: [FeedSection]) {
         let staying = Self.stayingSections(old.map(\.id), new.map(\.id))
         let oldPlaces = Self.places(in: old) { staying.old.contains($0) }
@@ -46,7 +46,7 @@ public struct FeedUpdate: Sendable {
         var moved: [Move] = []
         var reconfigured: [IndexPath] = []
         for (index, section) in new.enumerated() where staying.new.contains(index) {
-            // Of those that were in this section before, as many as possible stay where they are.
+            // As many cells of this section as possible keep their position without a move.
             let here = section.keys.enumerated().compactMap { item, key in oldPlaces[key].map { (item, $0) } }
             let same = here.filter { old[$0.1[0]].id == section.id }
             let fixed = Set(longestRise(same.map { $0.1[1] }).map { same[$0].0 })
@@ -62,7 +62,7 @@ public struct FeedUpdate: Sendable {
         reconfiguredSections = IndexSet(new.indices.filter { staying.new.contains($0) && headers[new[$0].id] != .some(new[$0].header) })
     }
 
-    /// The sections that are in both, in the same order; others go and come.
+    /// Returns the sections that are in both lists in equal order; the others are removed and inserted.
     private static func stayingSections(_ old: [String], _ new: [String]) -> (old: Set<Int>, new: Set<Int>) {
         let places = Dictionary(old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var seen: Set<String> = []
@@ -80,9 +80,9 @@ public struct FeedUpdate: Sendable {
     }
 }
 
-/// The places of a longest rising subsequence.
+/// Returns the indices of a longest increasing subsequence.
 func longestRise(_ values: [Int]) -> [Int] {
-    /// Of each length, the place of the smallest value that such a rise can end with.
+    /// The index of the smallest value that can end a subsequence, by length.
     var ends: [Int] = []
     var before = [Int](repeating: -1, count: values.count)
     for (place, value) in values.enumerated() {

@@ -1,7 +1,9 @@
 import Foundation
 
-/// The updates of a list, each from what was last taken to what the list is now: whoever is slow gets fewer and larger ones, and nothing piles
-/// up. The first is from nothing to all there is. It ends where its task is cancelled.
+/// A sequence of the updates of a list, each from the last received state to the current state.
+///
+/// A slow consumer gets fewer and larger updates, so that updates never queue up. The first update contains the whole list. The sequence ends
+/// if its task is cancelled.
 public struct FeedUpdates: AsyncSequence, Sendable {
     public typealias Element = FeedUpdate
 

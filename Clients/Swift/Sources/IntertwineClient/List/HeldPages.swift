@@ -1,34 +1,34 @@
 import Foundation
 
-/// The cells of the pages that a list holds, and what becomes of them. Pure: nothing is asked here.
+/// The state of the pages of a list, with the cells and the application of changes. It does no I/O.
 struct HeldPages: Sendable {
     struct Page: Sendable {
         var count: Int
-        /// What its changes are asked for with.
+        /// The value for requesting changes of the page.
         var since: String?
-        /// The page behind it.
+        /// The href of the next page.
         var next: String?
     }
-    /// What a question about changes was about.
+    /// The range of a request for changes.
     struct Window: Sendable, Equatable {
-        /// Which pages.
+        /// The indices of the pages.
         let pages: Range<Int>
-        /// Which entries they have.
+        /// The indices of the pages' entries.
         let entries: Range<Int>
         let since: [String]
     }
     enum Outcome: Equatable {
         case applied
-        /// The answer is not about this list, or says so: take the pages anew.
+        /// The response does not match this list, or requests a reload.
         case reload
     }
 
-    /// So many pages can be asked about at once.
+    /// The maximum number of pages in one request for changes.
     static let most = 16
 
     private(set) var entries: [ListEntry] = []
     private(set) var pages: [Page] = []
-    /// The page behind all of these; nil at the end.
+    /// The href of the page after all pages; nil at the end of the feed.
     private(set) var next: String?
     private var keys = 0
 
@@ -42,11 +42,11 @@ struct HeldPages: Sendable {
         next = page.next
     }
 
-    /// Applies what the server told about a window of pages; indices that cannot be are a reload, and change nothing.
+    /// Applies the server's changes to a window of pages. If indices are invalid, it returns `reload` and changes nothing.
     mutating func apply(_ changes: FeedChanges, to window: Window) -> Outcome {
         guard !changes.isReload, !window.pages.isEmpty else { return .reload }
         guard window.pages.upperBound <= pages.count, pages[window.pages].map(\.since) == window.since else {
-            // It was told, and asked about at the same time: what came first has been applied.
+            // The changes arrived both by a live event and by a request; the first response has been applied.
             let start = window.pages.lowerBound
             let end = start + changes.pages.count
             guard start < end, end <= pages.count else { return .reload }
@@ -72,7 +72,7 @@ struct HeldPages: Sendable {
         }
         guard changes.pages.reduce(0, { $0 + $1.count }) == held.count else { return .reload }
 
-        // Where the last page ends elsewhere than before, those behind it do not follow it any more.
+        // If the last page has another end now, the following pages are no longer consecutive.
         let follows = pages[window.pages.upperBound - 1].next == changes.next
         var fresh = changes.pages.map { Page(count: $0.count, since: $0.since, next: nil) }
         if !fresh.isEmpty { fresh[fresh.count - 1].next = changes.next }
@@ -82,7 +82,7 @@ struct HeldPages: Sendable {
         return .applied
     }
 
-    /// Takes fresh pages in place of all; cells that are there again stay what they were.
+    /// Replaces all pages. Cells that are still in the list keep their keys.
     mutating func replace(with fresh: [FeedPage], next: String?) {
         var known = Dictionary(grouping: entries, by: \.cell.id)
         for id in known.keys { known[id]?.reverse() }
@@ -95,13 +95,13 @@ struct HeldPages: Sendable {
     }
 
     mutating func turn(_ id: String, isHidden: Bool) {
-        // Companions go with the first cell.
+        // Companions are hidden together with the first cell.
         for index in entries.indices where entries[index].cell.id == id || entries[index].cell.id.hasPrefix(id + "#") {
             entries[index].isHidden = isHidden
         }
     }
 
-    /// As many pages around the entries that are seen as can be asked about within so many characters; nil where they cannot be.
+    /// Returns as many pages around the visible entries as fit into `room` characters; nil if changes cannot be requested.
     func window(around seen: Range<Int>, room: Int) -> Window? {
         var ends: [Int] = []
         for page in pages { ends.append((ends.last ?? 0) + page.count) }
@@ -119,7 +119,7 @@ struct HeldPages: Sendable {
             guard fits(pages[to]) else { break }
             to += 1
         }
-        // More of them, before and behind in turn, for as long as there is room.
+        // Add pages after and before in turn, as long as they fit.
         var grew = true
         while grew, to - from < Self.most {
             grew = false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The last answers with their entity tags, within bounds: whoever asks again is told that nothing changed, in a few bytes.
+/// A bounded cache of responses with their entity tags, so that a repeated request is answered with 304 in a few bytes.
 final class AnswerMemory: Sendable {
     struct Known: Sendable {
         let value: JSONValue

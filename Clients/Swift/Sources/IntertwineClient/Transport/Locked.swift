@@ -1,7 +1,7 @@
 import Foundation
 
-/// A value that is only touched while its lock is held. (Synchronization's `Mutex` wants newer systems than apps do.)
-// Unchecked, and safe: `value` is private, and `withLock` is the only way to it.
+/// A value that is protected by a lock. Why: the `Mutex` of Synchronization requires newer systems than apps do.
+// Unchecked, and safe: `value` is private, and `withLock` is the only access to it.
 final class Locked<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

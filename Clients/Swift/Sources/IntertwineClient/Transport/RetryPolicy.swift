@@ -1,15 +1,14 @@
 import Foundation
 
-/// How often a request is tried, and how long it waits in between. Only what may safely be sent twice is: what reads, what deletes, and
-/// what bears an idempotency key.
+/// A policy for retries with backoff. Only safe requests are repeated: reads, deletions, and requests with an idempotency key.
 public struct RetryPolicy: Sendable {
-    /// In all.
+    /// The maximum number of attempts, including the first.
     public var attempts: Int
-    /// Seconds before the second attempt at most; each further one may wait for twice as long.
+    /// The maximum pause in seconds before the second attempt; it doubles for each further attempt.
     public var first: Double
-    /// Seconds at most. A server that asks for more is told as `unavailable`.
+    /// The maximum pause in seconds. If a server asks for a longer one, the request fails with `unavailable`.
     public var longest: Double
-    /// Of 0 to 1: draws how much of the pause is waited for, so that clients that fell silent together do not come back together.
+    /// Returns a random factor of the pause (jitter) from 0 to 1, so that clients that failed together do not retry together.
     public var draw: @Sendable () -> Double
     public var sleep: @Sendable (_ seconds: Double) async throws -> Void
 
@@ -24,10 +23,10 @@ public struct RetryPolicy: Sendable {
         self.sleep = sleep
     }
 
-    /// One attempt, no more.
+    /// A policy with one attempt.
     public static let never = RetryPolicy(attempts: 1)
 
-    /// The pause behind an attempt, counted from 1; nil where there is no further one.
+    /// Returns the pause after an attempt, counted from 1, or nil if it was the last one.
     func pause(after attempt: Int, asked: Double?) -> Double? {
         guard attempt < attempts else { return nil }
         if let asked { return asked <= longest ? asked : nil }

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A whole answer. Names of fields are lower-case.
+/// A complete response. Header field names are in lower case.
 public struct HTTPAnswer: Sendable {
     public let status: Int
     public let fields: [String: String]
@@ -16,7 +16,7 @@ public struct HTTPAnswer: Sendable {
         self.body = body
     }
 
-    /// How many seconds the server asks to wait: a number of them, or a date (RFC 9110, section 10.2.3).
+    /// Returns the seconds that the server asks to wait, given as a number or a date (RFC 9110, section 10.2.3).
     func retryAfter(now: Date) -> Double? {
         guard let field = fields["retry-after"]?.trimmingCharacters(in: .whitespaces) else { return nil }
         if let seconds = Double(field), seconds.isFinite { return max(0, seconds) }
@@ -28,7 +28,7 @@ public struct HTTPAnswer: Sendable {
     }
 }
 
-/// An answer whose body is still coming.
+/// A response whose body is still being received.
 public struct HTTPStream: Sendable {
     public let status: Int
     public let fields: [String: String]
@@ -41,9 +41,13 @@ public struct HTTPStream: Sendable {
     }
 }
 
-/// What sends requests. Redirects are answers, and not followed. A task that is cancelled closes the connection of its request.
+/// A transport of requests.
+///
+/// Redirects are returned as responses and not followed. Cancelling the task closes the connection of its request.
 public protocol Transport: Sendable {
-    /// - Parameter limit: how many bytes the body may have; a longer one is an error.
+    /// Sends a request and returns the complete response.
+    ///
+    /// - Parameter limit: The maximum number of bytes of the body; a longer body is an error.
     func send(_ request: URLRequest, limit: Int) async throws -> HTTPAnswer
     func stream(_ request: URLRequest) async throws -> HTTPStream
 }

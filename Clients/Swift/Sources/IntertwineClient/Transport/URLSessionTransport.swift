@@ -4,26 +4,28 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Sends by `URLSession`, the same way on every system: FoundationNetworking has no `bytes(for:)`.
+/// A transport with `URLSession` and a delegate on every system, because FoundationNetworking lacks `bytes(for:)`.
 public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let receiver = Receiver()
 
+    /// Creates a transport.
+    ///
     /// - Parameters:
-    ///   - timeout: for how many seconds an answer may stand still. A live stream stands still between its heartbeats.
-    ///   - connections: to one host, at once.
+    ///   - timeout: The maximum seconds without received bytes. A live stream is idle between its heartbeats.
+    ///   - connections: The maximum number of connections to one host.
     public init(timeout: Double = 60, connections: Int = 8) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout
         configuration.httpMaximumConnectionsPerHost = connections
-        // What is kept is kept by `FeedClient` and `ImageLoader`, by their own rules.
+        // `FeedClient` and `ImageLoader` have caches of their own.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
     }
 
     deinit {
-        // A session keeps its delegate, and itself, until it is told that there is nothing more to do.
+        // A session retains its delegate and itself until it is invalidated.
         session.invalidateAndCancel()
     }
 
@@ -31,7 +33,7 @@ public final class URLSessionTransport: Transport {
         let stream = try await open(request, limit: limit)
         var body = Data()
         for try await chunk in stream.chunks { body.append(chunk) }
-        // A stream that is cancelled ends like one that is complete.
+        // A cancelled stream ends like a complete one.
         try Task.checkCancellation()
         return HTTPAnswer(status: stream.status, fields: stream.fields, body: body)
     }
@@ -47,7 +49,7 @@ public final class URLSessionTransport: Transport {
             try await withCheckedThrowingContinuation { continuation in
                 receiver.expect(task, limit: limit, head: continuation)
                 task.resume()
-                // Called off before anybody was expected.
+                // The task may have been cancelled before it was registered.
                 if Task.isCancelled { receiver.callOff(task) }
             }
         } onCancel: {
@@ -56,10 +58,10 @@ public final class URLSessionTransport: Transport {
     }
 }
 
-/// A body is longer than it may be.
+/// An error for a body that exceeds its limit.
 struct BodyTooLong: Error {}
 
-/// Gives what comes for each task to whoever waits for it.
+/// A session delegate that forwards received data to the continuation of each task.
 private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
     private struct Exchange {
         var head: CheckedContinuation<HTTPStream, any Error>?
@@ -74,8 +76,7 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
         exchanges.withLock { $0[task.taskIdentifier] = Exchange(head: head, room: limit) }
     }
 
-    /// Ends it for whoever waits for its head, without waiting for the session: that of Linux may tell nothing of a task that was cancelled
-    /// around its start.
+    /// Cancels a task and fails its waiting caller at once. Why: the URLSession of Linux may not report a task cancelled around its start.
     func callOff(_ task: URLSessionTask) {
         let head = exchanges.withLock { exchanges -> CheckedContinuation<HTTPStream, any Error>? in
             guard let head = exchanges[task.taskIdentifier]?.head else { return nil }
@@ -106,7 +107,7 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        // Of an answer that is nothing but a redirect, Linux may tell the end alone.
+        // For a redirect, the URLSession of Linux may only report completion.
         if error == nil, let response = task.response { begin(task, response) }
         guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
         let error = exchange.isTooLong ? BodyTooLong() : (error as? URLError)?.code == .cancelled ? CancellationError() : error
