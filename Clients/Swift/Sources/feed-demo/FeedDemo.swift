@@ -48,12 +48,12 @@ struct FeedDemo {
     }
 }
 
-/// What shows a cell in a terminal.
+/// A view that shows a cell in a terminal.
 final class TextView {
     var text = ""
 }
 
-/// The views of the sample feed's cells, and one for every other.
+/// Returns the views of the sample feed's cells, and a fallback for all others.
 func textCells() -> CellRegistry<TextView> {
     let registry = CellRegistry<TextView>()
     registry.register("CircularUserCollectionViewCell", make: TextView.init) { view, cell in

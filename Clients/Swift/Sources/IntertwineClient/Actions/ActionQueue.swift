@@ -1,25 +1,25 @@
 import Foundation
 
-/// What waits for a server that is away, in the order of the gestures; in a file, where it is to survive the app.
+/// A queue of requests for an unavailable server, in the order of the gestures; stored in a file if it must survive the app.
 struct ActionQueue: Sendable {
     struct Entry: Codable, Sendable, Hashable {
         let key: String
         let method: String
         let href: String
         let body: JSONValue?
-        /// Who performed it: nobody else sends it.
+        /// The viewer who performed the gesture. Requests of other viewers are not sent.
         let viewer: String?
         let begun: Date
     }
 
     static let most = 1000
-    /// For as long the server knows a key.
+    /// The time in seconds for which the server remembers a key.
     static let longest: Double = 24 * 3600
 
     private(set) var entries: [Entry]
     private let file: URL?
 
-    /// What the file holds; nothing, where it is missing or damaged.
+    /// Reads the queue from a file. It is empty if the file is missing or damaged.
     init(file: URL?) {
         self.file = file
         entries = file.flatMap { try? Data(contentsOf: $0) }.flatMap { try? JSONDecoder().decode([Entry].self, from: $0) } ?? []
@@ -31,16 +31,16 @@ struct ActionQueue: Sendable {
         try save()
     }
 
-    /// False where it was not there any more.
+    /// Removes an entry. Returns false if it does not exist.
     mutating func remove(_ key: String) -> Bool {
         guard let index = entries.firstIndex(where: { $0.key == key }) else { return false }
         entries.remove(at: index)
-        // A file that cannot be written holds one too many: its key sees to it that it is done once.
+        // If the file cannot be written, it contains one entry too many. The key ensures that the server performs it once.
         try? save()
         return true
     }
 
-    /// Those whose keys the server has forgotten: sent again, they might be done again.
+    /// Removes and returns entries whose keys the server has forgotten. Why: sending them again could perform them twice.
     mutating func removeExpired(now: Date) -> [Entry] {
         let expired = entries.filter { now.timeIntervalSince($0.begun) > Self.longest }
         for entry in expired { _ = remove(entry.key) }

@@ -1,13 +1,21 @@
 import Foundation
 
-/// Performs what stands in the slots of cells, whatever it is. Each gesture has a key, so that the server does it once however often it is
-/// sent; what is done while the server is away waits, in its order, and is sent once it is back.
+/// A queue that performs the actions in the slots of cells.
+///
+/// Each gesture has an idempotency key, so that the server performs it once, however often it is sent. If the server is unavailable, requests
+/// wait in order and are sent later.
+///
+/// ```swift
+/// let actions = Actions(client: client)
+/// let performance = try await actions.perform("selection", of: cell)
+/// if case .link(let url) = performance { print("open \(url)") }
+/// ```
 public actor Actions {
-    /// A gesture that waited and came to nothing, as its app may want to tell.
+    /// A queued gesture that failed, for example for a message in the app.
     public struct Refusal: Sendable {
         public let id: String
         public let href: String
-        /// Nil where it had waited for too long.
+        /// The server's problem; nil if the gesture waited too long or its link is invalid.
         public let problem: Problem?
     }
 
@@ -16,13 +24,15 @@ public actor Actions {
     private let refused: @Sendable (Refusal) async -> Void
     private var queue: ActionQueue
     private var changes: [String: OptimisticChange] = [:]
-    /// Sent from the queue at the moment.
+    /// The key of the queued request that is being sent.
     private var underWay: String?
     private var sending: Task<Bool, Never>?
 
+    /// Creates a queue.
+    ///
     /// - Parameters:
-    ///   - file: where what waits survives the app; without one it goes with this actor.
-    ///   - refused: told of what waited and came to nothing, when its optimistic change has been taken back.
+    ///   - file: The file in which queued requests survive the app's restart; nil to keep them in memory only.
+    ///   - refused: Called for queued requests that failed, after their optimistic change was reverted.
     public init(
         client: FeedClient, file: URL? = nil, now: @escaping @Sendable () -> Date = { Date() },
         refused: @escaping @Sendable (Refusal) async -> Void = { _ in }
@@ -33,15 +43,15 @@ public actor Actions {
         queue = ActionQueue(file: file)
     }
 
-    /// How many gestures wait for the server.
+    /// The number of queued gestures.
     public var waiting: Int { queue.entries.count }
 
     /// Performs a slot of a cell.
     ///
     /// - Parameters:
-    ///   - input: what the slot takes, as its action's `input` describes.
-    ///   - key: names the gesture. Whoever performs it again under the same key gets the same answer.
-    ///   - change: shown at once, taken back where the server refuses.
+    ///   - input: The input of the slot, as described by its action's `input`.
+    ///   - key: The idempotency key of the gesture. Performing it again with an equal key returns an equal response.
+    ///   - change: A change that is shown at once and reverted if the server refuses.
     /// - Throws: `FeedClientError.refused`; `ActionError.queueIsFull`.
     public func perform(
         _ slot: String, of cell: FeedCell, input: JSONValue? = nil, values: [String: String] = [:], key: String = UUID().uuidString,
@@ -59,7 +69,7 @@ public actor Actions {
             let entry = ActionQueue.Entry(
                 key: key, method: method, href: href, body: input ?? body, viewer: client.viewer, begun: now())
             do {
-                // What waits goes first: a gesture may build on the one before.
+                // Queued requests are sent first, because a gesture may depend on earlier ones.
                 if !queue.entries.isEmpty, await !sendWaiting() { return try enqueue(entry, change) }
                 return .answered(try await send(entry, change))
             } catch let error as FeedClientError where error.isPassing {
@@ -76,13 +86,13 @@ public actor Actions {
         }
     }
 
-    /// Takes back what was performed, and what was shown of it.
+    /// Reverts a performed action together with its optimistic change.
     ///
     /// - Throws: `ActionError.undoExpired`, `ActionError.cannotBeUndone`, `FeedClientError`.
     public func undo(_ undo: Performance.Undo) async throws {
         switch undo.way {
         case .queued(let key):
-            // What is on its way just now has to arrive before it can be taken back.
+            // A request that is being sent must complete before it can be reverted.
             if underWay == key { _ = await sending?.value }
             guard queue.remove(key) else { throw ActionError.cannotBeUndone }
             changes[key] = nil
@@ -99,7 +109,9 @@ public actor Actions {
         await undo.change?.takeBack()
     }
 
-    /// Sends what waits, in order, for as long as the server answers. Call it when the network is back. True where nothing waits any more.
+    /// Sends queued requests in order, as long as the server responds. Call it when the network is available again.
+    ///
+    /// - Returns: True if no request of the viewer is queued any more.
     @discardableResult
     public func sendWaiting() async -> Bool {
         if let sending { return await sending.value }
@@ -149,7 +161,7 @@ public actor Actions {
             location: try answer.fields["location"].map(client.url), value: value)
     }
 
-    /// What deletes or replaces can be done twice as well as once.
+    /// Returns true if requests of a method need an idempotency key. Deletions and replacements are idempotent by themselves.
     static func hasKey(_ method: String) -> Bool { method == "POST" || method == "PATCH" }
 
     private func enqueue(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) throws -> Performance {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What performing a slot came to.
+/// The result of performing a slot.
 public enum Performance: Sendable {
-    /// The cell has no such slot, or its action is of a type that is not known: there is nothing to do, and nothing wrong.
+    /// The cell has no such slot, or its action is of an unknown type. This is no error.
     case nothing
-    /// What the app opens: the server counts, and leads on.
+    /// The app opens this URL; the server counts the click and redirects.
     case link(URL)
-    /// The server performed it.
+    /// The server performed the action.
     case answered(Answer)
-    /// The server is away. It is sent once it is back, and `undo` takes it back until then.
+    /// The server is unavailable. The request is sent later, and `undo` removes it until then.
     case queued(Undo)
 
-    /// How it is taken back, where it can be.
+    /// The undo of the action, if it can be undone.
     public var undo: Undo? {
         switch self {
         case .nothing, .link: nil
@@ -20,36 +20,36 @@ public enum Performance: Sendable {
         }
     }
 
-    /// The server's answer.
+    /// The server's response.
     public struct Answer: Sendable {
         public let selection: String?
-        /// What the app is to show: `type`, `screen` and `arguments`.
+        /// The presentation for the app: `type`, `screen` and `arguments`.
         public let presentation: JSONValue?
         public let undo: Undo?
-        /// Where an answer that is a redirect leads.
+        /// The target of a redirect response.
         public let location: URL?
-        /// All of it.
+        /// The whole response.
         public let value: JSONValue?
     }
 
-    /// A way back.
+    /// An undo of a performed or queued action.
     public struct Undo: Sendable, Identifiable {
         enum Way: Sendable {
             case request(method: String, href: String)
-            /// It waits to be sent, under this key.
+            /// The request is queued under this key.
             case queued(key: String)
         }
 
-        /// Names the gesture that is taken back, and its own sending as well.
+        /// The id of the undo, which is also the idempotency key of its request. For a queued action it is the key of the gesture.
         public let id: String
-        /// When the server will not do it any more.
+        /// The time until which the server accepts the undo.
         public let expires: Date?
         let way: Way
         let change: OptimisticChange?
     }
 }
 
-/// What an app shows at once, before the server has answered, and how that is taken back where it refuses.
+/// A change that an app shows before the server has responded, with its reversal in case of a refusal.
 public struct OptimisticChange: Sendable {
     let apply: @Sendable () async -> Void
     let takeBack: @Sendable () async -> Void
@@ -59,18 +59,18 @@ public struct OptimisticChange: Sendable {
         self.takeBack = takeBack
     }
 
-    /// The cell leaves the list at once.
+    /// Returns a change that hides the cell in the list at once.
     public static func hiding(_ cell: FeedCell, in list: FeedList) -> OptimisticChange {
         OptimisticChange(apply: { await list.hide(cell.id) }, takeBack: { await list.unhide(cell.id) })
     }
 }
 
-/// Why an action was not performed.
+/// A reason why an action was not performed.
 public enum ActionError: Error, Hashable, Sendable {
-    /// The moment until which it could be taken back is over.
+    /// The time limit of the undo has passed.
     case undoExpired
-    /// The server cannot take it back.
+    /// The server cannot undo the action.
     case cannotBeUndone
-    /// So many wait for the server already.
+    /// The queue has reached its maximum length.
     case queueIsFull
 }

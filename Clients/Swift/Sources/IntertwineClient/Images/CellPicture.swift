@@ -1,16 +1,16 @@
 import Foundation
 
-/// What a part of a cell shows in place of its picture, and then the picture.
+/// The image of a part of a cell, or the placeholder that precedes it.
 public enum CellPicture: Sendable, Hashable {
-    /// What is known of the picture before it is there: either may be missing. `likeness` is a ThumbHash.
+    /// The placeholder until the image is loaded. Color and likeness, a ThumbHash, are optional.
     case placeholder(part: String, color: String?, likeness: Data?)
-    /// The bytes, as the server sent them.
+    /// The bytes of the image, as received from the server.
     case picture(part: String, data: Data, type: String)
-    /// There is none; asking again does not help before `again`, where the server says so.
+    /// The image cannot be loaded. The error contains the server's retry delay, if any.
     case missing(part: String, FeedClientError)
 }
 
-/// How much a picture is wanted: what is in sight goes first.
+/// The priority of an image; visible images are loaded first.
 public enum ImagePriority: Int, Sendable, Comparable {
     case prefetched
     case near

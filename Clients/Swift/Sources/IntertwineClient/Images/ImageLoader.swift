@@ -4,21 +4,22 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Loads the pictures of cells: one request for whoever waits for the same picture, those in sight first, none for cells that have gone.
+/// A loader of the images of cells. Requests of one image are coalesced, visible images are loaded first, and images of reused cells are cancelled.
 ///
 ///     for await part in loader.pictures(for: cell, scale: 2) { view.show(part) }
 ///
-/// The loop ends when all pictures are there. A task that is cancelled, as when its cell is used again, gives up what nobody else waits for:
-/// what was not sent never is; of what was, the connection is closed and the cell's `cancellation` is performed, so that the server stops too.
+/// The loop ends when all images are complete. If its task is cancelled, for example because its cell is reused, loads without other waiters
+/// are cancelled. A queued request is never sent. For a sent request the connection is closed, and the cell's `cancellation` is performed so
+/// that the server stops too.
 public actor ImageLoader {
     public struct Settings: Sendable {
-        /// Under way at once.
+        /// The maximum number of concurrent requests.
         public var simultaneous = 4
-        /// Of pictures that are kept.
+        /// The maximum number of bytes of cached images.
         public var mostBytes = 64 << 20
-        /// Of one picture.
+        /// The maximum number of bytes of one image.
         public var longest = 32 << 20
-        /// What the app can show, the best first.
+        /// The image formats that the app supports, most preferred first.
         public var formats = ["image/avif", "image/webp", "image/png", "image/jpeg", "image/gif"]
 
         public init() {}
@@ -30,7 +31,7 @@ public actor ImageLoader {
         let part: String
     }
     private struct Flight {
-        /// What the request is called, for its cancellation.
+        /// The id of the request, for its cancellation.
         let id = UUID().uuidString
         let number: Int
         let cancellation: Action?
@@ -52,9 +53,9 @@ public actor ImageLoader {
         memory = ImageMemory(mostBytes: settings.mostBytes)
     }
 
-    /// The pictures of a cell: of each part the placeholder first, then the picture or that there is none.
+    /// Returns the images of a cell: for each part the placeholder first, then the image or an error.
     ///
-    /// - Parameter scale: pixels a point.
+    /// - Parameter scale: The number of pixels per point.
     public nonisolated func pictures(
         for cell: FeedCell, scale: Double = 1, priority: ImagePriority = .visible
     ) -> AsyncStream<CellPicture> {
@@ -79,19 +80,19 @@ public actor ImageLoader {
         }
     }
 
-    /// Says how much the pictures of a cell are wanted now; of what waits, the most wanted goes next.
+    /// Sets the priority of a cell's images. The queued image with the highest priority is loaded next.
     public func setPriority(_ priority: ImagePriority, of cell: FeedCell) {
         for (href, flight) in flights where flight.waiters.values.contains(where: { $0.owner == cell.id }) {
             flights[href]?.priority = priority
         }
     }
 
-    /// Forgets all that is kept, as when the system wants memory.
+    /// Clears the cache, for example after a memory warning.
     public func forget() {
         memory.removeAll()
     }
 
-    /// How many pictures wait to be asked for.
+    /// The number of queued images.
     var waiting: Int { flights.values.count { $0.task == nil } }
 
     private func picture(
@@ -129,7 +130,7 @@ public actor ImageLoader {
         guard let action = flight.cancellation, case .request(let method, _, let body) = action.kind,
             let cancellation = action.href(["request": flight.id])
         else { return }
-        // Nobody waits for its answer: the picture may have come meanwhile, or the server may have seen the connection close.
+        // The response is ignored: the image may be complete, or the server may have detected the closed connection.
         Task { [client] in
             var once = client
             once.retry = .never
@@ -137,7 +138,7 @@ public actor ImageLoader {
         }
     }
 
-    /// Sends the most wanted of what waits, the oldest of these, for as long as there is room.
+    /// Sends queued requests, highest priority and then oldest first, up to the limit of concurrent requests.
     private func sendNext() {
         while underWay < settings.simultaneous {
             let waiting = flights.filter { $0.value.task == nil }
@@ -167,7 +168,7 @@ public actor ImageLoader {
             result = .failure(.unreachable(reason: "cancelled"))
         }
         underWay -= 1
-        // Whoever came after the last one had left has a flight of their own by now.
+        // If all waiters had left, a later caller started another request for the image.
         if flights[href]?.id == id, let flight = flights.removeValue(forKey: href) {
             if case .success((let data, let type)) = result { memory.keep(data, type: type, for: href) }
             for waiter in flight.waiters.values {

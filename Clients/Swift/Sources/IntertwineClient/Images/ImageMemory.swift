@@ -1,6 +1,6 @@
 import Foundation
 
-/// Pictures that came lately, within bounds: a cell that comes back into sight shows its own at once.
+/// A bounded cache of recent images (LRU), so that a cell that becomes visible again shows its image at once.
 struct ImageMemory {
     struct Picture {
         let data: Data
@@ -29,7 +29,7 @@ struct ImageMemory {
         if let old = pictures.updateValue(Picture(data: data, type: type, used: clock), forKey: href) { bytes -= old.data.count }
         bytes += data.count
         guard bytes > mostBytes else { return }
-        // Down to three quarters at once, so that not every picture sorts them all.
+        // Evicts down to three quarters at once, so that not every insertion sorts all images.
         for (href, picture) in pictures.sorted(by: { $0.value.used < $1.value.used }) where bytes > mostBytes / 4 * 3 {
             pictures.removeValue(forKey: href)
             bytes -= picture.data.count

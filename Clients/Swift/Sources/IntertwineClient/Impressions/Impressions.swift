@@ -1,12 +1,17 @@
 import Foundation
 
-/// Tells the server which cells were seen, each served impression once, in batches.
+/// A reporter of impressions, which sends each served impression once, in batches.
 ///
-/// Say at each scroll and layout how much of which cells is in sight; say that nothing is where a dialog lies above the list, or the app is left.
+/// Call `see` at each scroll and layout with the visible cells. Call it with an empty array if a dialog covers the list or the app is left.
+///
+/// ```swift
+/// let impressions = Impressions(client: client)
+/// await impressions.see([Impressions.Sight(cell, share: 0.8)])
+/// ```
 public actor Impressions {
     public struct Sight: Sendable {
         public let cell: FeedCell
-        /// Of 0 to 1: how much of the cell is in sight.
+        /// The visible fraction of the cell, from 0 to 1.
         public let share: Double
 
         public init(_ cell: FeedCell, share: Double) {
@@ -15,11 +20,11 @@ public actor Impressions {
         }
     }
 
-    /// Of one request; the server takes 500.
+    /// The maximum number of impressions in one request; the server accepts 500.
     private static let batch = 100
-    /// That wait for a server that is away. Beyond, the oldest are forgotten.
+    /// The maximum number of impressions queued for an unavailable server. Beyond it, the oldest are dropped.
     private static let most = 1000
-    /// Impressions that were told, so that they are not told again.
+    /// The maximum number of remembered impressions, which are not reported again.
     private static let mostTold = 10_000
 
     private struct Batch {
@@ -42,9 +47,11 @@ public actor Impressions {
     private var flushing: Task<Void, Never>?
     private var sending: Task<Void, Never>?
 
+    /// Creates a reporter.
+    ///
     /// - Parameters:
-    ///   - pause: seconds that what was seen waits for more of it.
-    ///   - now: seconds of a clock that only goes forward.
+    ///   - pause: The delay in seconds during which impressions are collected into a batch.
+    ///   - now: Returns the seconds of a monotonic clock.
     public init(
         client: FeedClient, pause: Double = 2, now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
         sleep: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
@@ -55,9 +62,9 @@ public actor Impressions {
         self.sleep = sleep
     }
 
-    /// Says what is in sight from now on; what is not named is not.
+    /// Sets the visible cells; all other cells are invisible from now on.
     public func see(_ sights: [Sight]) {
-        // What has ripened since the clock was looked at last has been seen, though it is out of sight by now.
+        // Impressions that completed since the last check count, even if their cells are invisible now.
         takeRipe()
         var shares: [String: (share: Double, needs: Viewability)] = [:]
         inSight = [:]
@@ -65,7 +72,7 @@ public actor Impressions {
             guard let action = sight.cell.actions["impression"], case .request(_, let href, let body?) = action.kind,
                 let data = try? body.encoded()
             else { continue }
-            // An ad that stands on the list twice bears two tokens.
+            // An ad that is in the list twice has two tokens.
             let key = href + "\n" + String(decoding: data, as: UTF8.self)
             guard !told.contains(key), !toldBefore.contains(key) else { continue }
             shares[key] = (max(sight.share, shares[key]?.share ?? 0), Viewability(action))
@@ -76,7 +83,7 @@ public actor Impressions {
         waitForNext()
     }
 
-    /// Sends what waits, as when the app is left.
+    /// Sends the collected impressions, for example when the app is left.
     public func flush() async {
         flushing?.cancel()
         flushing = nil
@@ -87,7 +94,7 @@ public actor Impressions {
         sending = nil
     }
 
-    /// How many wait to be sent.
+    /// The number of queued impressions.
     public var waiting: Int { batches.reduce(0) { $0 + $1.events.count } }
 
     private func waitForNext() {
@@ -127,14 +134,14 @@ public actor Impressions {
             }
     }
 
-    /// A batch that was sent and not answered keeps its events and its key, so that the server counts it once.
+    /// Sends the batches in order. A batch without a response keeps its events and its idempotency key, so that the server counts it once.
     private func sendAll() async {
         while let batch = batches.first {
             batches[0].isSent = true
             do {
                 _ = try await client.submit("POST", batch.href, body: .array(batch.events), key: batch.key)
             } catch let error as FeedClientError where !error.isPassing {
-                // What the server refuses it would refuse again.
+                // The server would refuse the batch again, so it is dropped.
             } catch {
                 return
             }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// When a cell counts as seen: so much of it in sight, for so long without a pause.
+/// The viewability threshold of a cell: the visible fraction, and the uninterrupted time in seconds.
 public struct Viewability: Sendable, Hashable {
-    /// Of 0 to 1.
+    /// The visible fraction of the cell, from 0 to 1.
     public var share: Double
     public var seconds: Double
 
-    /// What an impression action says of it; half of the cell for a second, where it says nothing.
+    /// Reads the threshold of an impression action; the default is half of the cell for one second.
     public init(_ action: Action? = nil) {
         let told = action?.members["viewable"]
         share = min(1, max(0.01, told?["share"]?.number ?? 0.5))
@@ -14,7 +14,7 @@ public struct Viewability: Sendable, Hashable {
     }
 }
 
-/// Tells which cells have been in sight for long enough. Pure: whoever owns it has the clock and the screen.
+/// A meter that detects cells that have been visible long enough. It has no clock of its own and does no I/O.
 struct ViewabilityMeter {
     private struct Sight {
         let began: Double
@@ -23,10 +23,10 @@ struct ViewabilityMeter {
 
     private var sights: [String: Sight] = [:]
 
-    /// When the next one of those in sight is ripe.
+    /// The time at which the next visible cell reaches its threshold.
     var nextRipe: Double? { sights.values.map { $0.began + $0.seconds }.min() }
 
-    /// Says what is in sight from now on: of each key how much, and what it takes. What is not named is out of sight.
+    /// Sets the visible fraction and the threshold of each key. All other keys are invisible from now on.
     mutating func see(_ shares: [String: (share: Double, needs: Viewability)], at now: Double) {
         sights = sights.filter { key, _ in shares[key].map { $0.share >= $0.needs.share } ?? false }
         for (key, sight) in shares where sight.share >= sight.needs.share && sights[key] == nil {
@@ -34,7 +34,7 @@ struct ViewabilityMeter {
         }
     }
 
-    /// Those that are ripe by now, each once.
+    /// Returns the keys that have reached their threshold, each once.
     mutating func takeRipe(at now: Double) -> [String] {
         let ripe = sights.filter { $0.value.began + $0.value.seconds <= now }.map(\.key).sorted()
         for key in ripe { sights[key] = nil }

@@ -26,7 +26,7 @@ public actor FeedList {
     public nonisolated let client: FeedClient
     private let href: String
     private var pages: HeldPages
-    /// Counts what happened to the pages. What was asked before and answered after is not about this list any more.
+    /// A counter of changes to the pages. A response to a request of an earlier edition is discarded.
     private var edition = 0
     private var revision = 0
     private var seen = 0..<1

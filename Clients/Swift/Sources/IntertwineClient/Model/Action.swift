@@ -1,23 +1,23 @@
 import Foundation
 
-/// What a slot of a cell does, as the server tells it.
+/// The action in a slot of a cell, as described by the server.
 public struct Action: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Fill the named parts of the cell.
         case bind([String: Binding])
-        /// Send this to the server.
+        /// Send this request to the server.
         case request(method: String, href: String, body: JSONValue?)
-        /// Follow it.
+        /// Open this link.
         case link(href: String)
-        /// A type that this package does not know, or one that lacks what its type needs: there is nothing to do.
+        /// A type that this package does not know, or one with missing members: the action is ignored.
         case other(type: String)
     }
 
     public let kind: Kind
-    /// All members, those included that this package does not know.
+    /// All members, including those that this package does not know.
     public let members: [String: JSONValue]
 
-    /// Nil where it is no action: an object with a `type`.
+    /// Decodes an action, an object with a `type`; nil for any other value.
     public init?(_ value: JSONValue) {
         guard let members = value.object, let type = members["type"]?.text else { return nil }
         self.members = members
@@ -43,33 +43,33 @@ public struct Action: Hashable, Sendable {
         }
     }
 
-    /// The href of a request, its variables filled in (RFC 6570, as far as `{name}`); one without a value is empty.
+    /// Returns the href of a request with its variables expanded (RFC 6570, limited to `{name}`). A variable without a value is empty.
     public func href(_ values: [String: String] = [:]) -> String? {
         guard case .request(_, let href, _) = kind else { return nil }
         guard members["templated"]?.boolean == true else { return href }
         return href.replacing(/\{(\w+)\}/) { FeedClient.escaped(values[String($0.output.1)] ?? "") }
     }
 
-    /// What a person is told that it does, where the server says so.
+    /// The label for people, if the server provides one.
     public var label: String? { members["label"]?.text }
 
-    /// The JSON Schema of what the request takes, where it takes anything.
+    /// The JSON Schema of the request's input, if it takes any.
     public var input: JSONValue? { members["input"] }
 
-    /// Until when the server performs it.
+    /// The time until which the server performs the action.
     public var expires: Date? { members["expires"]?.text.flatMap(Timestamps.date) }
 }
 
-/// What a part of a cell is filled with. A value that is none of its type shows nothing.
+/// The value for a part of a cell. A value that does not match its type shows nothing.
 public struct Binding: Hashable, Sendable {
-    /// What is shown, of the types that this package knows.
+    /// The value, for the types that this package knows.
     public enum Value: Hashable, Sendable {
         case text(String)
         case image(String)
         case date(String)
         case number(Double)
         case link(String)
-        /// Where what is played lies.
+        /// The URL of a media file for playback.
         case media(String)
     }
 
@@ -86,20 +86,20 @@ public struct Binding: Hashable, Sendable {
 
     public var text: String? { members["text"]?.text }
     public var number: Double? { members["number"]?.number }
-    /// A day (`2026-05-01`) or a moment (RFC 3339), as the server wrote it.
+    /// A day (`2026-05-01`) or a time (RFC 3339), as received from the server.
     public var date: String? { members["date"]?.text.flatMap { Timestamps.date($0) == nil ? nil : $0 } }
-    /// An http or https URL, or a reference to one.
+    /// An http or https URL, or a relative reference to one.
     public var link: String? {
         members["link"]?.text.flatMap { link in
             guard let url = URL(string: link), !link.isEmpty else { return nil }
             return url.scheme.map { ["http", "https"].contains($0.lowercased()) } == false ? nil : link
         }
     }
-    /// Where what is played lies.
+    /// The URL of a media file for playback.
     public var media: String? { members["media"]?.text.flatMap { $0.isEmpty ? nil : $0 } }
-    /// Where the picture is.
+    /// The URL of the image.
     public var image: String? { members["image"]?.text.flatMap { $0.isEmpty ? nil : $0 } }
-    /// Where the picture is for a screen of so many pixels a point: at the smallest scale offered that is no smaller, or the largest.
+    /// Returns the URL of the image for a scale in pixels per point: with the smallest offered scale that is sufficient, or the largest one.
     public func image(scale: Double) -> String? {
         guard let image else { return nil }
         let scales = (members["scales"]?.array ?? []).compactMap(\.index).sorted()
@@ -107,23 +107,23 @@ public struct Binding: Hashable, Sendable {
         return "\(image)@\(offered)x"
     }
 
-    /// The size that the picture is shown at, where the server says so.
+    /// The size at which the image is shown, if the server provides one.
     public var imageSize: CellSize? {
         guard let width = members["width"]?.number, let height = members["height"]?.number else { return nil }
         return CellSize(width: width, height: height)
     }
 
-    /// What the picture shows, for those who do not see it.
+    /// The alternative text of the image, for people who do not see it.
     public var alternativeText: String? { members["alt"]?.text }
-    /// The colour that stands for the picture until it is there: `#a1b2c3`.
+    /// The placeholder color until the image is loaded: `#a1b2c3`.
     public var color: String? { members["color"]?.text }
-    /// A blurred likeness that stands for the picture until it is there: a ThumbHash in base64.
+    /// The blurred placeholder until the image is loaded: a ThumbHash in base64.
     public var placeholder: String? { members["placeholder"]?.text }
 }
 
-/// Moments as the server writes them.
+/// The date formats of the server.
 enum Timestamps {
-    /// A moment, or the beginning of a day in UTC.
+    /// Parses a time, or a day as its start in UTC.
     static func date(_ text: String) -> Date? {
         if text.utf8.count == 10 { return try? Date.ISO8601FormatStyle().year().month().day().parse(text) }
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))

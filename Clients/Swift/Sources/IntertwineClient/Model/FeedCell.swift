@@ -1,18 +1,18 @@
 import Foundation
 
-/// A cell as the server describes it: which view shows it, how large it is, and what its slots do.
+/// A cell as described by the server: its view, its size and the actions of its slots.
 public struct FeedCell: Hashable, Sendable, Identifiable {
     public let id: String
-    /// What the app registered a view under; nil where the server says nothing that could be that.
+    /// The reuse identifier, under which the app registers a view; nil if the server sends none.
     public let identifier: String?
-    /// In points.
+    /// The size in points.
     public let size: CellSize
-    /// By slot: `configuration`, `selection`, `dismissal`, and whatever else a kind declares.
+    /// The actions by slot: `configuration`, `selection`, `dismissal`, and others that a kind declares.
     public let actions: [String: Action]
-    /// All members, those included that this package does not know.
+    /// All members, including those that this package does not know.
     public let members: [String: JSONValue]
 
-    /// Nil where it is no cell: an object with an `id`. What is no size is 300 by 200, each side by itself.
+    /// Decodes a cell, an object with an `id`; nil for any other value. The default of an invalid width is 300, of an invalid height 200.
     public init?(_ value: JSONValue) {
         guard let members = value.object, let id = members["id"]?.text else { return nil }
         self.id = id
@@ -22,15 +22,15 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
         self.members = members
     }
 
-    /// What the configuration action binds: by name of the part.
+    /// The bindings of the configuration action, by name of the part.
     public var bindings: [String: Binding] {
         if case .bind(let bindings)? = actions["configuration"]?.kind { bindings } else { [:] }
     }
 
-    /// The viewer's own state of this cell, such as `saved`, where the server tells it.
+    /// Returns a state of the viewer for this cell, such as `saved`; false if the server sends none.
     public func state(_ name: String) -> Bool { members["state"]?[name]?.boolean ?? false }
 
-    /// Whether it is the header of the section that begins here.
+    /// A Boolean value indicating whether the cell is the header of a section that begins here.
     public var isSectionHeader: Bool { id.hasPrefix("section:") }
 }
 

@@ -1,19 +1,19 @@
 import Foundation
 
-/// What a request can come to instead of its answer.
+/// An error of a request.
 public enum FeedClientError: Error, Hashable, Sendable {
-    /// Nobody answered, however often it was tried.
+    /// No response was received in any attempt.
     case unreachable(reason: String)
-    /// The server says that it cannot serve now, and perhaps in how many seconds it can.
+    /// The server cannot serve now; `retryAfter` is its suggested delay in seconds, if any.
     case unavailable(Problem, retryAfter: Double?)
-    /// The server refused; to ask again would not help.
+    /// The server refused the request; a retry would not help.
     case refused(Problem)
-    /// The answer is not what was asked for: cut short, or the word of somebody in between.
+    /// The response is not as requested: truncated, or sent by an intermediary.
     case unreadable(reason: String)
-    /// A link that leads nowhere this client goes: only http and https.
+    /// A link that this client cannot open: only http and https are supported.
     case noLink(String)
 
-    /// Whether the same request may be answered later.
+    /// A Boolean value indicating whether an equal request may succeed later.
     public var isPassing: Bool {
         switch self {
         case .unreachable, .unavailable, .unreadable: true
@@ -22,7 +22,7 @@ public enum FeedClientError: Error, Hashable, Sendable {
     }
 }
 
-/// What the server says is wrong (RFC 9457).
+/// The server's description of an error (RFC 9457).
 public struct Problem: Hashable, Sendable, Codable {
     public let type: String?
     public let title: String
@@ -36,7 +36,7 @@ public struct Problem: Hashable, Sendable, Codable {
         self.detail = detail
     }
 
-    /// Of an answer that is an error, whether it says more than its status or not.
+    /// Creates the problem of an error response, from its body if possible and otherwise from its status.
     init(_ answer: HTTPAnswer) {
         let value = try? JSONValue(parsing: answer.body)
         self.init(

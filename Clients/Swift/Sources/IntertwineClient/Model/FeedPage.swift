@@ -3,20 +3,21 @@ import Foundation
 /// A page of cells.
 public struct FeedPage: Sendable, Hashable {
     public let cells: [FeedCell]
-    /// The pages beside it; nil at the ends.
+    /// The hrefs of the adjacent pages; nil at the ends.
     public let next: String?
     public let previous: String?
-    /// What its changes are asked for with, where the page was asked for with `changes=true`.
+    /// The value for requesting changes, if the page was requested with `changes=true`.
     public let since: String?
-    /// The sections it meets, in a feed that has sections.
+    /// The names of the sections on the page, in a feed with sections.
     public let sections: [String]
-    /// Of its texts (RFC 5646), where the server says it: what a screen reader has to know.
+    /// The language of the texts (RFC 5646), if the server sends it; for example for screen readers.
     public let language: String?
-    /// All of `page`, what this package does not know included.
+    /// All members of `page`, including those that this package does not know.
     public let members: [String: JSONValue]
 
-    /// Nil where it is no page. What is no cell is left out, and such a page is not asked about any more, as its places are not those
-    /// that the server counts.
+    /// Decodes a page; nil for any other value.
+    ///
+    /// Items that are not cells are omitted. Changes of such a page are not requested, because its indices differ from those of the server.
     public init?(_ value: JSONValue, language: String? = nil) {
         guard let items = value["items"]?.array, let page = value["page"]?.object else { return nil }
         cells = items.compactMap(FeedCell.init)
@@ -29,24 +30,24 @@ public struct FeedPage: Sendable, Hashable {
     }
 }
 
-/// One of the feeds that there are, so that an app can offer them.
+/// A feed of the server, so that an app can list the feeds.
 public struct FeedSummary: Sendable, Hashable {
     public struct Section: Sendable, Hashable {
         public let name: String
-        /// In the language that was asked for; nil where it has none.
+        /// The title in the requested language; nil if the section has none.
         public let title: String?
-        /// Of its first page.
+        /// The href of the section's first page.
         public let href: String
     }
 
     public let name: String
     public let title: String?
     public let href: String
-    /// Those that it has cells for: `collection`, `table`.
+    /// The layouts for which the feed has cells: `collection`, `table`.
     public let layouts: [String]
     public let sections: [Section]
 
-    /// Nil where it is no feed: it has a name and an href.
+    /// Decodes a feed, an object with a name and an href; nil for any other value.
     public init?(_ value: JSONValue) {
         guard let name = value["name"]?.text, let href = value["href"]?.text else { return nil }
         self.name = name
@@ -61,7 +62,7 @@ public struct FeedSummary: Sendable, Hashable {
     }
 }
 
-/// What became of the pages that a client holds: the answer of `/feed/changes`.
+/// The changes of the pages that a client holds: the response of `/feed/changes`.
 public struct FeedChanges: Sendable, Hashable {
     public struct Placed: Sendable, Hashable {
         public let index: Int
@@ -81,13 +82,13 @@ public struct FeedChanges: Sendable, Hashable {
         public let since: String?
     }
 
-    /// Take the pages anew.
+    /// A Boolean value indicating whether the client must reload its pages.
     public let isReload: Bool
-    /// Old indices.
+    /// The removed cells, by old indices.
     public let removed: [Removed]
     public let inserted: [Placed]
     public let moved: [Moved]
-    /// New indices.
+    /// The changed cells, by new indices.
     public let reconfigured: [Placed]
     public let pages: [Page]
     public let next: String?
@@ -106,7 +107,7 @@ public struct FeedChanges: Sendable, Hashable {
         self.next = next
     }
 
-    /// Nil where it is no such answer. One of which a part is missing or cannot be read asks for a reload: half of it would be wrong.
+    /// Decodes changes; nil for any other value. If a part is missing or malformed, the result requests a reload.
     public init?(_ value: JSONValue) {
         guard let members = value.object, members["reload"]?.boolean != nil else { return nil }
         guard members["reload"]?.boolean != true,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Any JSON. What a later server adds to its answers is kept in it, so that an app can use it before this package knows it.
+/// A JSON value. It keeps members that later servers add, so that an app can use them before this package supports them.
 public enum JSONValue: Hashable, Sendable {
     case null
     case boolean(Bool)
@@ -15,18 +15,18 @@ public enum JSONValue: Hashable, Sendable {
     public var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
     public var object: [String: JSONValue]? { if case .object(let object) = self { object } else { nil } }
 
-    /// The member of an object; nil where there is none, or where this is no object.
+    /// Returns the member of an object; nil if it does not exist or if this value is not an object.
     public subscript(_ name: String) -> JSONValue? { object?[name] }
 
-    /// A whole number that is none too large for an index.
+    /// The number as an index; nil if it is negative, fractional or too large.
     var index: Int? { number.flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil } }
 
-    /// Reads a document. Throws where it is no JSON.
+    /// Parses a document. Throws if it is not JSON.
     public init(parsing data: Data) throws {
         self = try JSONDecoder().decode(JSONValue.self, from: data)
     }
 
-    /// The document, its members sorted.
+    /// Returns the document with sorted members.
     public func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
