@@ -1,13 +1,13 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A session that the server ends, with all locks that it holds, while this process stands still.
+/// A session that the server ends, together with its locks, if this process freezes.
 ///
-/// The server ends a session that is idle for six seconds, and this process gives a sign of life every second. A frozen process holds its
-/// connection for as long as it is frozen: only the server can find out.
+/// The server ends a session that is idle for six seconds. This process sends a heartbeat query every second.
+/// Why: a frozen process keeps its connection open, so only the server can detect it.
 final class GuardedSession: Sendable {
     private static let interval = DispatchTimeInterval.seconds(1)
-    /// How long the server waits for a sign of life.
+    /// The time without a heartbeat after which the server ends the session.
     private static let timeout = "6s"
 
     private let connection: Mutex<PostgresConnection?>
@@ -19,7 +19,7 @@ final class GuardedSession: Sendable {
         plan()
     }
 
-    /// - Throws: what `body` throws, or ``PostgresError`` where the session is over.
+    /// - Throws: The error of `body`, or ``PostgresError`` if the session has ended.
     func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         try connection.withLock { connection in
             guard let connection, connection.isAlive else {
@@ -40,11 +40,11 @@ final class GuardedSession: Sendable {
         }
     }
 
-    /// False once there is no session any more. One that is in use gives signs of life by itself.
+    /// Sends a heartbeat; returns false if the session has ended. A session in use needs no heartbeat.
     private func beat() -> Bool {
         connection.withLockIfAvailable { connection in
             guard let session = connection else { return false }
-            // What is open is idle in a transaction, and nobody has to be told.
+            // The session is idle in a transaction. A failure needs no report.
             _ = try? session.query("SELECT 1")
             if !session.isAlive { connection = nil }
             return connection != nil

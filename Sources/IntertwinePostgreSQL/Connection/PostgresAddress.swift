@@ -1,14 +1,14 @@
 internal import CPostgreSQL
 package import IntertwineFeed
 
-/// Where a database of PostgreSQL is: a URI as libpq reads it, of one host or several.
+/// The address of a PostgreSQL database: a libpq connection URI with one or more hosts.
 ///
-/// What the URI leaves out comes from where libpq looks for it: `PGPASSFILE`, `PGHOST`, services.
+/// libpq takes parameters that the URI omits from `PGPASSFILE`, `PGHOST` and the other environment variables, and from service files.
 package struct PostgresAddress: Sendable, Hashable {
-    /// As it was given. It may hold a password: never to be shown.
+    /// The URI as given. It may contain a password and must never appear in messages.
     let uri: String
     private let password: String
-    /// The hosts, each with its port; empty where the URI names none.
+    /// The hosts with their ports; empty if the URI names none.
     let places: [Place]
 
     struct Place: Sendable, Hashable {
@@ -21,17 +21,17 @@ package struct PostgresAddress: Sendable, Hashable {
             return port.isEmpty ? name : "\(name):\(port)"
         }
     }
-    /// For messages: user, hosts and database, nothing else.
+    /// The form for messages: user, hosts and database only.
     package let shown: String
-    /// How long a statement may take there, but for those that are known to take long.
+    /// The default statement timeout; statements that are known to be slow use their own.
     let statementTimeout: Duration
 
-    /// Whether a text names a database of PostgreSQL, and no file.
+    /// Returns true if a text is a PostgreSQL URI and not a file path.
     package static func isAddress(_ text: String) -> Bool {
         text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
     }
 
-    /// - Throws: `StoreError.unusable` with one line, which repeats nothing of the URI.
+    /// - Throws: `StoreError.unusable` with one line that repeats no part of the URI.
     package init(_ uri: String, statementTimeout: Duration = .seconds(10)) throws(StoreError) {
         var fault: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(uri, &fault) else {
@@ -42,7 +42,7 @@ package struct PostgresAddress: Sendable, Hashable {
                     "the address of the PostgreSQL database cannot be read: libpq knows no such parameter as number \(number) after the ?; "
                         + "correct or remove it, and write %3F for a ? in a password")
             }
-            // Behind the colon libpq repeats what it could not read, which may be a password.
+            // libpq repeats the unreadable part after the colon, which may be a password.
             throw .unusable("the address of the PostgreSQL database cannot be read: \(reason.prefix { $0 != ":" && !$0.isNewline })")
         }
         defer { PQconninfoFree(options) }
@@ -52,7 +52,7 @@ package struct PostgresAddress: Sendable, Hashable {
             if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
-        // A password with an @ or a / in it would be taken for a host's name, a port or the database's name, and be shown.
+        // libpq would read a password that contains @ or / as a host name, port or database name, and messages would show it.
         guard values["port"]?.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "," }) != false else {
             throw .unusable(
                 "the address of the PostgreSQL database cannot be read: its port is not a number; in a password, @ is written %40 and "
@@ -75,11 +75,11 @@ package struct PostgresAddress: Sendable, Hashable {
         shown = "postgresql://\(user)\(places.map(\.shown).joined(separator: ","))/\(values["dbname"] ?? "")"
     }
 
-    /// The number of the first parameter after the `?` that libpq does not know; its name may be a part of a password.
+    /// Returns the number of the first parameter after the `?` that libpq does not know. Its name may be part of a password.
     private static func unknownParameter(in uri: String) -> Int? {
         guard let mark = uri.firstIndex(of: "?"), let options = PQconndefaults() else { return nil }
         defer { PQconninfoFree(options) }
-        // libpq takes this one in addresses alone.
+        // libpq accepts this parameter in URIs only.
         var known: Set<Substring> = ["ssl"]
         var option = options
         while let keyword = option.pointee.keyword {
@@ -90,7 +90,7 @@ package struct PostgresAddress: Sendable, Hashable {
         return parameters.firstIndex { !known.contains($0.prefix { $0 != "=" }) }.map { $0 + 1 }
     }
 
-    /// A message without the password, should it repeat that.
+    /// Returns a message with the password removed, if the message contains it.
     func concealing(_ message: String) -> String {
         guard !password.isEmpty else { return message }
         var (rest, parts) = (message[...], [Substring]())

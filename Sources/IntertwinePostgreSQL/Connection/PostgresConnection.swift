@@ -7,60 +7,60 @@ package struct PostgresCommand: Sendable {
     package var values: [PostgresValue]
 
     /// - Parameters:
-    ///   - text: one statement; each connection prepares a text once, so it must not be made of values.
-    ///   - values: of the same types each time, or it is prepared anew.
+    ///   - text: One statement. Each connection prepares a text once, so it must not contain values.
+    ///   - values: The parameter values. A text whose value types change is prepared again.
     package init(_ text: String, _ values: [PostgresValue] = []) {
         self.text = text
         self.values = values
     }
 }
 
-/// Statements that were sent together.
+/// A handle for statements that were sent together and whose results are read later.
 package struct PipelinedQuery {
     fileprivate let awaited: [PostgresConnection.Awaited]
 }
 
-/// One session with a PostgreSQL server. Its calls block: it belongs on threads that may.
+/// A session with a PostgreSQL server. Its calls block, so it belongs on threads that may block.
 ///
-/// Statements go by libpq's pipeline, in which several take one round trip together. Outside of a transaction those that are run together
-/// are one: all of them or, at the first that fails, none.
+/// Statements use libpq's pipeline mode, in which several share one round trip. Outside a transaction, statements that run together are
+/// atomic: all of them take effect or, at the first failure, none.
 ///
-/// `@unchecked Sendable`: it is in the hands of one thread at a time, which ``PostgresPool`` sees to.
+/// `@unchecked Sendable`: one thread at a time uses it, which ``PostgresPool`` ensures.
 package final class PostgresConnection: @unchecked Sendable {
     fileprivate struct Prepared {
         var name: String
-        /// Of the parameters.
+        /// The types of the parameters.
         var types: [UInt32]
     }
 
-    /// What the server still owes an answer to.
+    /// A result that the server still has to send.
     fileprivate enum Awaited {
         case preparation(of: String, Prepared)
         case rows
     }
 
-    /// What the server warned of.
+    /// The warnings that the server sent.
     private final class Warnings {
-        /// A commit is on its own disk, and it gave up waiting for the standbys that it has to be on as well.
+        /// True if a commit is on the primary's disk, but the primary stopped waiting for its synchronous standbys.
         var isUnconfirmed = false
     }
 
     private let handle: OpaquePointer
-    /// Of its server; nil where that is a standby.
+    /// The timeline of the server; nil for a standby.
     private let timeline: PostgresTimelines.Place?
     private let address: PostgresAddress
     private let warnings = Warnings()
-    /// How long the server may take for an answer, which it cuts short a little earlier: more is the network's doing. Nil for ever.
+    /// The time limit for a result; nil means no limit. The server's own limit is a little shorter, so exceeding this one is a network fault.
     private var responseTimeout: Duration?
-    /// How far the server had followed its primary when that was last asked for, should it be a standby.
+    /// The position up to which the server, if it is a standby, had replayed its primary's log when last asked.
     var followed: LSN?
-    /// By text, what is prepared.
+    /// The prepared statements by text.
     private var statements: [String: Prepared] = [:]
     private var lastName = 0
-    /// Groups of statements that were sent, and whose answers nobody has looked at.
+    /// Groups of statements that were sent and whose results have not been read.
     private var posted: [[Awaited]] = []
 
-    /// - Throws: what kept every host from taking the session; ``PostgresError/code`` tells refusals.
+    /// - Throws: The reason why no host accepted the session; ``PostgresError/code`` identifies refusals.
     package init(_ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings()) throws(PostgresError) {
         (handle, timeline) = try PostgresSession.open(address, settings)
         self.address = address
@@ -70,14 +70,14 @@ package final class PostgresConnection: @unchecked Sendable {
             handle,
             { warnings, notice in
                 guard let warnings, let name = PQresultErrorField(notice, Int32(UInt8(ascii: "R"))) else { return }
-                // Its text is in the server's language, and it has no code of its own.
+                // The warning's text depends on the server's language, and it has no code of its own.
                 guard strcmp(name, "SyncRepWaitForLSN") == 0 else { return }
                 Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isUnconfirmed = true
             }, Unmanaged.passUnretained(warnings).toOpaque())
-        // Whatever is usual for the role or the database. First, as a standby takes no snapshot that is to be serializable.
+        // Overrides the defaults of role and database. This comes first, as a standby takes no serializable snapshot.
         let isolation = settings.readsOneState ? "repeatable read" : "read committed"
         try execute("SET default_transaction_isolation = '\(isolation)'; SET standard_conforming_strings = on")
-        // An answered write is on the server's disk. What goes further, such as remote_apply, stays.
+        // An acknowledged write is on the server's disk. Stronger settings, such as remote_apply, remain.
         try execute("SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
     }
 
@@ -85,34 +85,34 @@ package final class PostgresConnection: @unchecked Sendable {
         PQfinish(handle)
     }
 
-    /// The number of the server's process that has the session.
+    /// The process ID of the server process that serves the session.
     package var backend: Int32 { PQbackendPID(handle) }
 
-    /// Whether it can be used again by somebody else: the session goes on, and no transaction is open.
+    /// True if another caller can reuse the connection: the session is alive and no transaction is open.
     package var isReusable: Bool {
         guard PQstatus(handle) == CONNECTION_OK else { return false }
-        // What was posted last may be the end of the transaction.
+        // The posted statements may include the end of the transaction.
         if !posted.isEmpty { return true }
         return PQtransactionStatus(handle) == PQTRANS_IDLE
     }
 
-    /// Whether the session goes on as far as can be told without asking: a server that ends one says so, and that lies in the socket.
+    /// True if the session is alive, as far as local data shows. A server that ends a session sends a message, which stays in the socket.
     package var isAlive: Bool {
-        // Its last words come before the end itself.
+        // The final messages arrive before the connection closes.
         while hasInput(within: 0) {
             guard PQconsumeInput(handle) == 1 else { return false }
         }
         return PQstatus(handle) == CONNECTION_OK && !isOutdated
     }
 
-    /// Whether its server is an old primary, which another one has taken the place of.
+    /// True if the server is an old primary that another server has replaced.
     private var isOutdated: Bool {
         timeline.map { PostgresTimelines.shared.isOutdated($0, server: PostgresSession.shown(handle)) } ?? false
     }
 
     // MARK: Statements
 
-    /// Runs one statement, and waits for its answer.
+    /// Runs one statement and waits for its result.
     @discardableResult
     package func query(_ text: String, _ values: PostgresValue...) throws(PostgresError) -> PostgresRows {
         let rows = try run([PostgresCommand(text, values)])
@@ -120,29 +120,29 @@ package final class PostgresConnection: @unchecked Sendable {
         return first
     }
 
-    /// Runs statements one after another, in one round trip.
+    /// Runs statements in order, in one round trip.
     ///
-    /// - Returns: the answer of each.
+    /// - Returns: The result of each statement.
     @discardableResult
     package func run(_ commands: [PostgresCommand]) throws(PostgresError) -> [PostgresRows] {
         try results(of: ask(commands))
     }
 
-    /// Sends statements whose answers are waited for later, by ``answers(to:)``: before that the connection is asked nothing else.
+    /// Sends statements without waiting. ``results(of:)`` reads the results; until then no other statement may be sent.
     package func ask(_ commands: [PostgresCommand]) throws(PostgresError) -> PipelinedQuery {
         try drainPipeline()
         return PipelinedQuery(awaited: try send(commands))
     }
 
-    /// Waits for what was asked, once.
+    /// Waits for the results of ``ask(_:)``. Call it once for each handle.
     package func results(of question: PipelinedQuery) throws(PostgresError) -> [PostgresRows] { try receive(question.awaited) }
 
-    /// Sends statements and does not wait: what becomes of them is seen by whoever uses the connection next, and told to nobody.
+    /// Sends statements without waiting. The next use of the connection reads and discards their results.
     package func post(_ commands: [PostgresCommand]) throws(PostgresError) {
         posted.append(try send(commands))
     }
 
-    /// Runs a script of several statements, without parameters; the answer is of no interest.
+    /// Runs a script of several statements without parameters, and discards the results.
     package func execute(_ script: String) throws(PostgresError) {
         try exitPipeline()
         guard PQsendQuery(handle, script) == 1 else { throw failure(nil) }
@@ -156,8 +156,8 @@ package final class PostgresConnection: @unchecked Sendable {
         try checkConfirmed()
     }
 
-    /// Begins to fill a table: rows go to the server as they come, and are there when ``PostgresCopy/end()`` returns. Until then the
-    /// connection does nothing else.
+    /// Begins a COPY into a table. Rows go to the server as they come and are stored when ``PostgresCopy/end()`` returns.
+    /// Until then the connection accepts no other statement.
     ///
     /// - Parameter statement: `COPY … FROM STDIN (FORMAT binary)`
     package func copy(_ statement: String) throws(PostgresError) -> PostgresCopy {
@@ -168,13 +168,12 @@ package final class PostgresConnection: @unchecked Sendable {
         return PostgresCopy(self)
     }
 
-    /// Does `body` in a transaction, and all of it anew, after a short random time, where it was in the way of another one: five times at
-    /// most.
+    /// Runs `body` in a transaction. A serialization failure or deadlock repeats it after a short random delay, at most five times.
     ///
     /// - Parameters:
-    ///   - isLong: whether its statements may take as long as they like.
-    ///   - body: run once for each attempt; nothing of it may stay but what it writes here.
-    /// - Throws: what `body` throws, or ``PostgresError``; nothing was written then, unless the connection was lost at the very end.
+    ///   - isLong: True if the statements have no time limit.
+    ///   - body: The work, run once for each attempt. Its only lasting effect must be its writes to this connection.
+    /// - Throws: The error of `body`, or ``PostgresError``. Nothing was written then, unless the connection was lost during the commit.
     package func transaction<Value>(
         isolation: String = "READ COMMITTED", isLong: Bool = false, _ body: () throws -> Value
     ) throws -> Value {
@@ -191,7 +190,7 @@ package final class PostgresConnection: @unchecked Sendable {
                 try run([PostgresCommand("COMMIT")])
                 return value
             } catch {
-                // If this fails there is no session any more, and no transaction.
+                // If this fails, the session has ended, and its transaction with it.
                 if PQtransactionStatus(handle) != PQTRANS_IDLE { _ = try? execute("ROLLBACK") }
                 guard let failure = error as? PostgresError, failure.isRepeatable, attempt < 5 else { throw error }
                 usleep(UInt32.random(in: 1_000...10_000) * UInt32(attempt))
@@ -202,9 +201,9 @@ package final class PostgresConnection: @unchecked Sendable {
 
     // MARK: Notifications
 
-    /// Waits for what other sessions notify of, on the channels that this one listens to.
+    /// Waits for notifications from other sessions on the channels that this session listens to.
     ///
-    /// - Returns: for each notification, the ``backend`` that made it; none when the time is over.
+    /// - Returns: The ``backend`` of the sender for each notification; empty after a timeout.
     package func notifications(within milliseconds: Int32) throws(PostgresError) -> [Int32] {
         let known = drainNotifications()
         guard known.isEmpty, hasInput(within: milliseconds) else { return known }
@@ -212,7 +211,7 @@ package final class PostgresConnection: @unchecked Sendable {
         return drainNotifications()
     }
 
-    /// Asks the server for a sign of life.
+    /// Sends a query and waits for its result, to check that the server responds.
     package func awaitResult(within milliseconds: Int32) throws(PostgresError) -> Bool {
         try drainPipeline()
         try post([PostgresCommand("SELECT 1")])
@@ -261,13 +260,13 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     private func send(_ name: String, _ values: [PostgresValue]) -> Bool {
-        // All values in one stretch of memory, each by its place there; NULL has none.
+        // All values in one buffer, each addressed by its offset. NULL has no offset.
         var bytes: [UInt8] = []
         let spans = values.map { value in
             let start = bytes.count
             return value.write(to: &bytes) ? start..<bytes.count : nil
         }
-        // An empty value is none without an address.
+        // The buffer must not be empty: an empty value without an address would be NULL.
         bytes.append(0)
         let formats = [Int32](repeating: 1, count: values.count)
         return bytes.withUnsafeBytes { buffer in
@@ -307,7 +306,7 @@ package final class PostgresConnection: @unchecked Sendable {
         return answers
     }
 
-    /// The answer of one statement, to its end.
+    /// Reads the result of one statement to its end.
     private func nextResult() throws(PostgresError) -> OpaquePointer? {
         guard let result = try next() else { return nil }
         do throws(PostgresError) {
@@ -324,7 +323,7 @@ package final class PostgresConnection: @unchecked Sendable {
         return PQgetResult(handle)
     }
 
-    /// False where no answer comes in time. One that says that there is no server any more is an answer.
+    /// Returns false if no result comes in time. An error for a lost connection counts as a result.
     private func hasResult(within time: Duration) -> Bool {
         guard PQisBusy(handle) == 1 else { return true }
         let deadline = ContinuousClock.now + time
@@ -337,22 +336,22 @@ package final class PostgresConnection: @unchecked Sendable {
         return true
     }
 
-    /// - Throws: where a standby did not confirm what was committed, so that it is lost with the server's disk, and where the server is an
-    ///   old primary: nobody is told that it is done, as if the connection had been lost before the answer.
+    /// - Throws: ``PostgresError`` if no synchronous standby confirmed the commit, or if the server is an old primary.
+    ///   A write on one disk only is not acknowledged; the caller sees a connection that was lost before the result.
     private func checkConfirmed() throws(PostgresError) {
         guard !isOutdated else { throw end("another server has become the primary") }
         guard warnings.isUnconfirmed else { return }
         throw end("no standby of synchronous_standby_names confirms what is written")
     }
 
-    /// Ends the session from here: nobody can make anything of what it is in the middle of.
+    /// Closes the session from this side, as the state of the protocol is unknown.
     private func end(_ reason: String) -> PostgresError {
         shutdown(PQsocket(handle), Int32(SHUT_RDWR))
         _ = PQconsumeInput(handle)
         return PostgresError(message: reason, isConnectionLost: true)
     }
 
-    /// Waits for what was posted. That it failed is of no interest, but for the session.
+    /// Waits for the posted statements. Their errors are ignored, unless the session has ended.
     private func drainPipeline() throws(PostgresError) {
         while !posted.isEmpty {
             let awaited = posted.removeFirst()
@@ -378,7 +377,7 @@ package final class PostgresConnection: @unchecked Sendable {
         guard isTaken else { throw failure(nil) }
     }
 
-    /// - Parameter reason: what the server is to call it off for; nil where it is complete.
+    /// - Parameter reason: The reason for which the server cancels the COPY; nil if it is complete.
     func endCopy(_ reason: String?) throws(PostgresError) -> Int {
         guard PQputCopyEnd(handle, reason) == 1, let result = try nextResult() else { throw failure(nil) }
         guard PQresultStatus(result) == PGRES_COMMAND_OK else {
@@ -392,7 +391,7 @@ package final class PostgresConnection: @unchecked Sendable {
         let field = { (code: Int32) in result.flatMap { PQresultErrorField($0, code) }.map { String(cString: $0) } }
         let message = field(Int32(UInt8(ascii: "M"))) ?? PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         let code = field(Int32(UInt8(ascii: "C"))) ?? ""
-        // A server that ends says so before the connection does.
+        // A server that shuts down reports so before the connection closes.
         let isOver = code.isEmpty || code.hasPrefix("57P0") || PQstatus(handle) != CONNECTION_OK
         return PostgresError(
             code: code, message: address.concealing(message.isEmpty ? "the server gave no answer" : message), isConnectionLost: isOver)

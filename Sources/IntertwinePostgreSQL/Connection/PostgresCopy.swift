@@ -1,18 +1,17 @@
-/// Rows on their way into a table. Whatever happens, ``end()`` or ``cancel()`` is to be called before the connection is used for anything
-/// else.
+/// A COPY of rows into a table. ``end()`` or ``cancel()`` must be called, also after an error, before the connection is used again.
 package final class PostgresCopy {
-    /// Bytes that are sent at once.
+    /// The number of bytes per message to the server.
     private static let pieceSize = 1 << 16
 
     private let connection: PostgresConnection
-    /// Signature, flags, and nothing between them and the first row.
+    /// The header of the binary format: signature, flags and an empty extension area.
     private var bytes: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00] + [UInt8](repeating: 0, count: 8)
 
     init(_ connection: PostgresConnection) {
         self.connection = connection
     }
 
-    /// - Parameter values: in the order and of the types of the columns that are copied into.
+    /// - Parameter values: The values in the order and with the types of the target columns.
     package func row(_ values: [PostgresValue]) throws(PostgresError) {
         PostgresValue.append(Int16(clamping: values.count), to: &bytes)
         for value in values { value.writeWithLength(to: &bytes) }
@@ -21,7 +20,7 @@ package final class PostgresCopy {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// - Returns: how many rows were taken.
+    /// - Returns: The number of rows that were stored.
     @discardableResult
     package func end() throws(PostgresError) -> Int {
         PostgresValue.append(Int16(-1), to: &bytes)
@@ -29,9 +28,9 @@ package final class PostgresCopy {
         return try connection.endCopy(nil)
     }
 
-    /// Has the server forget the rows; a transaction that it is part of is over.
+    /// Cancels the COPY; the server discards the rows. An enclosing transaction fails.
     package func cancel() {
-        // It fails with what it was called off for.
+        // The call fails with the given reason.
         _ = try? connection.endCopy("called off")
     }
 }

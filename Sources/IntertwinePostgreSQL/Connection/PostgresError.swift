@@ -1,11 +1,11 @@
 package import IntertwineFeed
 
-/// What PostgreSQL, or the way to it, failed with. One line, in which no password stands.
+/// A failure of PostgreSQL or of the connection to it. Its description is one line without a password.
 package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The SQLSTATE; empty where the server said none, as it was not reached or went away.
+    /// The SQLSTATE; empty if the server sent none, as it was unreachable or the connection was lost.
     package var code: String
     package var message: String
-    /// Whether the session is over.
+    /// True if the session has ended.
     package var isConnectionLost: Bool
 
     package init(code: String = "", message: String, isConnectionLost: Bool = false) {
@@ -16,13 +16,13 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
 
     package var description: String { code.isEmpty ? message : "\(message) (\(code))" }
 
-    /// Whether the same transaction, begun anew, may well succeed: it was in the way of another one, and was taken back.
+    /// True if a retry of the transaction may succeed: a serialization failure (40001) or deadlock (40P01) rolled it back.
     package var isRepeatable: Bool { code == "40001" || code == "40P01" }
 
-    /// What it means to a request that is under way.
+    /// The `StoreError` for a request that meets this failure.
     package var storeError: StoreError { .unavailable("PostgreSQL: \(description)") }
 
-    /// libpq tells of each host on a line of its own, and ends with a line break.
+    /// libpq writes one line for each host, and a final line break.
     private static func line(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).map { line in
             String(line.drop { $0 == " " || $0 == "\t" })
@@ -31,7 +31,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension StoreError {
-    /// Runs `body`, turning failures of PostgreSQL into `unavailable` and leaving all others as they are.
+    /// Runs `body` and converts failures of PostgreSQL to `StoreError.unavailable`. Other errors pass unchanged.
     package static func wrappingPostgres<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

@@ -1,27 +1,27 @@
 internal import Dispatch
 internal import IntertwineStorage
 
-/// One of all processes with the same database leads: the one whose session holds an advisory lock.
+/// An election among all processes that use a database: the process whose session holds an advisory lock leads.
 ///
-/// The lock goes with the session, and the server ends the session of a process that has died at once, that of a machine that has gone
-/// within five seconds (``PostgresSession``), and that of a process that is frozen within six (``GuardedSession``). Whoever asks next leads
-/// from then on.
+/// The lock ends with the session. The server ends the session of a process that exits at once, and that of an unreachable machine within
+/// five seconds (``PostgresSession``). It ends the session of a frozen process within six seconds (``GuardedSession``). The next process
+/// that requests the lock becomes the leader.
 ///
-/// `@unchecked Sendable`: the session is touched on the serial queue alone.
+/// `@unchecked Sendable`: only the serial queue accesses the session.
 final class PostgresLeadership: LeaderElection, @unchecked Sendable {
-    /// The first of the two numbers of these locks: "INTD".
+    /// The first of the two numbers of these advisory locks: "INTD".
     private static let lockClass: Int64 = 0x494E_5444
-    /// Milliseconds that a server may take to say that the session goes on.
+    /// The milliseconds within which the server must confirm that the session is alive.
     private static let timeoutMilliseconds: Int32 = 1_000
 
     private let address: PostgresAddress
     private let duty: Int64
     private let queue = DispatchQueue(label: "intertwine.leadership")
-    /// That holds the lock, should `isLeading` say so.
+    /// The session that holds the lock while `isLeading` is true.
     private var session: GuardedSession?
     private var holdsLock = false
 
-    /// - Parameter duty: a number of what is led.
+    /// - Parameter duty: The number of the task that the leader performs.
     init(_ address: PostgresAddress, duty: Int64) {
         (self.address, self.duty) = (address, duty)
     }
@@ -32,7 +32,7 @@ final class PostgresLeadership: LeaderElection, @unchecked Sendable {
         }
     }
 
-    /// False where the server cannot be asked: then another process may be asked by those who can.
+    /// Returns false if the server is unreachable: another process may lead then.
     private func check() -> Bool {
         do {
             let session = try connected()

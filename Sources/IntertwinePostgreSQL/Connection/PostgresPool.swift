@@ -3,18 +3,17 @@ package import IntertwineFeed
 package import IntertwineStorage
 internal import Synchronization
 
-/// Connections to one database, as many at most as there are threads that use them, and those threads.
+/// A pool of connections to one database and of the threads that use them, at most one connection for each thread.
 ///
-/// A server that goes away stops nothing: what is asked for meanwhile fails at once, and connections are tried again after 50 ms, then
-/// twice as long each time, up to a second.
+/// If the server is unreachable, requests fail at once. Reconnection is tried after 50 ms, with a delay that doubles up to one second.
 package final class PostgresPool: Sendable {
     private struct State {
         var idle: [PostgresConnection] = []
-        /// Of all connections that there are.
+        /// The server process IDs of all open connections.
         var backends: Set<Int32> = []
-        /// Failures to connect, one after another.
+        /// The number of consecutive failures to connect.
         var failures = 0
-        /// Before then nothing is tried, and everything fails with the error.
+        /// The time before which no connection is tried; requests fail with the error until then.
         var pause: (until: ContinuousClock.Instant, error: PostgresError)?
     }
 
@@ -23,7 +22,7 @@ package final class PostgresPool: Sendable {
     private let threads: ReaderPool
     private let state = Mutex(State())
 
-    /// Connects to nothing yet.
+    /// Creates a pool without connecting.
     package init(
         _ address: PostgresAddress, reading limits: ReadLimits = ReadLimits(), settings: PostgresSettings = PostgresSettings()
     ) {
@@ -32,21 +31,21 @@ package final class PostgresPool: Sendable {
         threads = ReaderPool(limits)
     }
 
-    /// How it goes.
+    /// The statistics of the threads of the pool.
     package var statistics: ReadStatistics { threads.statistics }
 
-    /// - Throws: what `body` throws, with failures of PostgreSQL as `StoreError.unavailable`; `StoreError.overloaded`; `CancellationError`
-    ///   where the task was cancelled while it waited.
+    /// - Throws: The error of `body`, with failures of PostgreSQL as `StoreError.unavailable`; `StoreError.overloaded`; `CancellationError`
+    ///   if the task was cancelled while it waited.
     package func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
         try await StoreError.wrappingPostgres { try await threads.run(for: purpose) { [self] in try use(body) } }
     }
 
-    /// The same for those who have no task to wait in.
+    /// Runs `body` on a thread of the pool, for callers outside a task.
     ///
-    /// - Parameter completion: called once, on the thread that had the connection or on whatever thread finds out that there is none.
-    /// - Returns: what calls it off as long as it waits.
+    /// - Parameter completion: Called once, on the thread that has the connection, or on the thread that finds no connection.
+    /// - Returns: A handle that cancels the call while it waits.
     package func run<Value: Sendable>(
         for purpose: ReadPurpose, _ body: @escaping @Sendable (PostgresConnection) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -56,19 +55,19 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// On the caller's thread, which waits.
+    /// Runs `body` on the caller's thread and blocks it.
     ///
-    /// - Throws: ``PostgresError``, or what `body` throws.
+    /// - Throws: ``PostgresError``, or the error of `body`.
     package func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         let connection = try acquire()
         defer {
-            // What a failure leaves in the middle of something ends with its connection.
+            // A connection that a failure left in an unknown state is closed.
             if connection.isReusable { state.withLock { $0.idle.append(connection) } } else { forget(connection) }
         }
         return try body(connection)
     }
 
-    /// Whether a process of the server serves one of these connections.
+    /// Returns true if a server process serves one of the pool's connections.
     package func isOwn(_ backend: Int32) -> Bool { state.withLock { $0.backends.contains(backend) } }
 
     private func forget(_ connection: PostgresConnection) {

@@ -1,13 +1,13 @@
 internal import CPostgreSQL
 
-/// What a statement answered, in PostgreSQL's binary form. Rows and columns count from 0.
+/// The result rows of a statement in PostgreSQL's binary format. Rows and columns count from 0.
 ///
-/// Not `Sendable`: it stays with whoever asked.
+/// The type is not `Sendable`: the rows stay with the caller of the statement.
 package final class PostgresRows {
     private let result: OpaquePointer
     package let count: Int
 
-    /// - Parameter result: let go of with the rows.
+    /// - Parameter result: The libpq result, which is freed with the rows.
     init(_ result: OpaquePointer) {
         self.result = result
         count = Int(PQntuples(result))
@@ -19,12 +19,12 @@ package final class PostgresRows {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Rows that the statement wrote, or found.
+    /// The number of rows that the statement wrote or returned.
     package var affected: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
     package func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(result, Int32(row), Int32(column)) == 1 }
 
-    /// The bytes where they lie: valid as long as the rows are. None for NULL.
+    /// Returns the bytes of a value without a copy, valid while the rows exist; empty for NULL.
     package func view(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
         let length = Int(PQgetlength(result, Int32(row), Int32(column)))
         return UnsafeRawBufferPointer(start: PQgetvalue(result, Int32(row), Int32(column)), count: length)
@@ -32,7 +32,7 @@ package final class PostgresRows {
 
     package func bytes(_ row: Int, _ column: Int) -> [UInt8] { Array(view(row, column)) }
 
-    /// A text as it was given to ``PostgresValue/text(_:)``; empty for NULL.
+    /// Returns a text as it was passed to ``PostgresValue/text(_:)``; empty for NULL.
     package func text(_ row: Int, _ column: Int) -> String {
         let view = view(row, column)
         return view.contains(1) ? String(decoding: PostgresText.decoded(view), as: UTF8.self) : String(decoding: view, as: UTF8.self)
@@ -40,7 +40,7 @@ package final class PostgresRows {
 
     package func optionalText(_ row: Int, _ column: Int) -> String? { isNull(row, column) ? nil : text(row, column) }
 
-    /// A `smallint`, `integer`, `bigint` or `xid8`; 0 for NULL.
+    /// Returns a `smallint`, `integer`, `bigint` or `xid8`; 0 for NULL.
     package func integer(_ row: Int, _ column: Int) -> Int64 {
         let view = view(row, column)
         return switch view.count {
@@ -53,12 +53,12 @@ package final class PostgresRows {
 
     package func optionalInteger(_ row: Int, _ column: Int) -> Int64? { isNull(row, column) ? nil : integer(row, column) }
 
-    /// A `double precision`; 0 for NULL.
+    /// Returns a `double precision`; 0 for NULL.
     package func number(_ row: Int, _ column: Int) -> Double {
         let view = view(row, column)
         return view.count == 8 ? Double(bitPattern: UInt64(bigEndian: view.loadUnaligned(as: UInt64.self))) : 0
     }
 
-    /// A `boolean`; false for NULL.
+    /// Returns a `boolean`; false for NULL.
     package func flag(_ row: Int, _ column: Int) -> Bool { view(row, column).first == 1 }
 }

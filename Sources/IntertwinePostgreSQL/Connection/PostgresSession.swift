@@ -1,16 +1,16 @@
 internal import CPostgreSQL
 internal import Glibc
 
-/// What a session is set to, where its address says nothing else.
+/// The settings of a session, which apply unless its address overrides them.
 package struct PostgresSettings: Sendable, Hashable {
-    /// Shown by `pg_stat_activity`.
+    /// The application name that `pg_stat_activity` shows.
     package var applicationName: String
-    /// The server ends a statement that takes longer; nil for what the address says, zero for never.
+    /// The statement timeout of the server; nil means the address decides, zero means no limit.
     package var statementTimeout: Duration?
-    /// Whether a statement is planned once, whatever its values: for those that read a few rows by an index. Planning such a one costs more
-    /// than running it.
+    /// True if a statement is planned once for all parameter values. This suits statements that read a few rows by an index.
+    /// Why: planning such a statement costs more than running it.
     package var plansOnce: Bool
-    /// Whether statements that are run together, outside of a transaction, see one state of the database.
+    /// True if statements that run together outside a transaction see one snapshot of the database.
     package var readsOneState: Bool
 
     package init(
@@ -23,27 +23,27 @@ package struct PostgresSettings: Sendable, Hashable {
     }
 }
 
-/// Opens sessions: libpq's part of ``PostgresConnection``.
+/// The libpq calls that open a session for ``PostgresConnection``.
 enum PostgresSession {
-    /// The oldest server that has what we use.
+    /// The oldest supported server version.
     private static let oldest: Int32 = 150_000
 
-    /// Blocks until a server has taken the session, or none has: five seconds for each host, where the address says nothing else.
+    /// Connects to the first host that accepts the session. Blocks for at most five seconds per host, unless the address sets another limit.
     ///
-    /// - Returns: the session, and the timeline of its server where that takes writes.
+    /// - Returns: The session, and the timeline of its server if that server accepts writes.
     static func open(
         _ address: PostgresAddress, _ settings: PostgresSettings
     ) throws(PostgresError) -> (OpaquePointer, PostgresTimelines.Place?) {
         let handle = try connect(address, settings)
         guard let place = timeline(of: handle) else { return (handle, nil) }
         let timelines = PostgresTimelines.shared
-        // A process that has just begun has seen none: an old primary may be the first that answers.
+        // A new process has seen no timeline, and an old primary may be the first host that responds.
         if !timelines.isSeen(place.system) { for other in others(address, handle) { look(at: other, address, settings) } }
         timelines.note(place)
         let server = shown(handle)
         guard timelines.isOutdated(place, server: server) else { return (handle, place) }
         defer { PQfinish(handle) }
-        // libpq would take the same one again.
+        // libpq would connect to this host again.
         for other in others(address, handle) {
             guard let next = try? connect(address, settings, at: other) else { continue }
             let found = timeline(of: next)
@@ -54,20 +54,20 @@ enum PostgresSession {
         throw PostgresError(message: "an old primary answers at \(server), and no other server takes writes", isConnectionLost: true)
     }
 
-    /// Host and port of the server that has a session.
+    /// Returns host and port of the server of a session.
     static func shown(_ handle: OpaquePointer) -> String {
         let text = { (value: UnsafeMutablePointer<CChar>?) in value.map { String(cString: $0) } ?? "" }
         return "\(text(PQhost(handle))):\(text(PQport(handle)))"
     }
 
-    /// The hosts of an address but for the one that has a session.
+    /// Returns the hosts of an address except the one that serves the session.
     private static func others(_ address: PostgresAddress, _ handle: OpaquePointer) -> [PostgresAddress.Place] {
         guard address.places.count > 1 else { return [] }
         let own = shown(handle)
         return address.places.filter { "\($0.host.isEmpty ? $0.hostAddress : $0.host):\($0.port.isEmpty ? "5432" : $0.port)" != own }
     }
 
-    /// Notes the timeline of a host that takes writes. One that does not answer within two seconds is passed over.
+    /// Records the timeline of a host that accepts writes. A host that does not respond within two seconds is skipped.
     private static func look(at place: PostgresAddress.Place, _ address: PostgresAddress, _ settings: PostgresSettings) {
         guard let handle = try? connect(address, settings, at: place, [("connect_timeout", "2"), ("target_session_attrs", "any")]) else {
             return
@@ -76,7 +76,7 @@ enum PostgresSession {
         if let found = timeline(of: handle) { PostgresTimelines.shared.note(found) }
     }
 
-    /// Nil for a standby, and for a server that does not say.
+    /// Returns nil for a standby and for a server that does not report its timeline.
     private static func timeline(of handle: OpaquePointer) -> PostgresTimelines.Place? {
         guard let result = PQexec(handle, PostgresTimelines.question) else { return nil }
         defer { PQclear(result) }
@@ -97,7 +97,7 @@ enum PostgresSession {
         do throws(PostgresError) {
             guard PQstatus(handle) == CONNECTION_OK else {
                 let message = address.concealing(String(cString: PQerrorMessage(handle)))
-                // libpq keeps the SQLSTATE of a refusal to itself, but for those who ask for it beforehand.
+                // libpq reports the SQLSTATE of a refusal only with verbose errors, which must be set beforehand.
                 let code = message.contains("FATAL") ? refusal(address, settings) : ""
                 throw PostgresError(code: code, message: message, isConnectionLost: true)
             }
@@ -110,7 +110,7 @@ enum PostgresSession {
     }
 
     private static func check(_ handle: OpaquePointer) throws(PostgresError) {
-        // Otherwise libpq prints notices to standard error.
+        // By default libpq prints notices to standard error.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
         let version = PQserverVersion(handle)
         guard version >= oldest else {
@@ -125,7 +125,7 @@ enum PostgresSession {
         }
     }
 
-    /// The SQLSTATE of what a server refuses a session with; empty where there is none.
+    /// Returns the SQLSTATE with which a server refuses a session; empty if there is none.
     private static func refusal(_ address: PostgresAddress, _ settings: PostgresSettings) -> String {
         guard let handle = withParameters(address, settings, [], { PQconnectStartParams($0, $1, 1) }) else { return "" }
         defer { PQfinish(handle) }
@@ -138,7 +138,7 @@ enum PostgresSession {
             poll(&poller, 1, 100)
             if poller.revents != 0 { step = PQconnectPoll(handle) }
         }
-        // `FATAL:  28P01: password authentication failed …`
+        // An example: `FATAL:  28P01: password authentication failed …`
         let message = String(cString: PQerrorMessage(handle))
         guard let fatal = message.firstRange(of: "FATAL:") else { return "" }
         let code = message[fatal.upperBound...].drop { $0 == " " }.prefix(5)
@@ -153,10 +153,10 @@ enum PostgresSession {
         let milliseconds = timeout.seconds * 1_000 + timeout.attoseconds / 1_000_000_000_000_000
         let options =
             "-c statement_timeout=\(milliseconds) -c idle_in_transaction_session_timeout=60000"
-            // What a machine that has gone holds locked is free five seconds later.
+            // The locks of an unreachable machine are released after five seconds.
             + " -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3 -c tcp_user_timeout=5000"
             + (settings.plansOnce ? " -c plan_cache_mode=force_generic_plan" : "")
-        // What stands before the address holds unless that says something else.
+        // The parameters before the address are defaults, which the address overrides.
         let parameters =
             [
                 ("connect_timeout", "5"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),

@@ -2,28 +2,28 @@ internal import Synchronization
 
 /// The timelines of the servers that this process has had sessions with.
 ///
-/// The promotion of a standby begins a new timeline. A server that takes writes on a lower one than was ever seen is an old primary that
-/// came back: what is written there is lost, and what is read there is old.
+/// The promotion of a standby begins a new timeline. A server that accepts writes on a lower timeline than the highest seen is an old
+/// primary that came back. Writes to it would be lost, and reads from it are stale.
 final class PostgresTimelines: Sendable {
-    /// The timeline of a server that takes writes.
+    /// The timeline of a server that accepts writes.
     struct Place: Sendable, Hashable {
-        /// Of the cluster.
+        /// The system identifier of the cluster.
         var system: Int64
         var timeline: Int64
     }
 
     private struct State {
-        /// By system.
+        /// The highest timeline seen, by system identifier.
         var highest: [Int64: Int64] = [:]
-        /// Old primaries, of which nobody has read the line yet.
+        /// The messages about old primaries that have not been taken.
         var news: [String] = []
         var known: Set<String> = []
     }
 
-    /// Those of this process.
+    /// The timelines of this process.
     static let shared = PostgresTimelines()
 
-    /// One row; two NULLs for a standby, which takes no writes.
+    /// The query for system and timeline. It returns one row, with two NULLs for a standby, which accepts no writes.
     static let question = """
         SELECT CASE WHEN NOT pg_is_in_recovery() THEN (SELECT system_identifier FROM pg_control_system()) END,
             CASE WHEN NOT pg_is_in_recovery()
@@ -38,9 +38,9 @@ final class PostgresTimelines: Sendable {
 
     func isSeen(_ system: Int64) -> Bool { state.withLock { $0.highest[system] != nil } }
 
-    /// Whether a higher timeline than a server's was seen.
+    /// Returns true if a higher timeline than that of a server was seen.
     ///
-    /// - Parameter server: for the line that ``takeNews()`` returns, once for each server and timeline.
+    /// - Parameter server: The name in the line that ``takeNews()`` returns, once for each server and timeline.
     func isOutdated(_ place: Place, server: @autoclosure () -> String) -> Bool {
         state.withLock { state in
             guard let highest = state.highest[place.system], place.timeline < highest else { return false }
@@ -55,7 +55,7 @@ final class PostgresTimelines: Sendable {
             + "stop it, or make it a standby"
     }
 
-    /// What operators have to be told of, once.
+    /// Removes and returns the next line for the operator's log; nil if there is none.
     func takeNews() -> String? {
         state.withLock { $0.news.isEmpty ? nil : $0.news.removeFirst() }
     }

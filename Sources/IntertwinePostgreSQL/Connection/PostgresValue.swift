@@ -1,4 +1,4 @@
-/// A value of a statement's parameter. It is sent in PostgreSQL's binary form, and says its own type.
+/// A parameter value of a statement. It is sent in PostgreSQL's binary format together with its type.
 package enum PostgresValue: Sendable, Hashable {
     /// `bigint`
     case integer(Int64?)
@@ -6,20 +6,20 @@ package enum PostgresValue: Sendable, Hashable {
     case number(Double?)
     /// `boolean`
     case flag(Bool)
-    /// `text`, see ``PostgresText``.
+    /// `text`; see ``PostgresText``.
     case text(String?)
-    /// `text` of bytes that are known to be UTF-8 without a NUL, such as JSON.
+    /// `text` of bytes that are known to be UTF-8 without NUL, such as JSON.
     case utf8([UInt8])
     /// `bytea`
     case bytes([UInt8]?)
     /// `bigint[]`
     case integers([Int64?])
-    /// `text[]`, see ``PostgresText``.
+    /// `text[]`; see ``PostgresText``.
     case texts([String?])
     /// `bytea[]`
     case blobs([[UInt8]?])
 
-    /// The type's number in `pg_type`; they are the same in every database.
+    /// The type's OID in `pg_type`, which is equal in every database.
     var type: UInt32 {
         switch self {
         case .integer: 20
@@ -33,9 +33,9 @@ package enum PostgresValue: Sendable, Hashable {
         }
     }
 
-    /// Writes the binary form behind what is there.
+    /// Appends the binary form to `bytes`.
     ///
-    /// - Returns: false for NULL, of which nothing is written.
+    /// - Returns: False for NULL, which appends nothing.
     func write(to bytes: inout [UInt8]) -> Bool {
         switch self {
         case .integer(nil), .number(nil), .text(nil), .bytes(nil): return false
@@ -51,7 +51,7 @@ package enum PostgresValue: Sendable, Hashable {
         return true
     }
 
-    /// Length and bytes, as COPY has them.
+    /// Appends length and bytes in the format of COPY.
     func writeWithLength(to bytes: inout [UInt8]) {
         Self.append(Int32(-1), to: &bytes)
         let start = bytes.count
@@ -66,7 +66,7 @@ package enum PostgresValue: Sendable, Hashable {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// One dimension: how many there are, whether any is NULL, the type, length and first index, then each with its length before it.
+    /// Appends an array of one dimension: dimensions, NULL flag, element type, count and first index, then each element with its length.
     private static func append<Element>(
         _ elements: [Element?], of type: UInt32, to bytes: inout [UInt8], _ write: (Element, inout [UInt8]) -> Void
     ) {
@@ -85,17 +85,17 @@ package enum PostgresValue: Sendable, Hashable {
         }
     }
 
-    /// In the four bytes before `start`, of what has been written since.
+    /// Writes the number of bytes after `start` into the four bytes before it.
     private static func putLength(before start: Int, in bytes: inout [UInt8]) {
         let length = UInt32(clamping: bytes.count - start)
         for place in 0..<4 { bytes[start - 4 + place] = UInt8(truncatingIfNeeded: length >> UInt32(24 - 8 * place)) }
     }
 }
 
-/// Texts as PostgreSQL can keep them: it has no NUL.
+/// The encoding of texts for PostgreSQL, which cannot store NUL.
 ///
-/// NUL is written as U+0001 U+0001, and U+0001 as U+0001 U+0002. Whatever holds neither stays as it is, and all texts keep their order by
-/// code points and are equal only where they were.
+/// NUL is written as U+0001 U+0001, and U+0001 as U+0001 U+0002. Texts without these two characters stay unchanged. The encoding preserves
+/// the order by code points and equality.
 package enum PostgresText {
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text

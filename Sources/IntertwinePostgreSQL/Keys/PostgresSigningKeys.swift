@@ -1,14 +1,14 @@
 package import IntertwineFeed
 internal import IntertwineStorage
 
-/// The keys that replicas sign tokens and cursors with: one for all of them, made by the first that starts.
+/// The signing keys for tokens and cursors, which all replicas share. The first replica that starts creates the first key.
 ///
-/// A key that a rotation makes is accepted by each replica as soon as it hears of it, and signs a little later by the server's clock: when
-/// the first one signs with it, no other finds it strange.
+/// Each replica accepts a key of a rotation as soon as it reads it. The key begins to sign later, by the server's clock. Every replica knows
+/// it by then.
 package final class PostgresSigningKeys: Sendable {
-    /// How long a new key is accepted before it signs; every replica looks more often than that.
+    /// The seconds for which a new key is accepted before it signs. Every replica polls more often.
     private static let introduction = 10
-    /// Replicas look so often.
+    /// The interval at which replicas poll for keys.
     package static let interval = Duration.seconds(2)
 
     static let part = "keys"
@@ -26,9 +26,9 @@ package final class PostgresSigningKeys: Sendable {
 
     private let pool: PostgresPool
 
-    /// Makes the first key where there is none.
+    /// Opens the keys, and creates the first key if there is none.
     ///
-    /// - Throws: `StoreError.unusable` with one line that says what to do.
+    /// - Throws: `StoreError.unusable` with one line that names the remedy.
     package init(_ address: PostgresAddress) throws(StoreError) {
         let settings = PostgresSettings(applicationName: "intertwine keys")
         let pool = PostgresPool(address, reading: ReadLimits(threads: 1, waiting: 16, queueTimeout: .seconds(5)), settings: settings)
@@ -43,12 +43,12 @@ package final class PostgresSigningKeys: Sendable {
         }
     }
 
-    /// Puts a key that comes from elsewhere there; nothing where it is there.
+    /// Stores a key from another store. Does nothing if the database has that key.
     ///
-    /// - Throws: `StoreError.unusable` where there is another one.
+    /// - Throws: `StoreError.unusable` if the database has another key.
     package static func store(_ key: SigningKey, at address: PostgresAddress) throws(StoreError) {
         try ServerChecks.check(PostgresPool(address)) { connection in
-            // Keys go first, and a copy that goes on brings them once more.
+            // Keys are copied first, and a resumed copy stores them again.
             try PostgresSchema.bringUpToDate(connection, part: part, migrations: migrations, isCopying: true)
             try change(connection) {
                 let found = try connection.query("SELECT key FROM signing_key ORDER BY number DESC")
@@ -60,7 +60,7 @@ package final class PostgresSigningKeys: Sendable {
         }
     }
 
-    /// Those that are valid now. On the caller's thread, which waits.
+    /// Reads the valid keys. Blocks the caller's thread.
     ///
     /// - Throws: `StoreError`
     package func load() throws -> SigningKeys {
@@ -71,16 +71,15 @@ package final class PostgresSigningKeys: Sendable {
         }
     }
 
-    /// The same, for those who must not wait.
+    /// Reads the valid keys without blocking the caller.
     package func read() async throws -> SigningKeys {
         try await pool.run(for: .background, Self.keys)
     }
 
-    /// Makes a new key. All replicas sign with it ten seconds later.
+    /// Creates a new key, with which all replicas sign ten seconds later.
     ///
-    /// - Parameter age: seconds. A key that was made by a rotation has to be as old: what was signed by the one before it is valid no more
-    ///   from now on.
-    /// - Throws: `StoreError.unusable` where it is younger, or does not sign yet.
+    /// - Parameter age: The minimum age in seconds of a key made by a rotation. Signatures of the key before it become invalid now.
+    /// - Throws: `StoreError.unusable` if that key is younger or does not sign yet.
     package func rotate(after age: Int64) async throws {
         let address = pool.address
         try await pool.run(for: .background) { connection in
@@ -103,7 +102,7 @@ package final class PostgresSigningKeys: Sendable {
                         + "wait until it is \(age) s, or give them up with --force")
             }
             try insert(.random(), connection)
-            // What nobody accepts any more.
+            // Removes keys that no replica accepts any more.
             try connection.execute(
                 "DELETE FROM signing_key WHERE number < (SELECT number FROM signing_key ORDER BY number DESC OFFSET 3 LIMIT 1)")
         }
@@ -117,7 +116,7 @@ package final class PostgresSigningKeys: Sendable {
     }
 
     private static func insert(_ key: SigningKey, _ connection: PostgresConnection) throws {
-        // Not when the transaction began, which may have waited for the table: until it signs, all replicas have to learn of it.
+        // `now()` would be the start of the transaction, which may have waited for the table. All replicas must read the key before it signs.
         try connection.query("INSERT INTO signing_key (key, made) VALUES ($1, clock_timestamp())", .text(key.hexadecimal))
     }
 
@@ -131,7 +130,7 @@ package final class PostgresSigningKeys: Sendable {
             }
             return key
         }
-        // The very first one has no other to be introduced beside.
+        // The very first key signs at once, as no older key can sign meanwhile.
         guard let newest = keys.first else { throw StoreError.unusable("there is no key in the table signing_key") }
         guard keys.count > 1, !rows.flag(0, 1) else { return SigningKeys(current: newest, previous: keys.dropFirst().first) }
         return SigningKeys(current: keys[1], previous: keys.dropFirst(2).first, next: newest)

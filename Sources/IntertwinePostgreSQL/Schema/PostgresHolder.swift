@@ -1,6 +1,6 @@
-/// Finds the sessions of other programs that keep a start waiting.
+/// A lookup of sessions of other programs that block a start.
 enum PostgresHolder {
-    /// The session that holds a lock on a table of ours which others wait for; nil where there is none, or it cannot be seen.
+    /// Returns the session that holds a contended lock on an Intertwine table; nil if there is none or it is not visible.
     static func ofTable(_ connection: PostgresConnection) -> String? {
         let rows = try? connection.query(
             """
@@ -14,7 +14,7 @@ enum PostgresHolder {
         return text(rows)
     }
 
-    /// The session of another program that holds an advisory lock of ours.
+    /// Returns the session of another program that holds an advisory lock of Intertwine.
     static func ofAdvisoryLock(_ lock: Int64, _ connection: PostgresConnection) throws(PostgresError) -> String? {
         text(
             try connection.query(

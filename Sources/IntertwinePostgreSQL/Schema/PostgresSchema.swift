@@ -1,10 +1,10 @@
 internal import Glibc
 internal import IntertwineFeed
 
-/// A change of the tables, made once in a database. It only adds, so that replicas of the version before go on.
+/// A change of the tables, applied once in a database. It only adds, so that replicas of the previous version continue.
 package struct PostgresMigration: Sendable {
     package var name: String
-    /// Statements, in which `@schema@` stands for the schema that the tables are in.
+    /// The statements, in which `@schema@` stands for the schema of the tables.
     package var script: String
 
     package init(_ name: String, _ script: String) {
@@ -13,24 +13,24 @@ package struct PostgresMigration: Sendable {
     }
 }
 
-/// Which of our migrations a database has had. Each part of it, such as the items, counts its own.
+/// The migrations that a database has had. Each part of it, such as the items, has its own count.
 package enum PostgresSchema {
-    /// "INTW", as an advisory lock: whoever starts first migrates, and the others wait for it.
+    /// The advisory lock "INTW": the first process to start migrates, and the others wait.
     private static let lock: Int64 = 0x494E_5457
 
-    /// How many of them this version knows, by part.
+    /// The number of migrations that this version knows, by part.
     private static let known = [
         ItemMigrations.part: ItemMigrations.all.count, PostgresLedgerSchema.part: PostgresLedgerSchema.migrations.count,
         PostgresSigningKeys.part: PostgresSigningKeys.migrations.count,
     ]
 
-    /// Brings a part up to date. One that is, is only read.
+    /// Applies the pending migrations of a part. A part without pending migrations is only read.
     ///
     /// - Parameters:
-    ///   - migrations: all there have ever been, in their order.
-    ///   - isCopying: whether a copy that was cut short is there to be finished; nobody else may use what it has left.
-    /// - Throws: `StoreError.unusable` where a newer version has been there, at this part or at another, where the tables are somebody
-    ///   else's, or where a copy into them is not finished; ``PostgresError``.
+    ///   - migrations: All migrations of the part, in their order.
+    ///   - isCopying: True if an interrupted copy is being resumed; no other caller may use its unfinished tables.
+    /// - Throws: `StoreError.unusable` if a newer version has migrated any part, if the tables belong to another program, or if a copy into
+    ///   them is unfinished; ``PostgresError``.
     package static func bringUpToDate(
         _ connection: PostgresConnection, part: String, migrations: [PostgresMigration], isCopying: Bool = false
     ) throws {
@@ -39,10 +39,10 @@ package enum PostgresSchema {
             throw StoreError.unusable("a copy into it is not finished: run intertwine copy again, or empty the database")
         }
         guard try pending(connection, part, migrations) > 0 else { return }
-        // Another replica may take long.
+        // The migration of another replica may take long.
         try connection.transaction(isLong: true) {
             try waitForTurn(connection)
-            // Who has a table open must not hold up everybody behind us.
+            // A session that has a table open must not block the queue behind this statement.
             try connection.execute(
                 """
                 SET LOCAL lock_timeout = '5s';
@@ -65,7 +65,7 @@ package enum PostgresSchema {
         }
     }
 
-    /// Waits for another replica that migrates, however long that takes; for the session of another program, five seconds.
+    /// Waits for another replica that migrates, without a limit; waits five seconds for the session of another program.
     private static func waitForTurn(_ connection: PostgresConnection) throws {
         let end = ContinuousClock.now + .seconds(5)
         while try !connection.query("SELECT pg_try_advisory_xact_lock($1)", .integer(lock)).flag(0, 0) {
@@ -76,7 +76,7 @@ package enum PostgresSchema {
         }
     }
 
-    /// Whether a database has all that this version knows. It is only read.
+    /// Returns true if a database has all migrations that this version knows. It only reads.
     package static func isUpToDate(_ connection: PostgresConnection) throws -> Bool {
         try [
             (ItemMigrations.part, ItemMigrations.all), (PostgresLedgerSchema.part, PostgresLedgerSchema.migrations),
@@ -84,7 +84,7 @@ package enum PostgresSchema {
         ].allSatisfy { try pending(connection, $0, $1) == 0 }
     }
 
-    /// How many of the migrations the database lacks.
+    /// Returns the number of migrations that the database lacks.
     private static func pending(_ connection: PostgresConnection, _ part: String, _ migrations: [PostgresMigration]) throws -> Int {
         let isThere = try connection.query("SELECT to_regclass('intertwine_migration') IS NOT NULL").flag(0, 0)
         guard isThere else { return migrations.count }
@@ -98,7 +98,7 @@ package enum PostgresSchema {
         return migrations.count - made[part, default: 0]
     }
 
-    /// Days of events come and go as tables, which takes their owner: whoever may only write into what there is would fail at midnight.
+    /// Daily event partitions are created and dropped, which needs the tables' owner. Another role would fail at midnight.
     private static func checkOwner(_ connection: PostgresConnection) throws {
         let strange = try connection.query(
             """

@@ -1,8 +1,8 @@
 package import IntertwineFeed
 
-/// What keeps a database from being used when the process starts, in one line that says what to do.
+/// The checks of a database at start. A failure is reported in one line that names the remedy.
 package enum ServerChecks {
-    /// Looks at the server through a connection of the pool, and does what has to be done first.
+    /// Checks the server through a connection of the pool, then runs `body`.
     ///
     /// - Throws: `StoreError.unusable`
     package static func check<Value>(_ pool: PostgresPool, _ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
@@ -51,7 +51,7 @@ package enum ServerChecks {
         }
     }
 
-    /// What libpq itself says of a session that it did not get, in its own words.
+    /// Returns libpq's own message for a session that could not be opened.
     private static func unreached(_ what: String) -> String {
         let says = { (words: [String]) in words.contains { what.contains($0) } }
         return if says(["session is read-only", "session is not read-only", "hot standby mode"]) {
