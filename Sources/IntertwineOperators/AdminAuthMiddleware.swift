@@ -3,20 +3,22 @@ package import IntertwineHTTPServer
 package import IntertwineRouting
 package import Logging
 
-/// Lets nobody through to the routes who has no access: whatever the path, the answer is the same. What whoever has access writes, or tries
-/// to write, leaves an entry in the audit log.
+/// Authenticates requests of the admin API before any route handles them, and records writes in the audit log.
+///
+/// A request without access gets the response of ``OperatorGuard``, independent of its path. An authenticated write, or an attempt at one,
+/// leaves an entry in the audit log.
 package struct AdminAuthMiddleware: HTTPHandler {
     private let guarding: OperatorGuard
     private let router: Router
     private let audit: AuditLog
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Returns milliseconds since 1970-01-01 UTC.
     private let clock: @Sendable () -> Int64
     private let logger: Logger
 
     /// - Parameters:
-    ///   - token: what a request must carry; empty for nothing, on a loopback address alone.
-    ///   - open: paths that may be read without a token: what stands there tells nothing.
-    ///   - clock: milliseconds since 1970-01-01 UTC.
+    ///   - token: The token that a request must carry; empty if none is required, on a loopback address only.
+    ///   - open: Paths that may be read without a token. Their responses must contain no data of the service.
+    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
     package init(
         token: String, router: Router, open: Set<String> = [], audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
     ) {
@@ -47,7 +49,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
     }
 
     package func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) {
-        // Without a head nobody can show a token: where there is one, this is nobody who may write.
+        // A request whose head could not be parsed carries no token. If a token is required, such a request is not authorized to write.
         guard guarding.access.name == OperatorAccess.loopback else { return }
         let name: HTTPRequest.Method
         switch method {
@@ -65,7 +67,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
         audit.refuse(entry)
     }
 
-    /// Does what is to be written down.
+    /// Performs a request that needs an audit entry, and records it.
     private func record(_ request: ServerRequest, _ match: RouteMatch) async -> ServerResponse {
         let deed: AuditLog.AuditAction
         do {
@@ -81,7 +83,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
         do {
             try await audit.finish(deed, status: response.status.code, outcome: problem?.detail ?? "done", context: note, now: clock())
         } catch {
-            // It is done, and the journal knows of it.
+            // The write is done, and the journal contains its entry.
             logger.error("audit log cannot be written; a line is still to come", metadata: ["error": "\(error)"])
         }
         return response
@@ -92,9 +94,9 @@ package struct AdminAuthMiddleware: HTTPHandler {
         return response
     }
 
-    /// On the event loop, so nothing waits for the line: nothing was changed.
+    /// Records the refusal without waiting for the disk, because this runs on the event loop. Nothing was changed.
     private func recordRefusal(of request: HTTPRequest, _ status: HTTPResponse.Status) {
-        // A status that was made of its number alone has no phrase of its own.
+        // A status that was created from its number alone has no reason phrase, so the title comes from the problem details.
         var entry = entry(request, outcome: "refused: \(ProblemDetails(status: status.code, detail: "").title)")
         entry.status = status.code
         audit.refuse(entry)

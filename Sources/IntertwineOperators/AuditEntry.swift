@@ -7,41 +7,41 @@ public import IntertwineStorage
 public import IntertwineSync
 internal import Synchronization
 
-/// A line of the audit log: who tried to change what, how it ended, and what was changed.
+/// A line of the audit log: the operator, the request or command, its outcome and its changes.
 public struct AuditEntry: Codable, Sendable, Hashable {
-    /// When it was over, RFC 3339 in UTC.
+    /// The time at which the request or command ended, RFC 3339 in UTC.
     public var time: String
-    /// Whoever it was: `loopback`, the beginning of a token's digest, or who ran a command.
+    /// The actor: `loopback`, the beginning of a token's digest, or the user who ran a command.
     public var who: String
     /// The request's method, or the command's name.
     public var method: String
-    /// The request's target, or what the command was given.
+    /// The request's target, or the arguments of the command.
     public var path: String
-    /// The answer's; nil where it was no request.
+    /// The status code of the response; nil for a command.
     public var status: Int?
-    /// `done`, why not, or that nobody knows.
+    /// The outcome: `done`, the reason of a refusal or failure, or that the outcome is unknown.
     public var outcome: String
-    /// How many items were changed in which way, by the name of the way; nil where nothing was changed.
+    /// The number of changed items by the name of the change; nil if nothing was changed.
     public var changes: [String: Int]?
-    /// The items of them all, `klass:id` each, up to ``AuditContext/itemLimit``.
+    /// The changed items, as `klass:id`, at most ``AuditContext/itemLimit``.
     public var items: [String]?
-    /// Tells the entry from all others; nil where nothing was begun.
+    /// The unique identifier of the entry; nil if no action was begun.
     public var id: String?
 
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     public init(who: String, method: String, path: String, outcome: String, now: Int64) {
         (self.who, self.method, self.path, self.outcome) = (who, method, path, outcome)
         time = Timestamp.text(milliseconds: now)
     }
 
-    /// The same where it tells no more than that something is being done.
+    /// The entry of the action while it is in progress, without its outcome.
     var begun: AuditEntry {
         var entry = self
         entry.outcome = "begun"
         return entry
     }
 
-    /// The line, its end included. Written by hand: Foundation's encoder takes as long as writing an item to the store.
+    /// The encoded line with its line end. Why: Foundation's encoder takes as long as writing an item to the store.
     var line: [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(512)
@@ -89,8 +89,10 @@ public struct AuditEntry: Codable, Sendable, Hashable {
         return line
     }
 
-    /// The target of a request as it may be kept: URLs in its query without theirs, where keys are often kept, and whatever is no URL that is
-    /// fetched from (one with a user and a password is none) not at all.
+    /// Returns the target of a request as the audit log may store it.
+    ///
+    /// URLs in the query lose their own query, because keys are often stored there. A value that is no URL to fetch from is removed completely.
+    /// A URL with a user and a password is no such URL.
     static func shown(_ target: String) -> String {
         let query = RequestPath(target).query
         guard !query.isEmpty else { return target }
@@ -107,12 +109,12 @@ public struct AuditEntry: Codable, Sendable, Hashable {
     }
 }
 
-/// Where whoever changes something says what it was, for the line that the audit log has of it.
+/// Collects the changes of a request or command for its line in the audit log.
 public final class AuditContext: Sendable {
-    /// Items that a line names; the rest is counted.
+    /// The maximum number of items that a line names; further items are only counted.
     public static let itemLimit = 100
 
-    /// That of the request which is being answered; nil where none is kept of it.
+    /// The context of the current request; nil if the request has no audit entry.
     @TaskLocal static var current: AuditContext?
 
     private struct State {
@@ -123,17 +125,19 @@ public final class AuditContext: Sendable {
     private let state = Mutex(State())
     private let breaksOff: @Sendable () -> Void
 
-    /// - Parameter breaksOff: has the line say that nothing was done, on disk when it is back.
+    /// - Parameter breaksOff: Records that nothing was done; the line is on disk when the closure returns.
     init(breaksOff: @escaping @Sendable () -> Void = {}) {
         self.breaksOff = breaksOff
     }
 
-    /// Has the line be there now, and say that nothing was done. For a command that is interrupted: it blocks, and the process ends behind it.
+    /// Writes the line at once, with the outcome that nothing was done. Blocks. For a command that is interrupted; the process ends afterwards.
     public func flushOnFailure() { breaksOff() }
 
+    /// Adds changes to the entry.
+    ///
     /// - Parameters:
-    ///   - changes: how many items were changed, by the name of what was done to them.
-    ///   - items: which, `klass:id` each, as far as that is known.
+    ///   - changes: The number of changed items by the name of the change.
+    ///   - items: The changed items as `klass:id`, as far as they are known.
     public func record(_ changes: [String: Int], items: some Sequence<String> = EmptyCollection()) {
         state.withLock { state in
             state.changes.merge(changes, uniquingKeysWith: +)
@@ -141,7 +145,7 @@ public final class AuditContext: Sendable {
         }
     }
 
-    /// What an import did.
+    /// Adds the changes of an import.
     public func record(_ summary: ImportSummary) {
         record(
             ["added": summary.added, "replaced": summary.replaced, "skipped": summary.skipped, "withheld": summary.withheld.count].filter {
@@ -149,7 +153,7 @@ public final class AuditContext: Sendable {
             }, items: summary.first.map(\.description))
     }
 
-    /// What a synchronisation did.
+    /// Adds the changes of a synchronization.
     public func record(_ outcome: SourceOutcome) {
         guard let changes = outcome.changes, !changes.isEmpty else { return }
         record(["added": changes.added, "replaced": changes.changed, "removed": changes.removed, "released": changes.released])

@@ -2,31 +2,32 @@ internal import Foundation
 internal import Glibc
 internal import IntertwinePrimitives
 
-/// The deeds of one process that have no line in the audit log yet: a file beside it, locked for as long as the process lives.
+/// A file beside the audit log with the actions of one process that have no line in the log yet.
 ///
-/// `audit.pending-…`. One that nobody has locked belongs to a process that has ended without writing its lines.
+/// The file is `audit.pending-…`, locked as long as its process lives. An unlocked journal belongs to a process that ended without writing
+/// its lines.
 final class AuditJournal {
     private static let infix = ".pending-"
-    /// Bytes at the end of the log that are looked through for deeds that have their line after all.
+    /// The number of bytes at the end of the log that are searched for lines of journaled actions.
     private static let maxScanBack = 4 << 20
-    /// Bytes that the file has from the start, zeros where nothing stands: to write over some of them is less work for a disk than to make a
-    /// file longer, and to shorten it again.
+    /// The initial size of the file in bytes, filled with zeros. Why: overwriting allocated bytes costs a disk less than growing and
+    /// truncating a file.
     private static let room = 16 << 10
 
     private let path: String
     private let descriptor: Int32
-    /// Where the last deed ends.
+    /// The end of the last action in the file, in bytes.
     private var size = 0
 
-    /// Makes the file, and has its name and its room on disk.
+    /// Creates the file. Its name and its allocated bytes are on disk when the initializer returns.
     init(beside log: String) throws(AuditLogError) {
         path = Self.stem(of: log) + String(UInt64.random(in: .min ... .max), radix: 36)
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system() }
         var status = stat()
-        // What is thrown from here on has the file closed.
+        // An error from here on closes the file.
         guard flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
-            // Somebody who looked for abandoned ones was quicker than the lock.
+            // Another process that looked for abandoned journals removed the file before it was locked.
             throw AuditLogError.system()
         }
         guard erase(Self.room), fdatasync(descriptor) == 0 else {
@@ -45,27 +46,27 @@ final class AuditJournal {
         close(descriptor)
     }
 
-    /// Adds deeds, on disk when it is back.
+    /// Appends actions; they are on disk when the method returns.
     func append(_ entries: [AuditEntry]) throws {
         var bytes: [UInt8] = []
         for entry in entries { bytes += entry.line }
         guard pwrite(descriptor, bytes, bytes.count, off_t(size)) == bytes.count, fdatasync(descriptor) == 0 else {
             let fault = AuditLogError.system()
-            // Half a line would hide the next one.
+            // A partial line would hide the next one.
             _ = erase(bytes.count)
             throw fault
         }
         size += bytes.count
     }
 
-    /// All deeds have their lines.
+    /// Removes all actions, because all of them have their lines in the log.
     func clear() {
         let end = size
         size = 0
         if end > 0, !erase(end) { size = end }
     }
 
-    /// Writes zeros from the end on.
+    /// Overwrites a number of bytes with zeros, beginning at the end of the last action.
     private func erase(_ count: Int) -> Bool {
         pwrite(descriptor, [UInt8](repeating: 0, count: count), count, off_t(size)) == count
     }
@@ -78,14 +79,14 @@ final class AuditJournal {
         URL(fileURLWithPath: log).deletingPathExtension().path + infix
     }
 
-    /// What processes that have ended were doing and did not write down.
+    /// Returns the actions of ended processes that have no line in the log.
     ///
-    /// - Parameter log: a descriptor of the log.
+    /// - Parameter log: A descriptor of the log.
     static func abandoned(beside path: String, log: Int32) throws -> [AuditEntry] {
         var entries: [AuditEntry] = []
         forEachAbandoned(beside: path) { file, _ in
             for line in file.split(whereSeparator: { $0 == 0x0A || $0 == 0 }) {
-                // The last line may be half a one: what it tells of was not begun.
+                // The last line may be incomplete; its action was not begun.
                 if let entry = try? JSONDecoder().decode(AuditEntry.self, from: Data(line)) { entries.append(entry) }
             }
         }
@@ -97,7 +98,7 @@ final class AuditJournal {
         }
     }
 
-    /// Removes the journals of processes that have ended: to be called once their lines are on disk.
+    /// Removes the journals of ended processes. Call it when their lines are on disk.
     static func removeAbandoned(beside path: String) {
         forEachAbandoned(beside: path) { _, name in unlink(name) }
     }

@@ -5,18 +5,24 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// The append-only record of what operators wrote: a line of JSON for each, on disk before the answer is sent.
+/// The append-only record of the writes of operators: one line of JSON for each, on disk before the response is sent.
 ///
-/// Nothing is done that could not be recorded. Before something is done, there is room on the disk for its line, and a journal beside the
-/// log says what it is: where the process ends before the line is written, whoever opens the log next writes it, with the outcome
-/// `interrupted`. Everything blocking happens on a queue of the log's own; what comes at the same moment shares a write to the disk.
+/// An action that cannot be recorded is not performed. Before an action begins, disk space for its line is reserved, and a journal beside the
+/// log records the action. If the process ends before the line is written, the next process that opens the log writes it with the outcome
+/// `interrupted`. Blocking calls run on a queue of the log. Lines that arrive together share one write to the disk.
+///
+/// ```swift
+/// let log = try AuditLog(path: path)
+/// let action = try await log.begin(entry)
+/// try await log.finish(action, outcome: "done")
+/// ```
 public final class AuditLog: Sendable {
-    /// What stands for the outcome where nobody lived to tell it.
+    /// The outcome of an action whose process ended before it recorded one.
     static let interrupted = "interrupted: it is not known whether it was done"
-    /// Refusals that may wait for the disk; what comes beyond has no line.
+    /// The maximum number of queued refusals; further ones get no line.
     private static let waitingLimit = 4_096
 
-    /// Something that is being done, and whose line is still to come.
+    /// An action in progress, whose line is not written yet.
     public struct AuditAction: Sendable {
         fileprivate let entry: AuditEntry
 
@@ -37,9 +43,9 @@ public final class AuditLog: Sendable {
     private let jobs = Mutex<[Job]>([])
     private let writer: AuditWriter
 
-    /// Opens the log, and writes the lines that others could not write any more.
+    /// Opens the log, and writes the lines that ended processes could not write.
     ///
-    /// - Throws: `ConfigurationError` where it cannot be written.
+    /// - Throws: `ConfigurationError` if the log cannot be written.
     public init(path: String) throws(ConfigurationError) {
         do {
             writer = try AuditWriter(path: path)
@@ -48,10 +54,10 @@ public final class AuditLog: Sendable {
         }
     }
 
-    /// To be called before anything is done.
+    /// Records the begin of an action. Call it before the action changes anything.
     ///
-    /// - Parameter entry: who does what; its outcome is still to come.
-    /// - Throws: `StoreError.unavailable` where there would be no line of it: it must not be done then.
+    /// - Parameter entry: The actor and the action; the outcome follows in `finish`.
+    /// - Throws: `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
     public func begin(_ entry: AuditEntry) async throws -> AuditAction {
         var entry = entry
         entry.id = Hexadecimal.text(withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) })
@@ -61,9 +67,9 @@ public final class AuditLog: Sendable {
         return AuditAction(entry: begun)
     }
 
-    /// To be called when something has been done, or has not been done after all.
+    /// Records the end of an action, whether it was performed or not.
     ///
-    /// - Throws: `StoreError.unavailable` where the disk did not take the line after all. It is tried again before the next deed.
+    /// - Throws: `StoreError.unavailable` if the disk did not accept the line. The write is retried before the next action.
     public func finish(_ deed: AuditAction, status: Int? = nil, outcome: String, context: AuditContext? = nil, now: Int64) async throws {
         var entry = deed.over(outcome, now)
         entry.status = status
@@ -72,10 +78,10 @@ public final class AuditLog: Sendable {
         try await withCheckedThrowingContinuation { submit(.finish(finished, $0)) }
     }
 
-    /// Does something that is to have a line, as a command does.
+    /// Performs an action of a command and records it.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
-    /// - Throws: what `body` throws, after that is in the log; `StoreError.unavailable` where nothing can be recorded, and so nothing was done.
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
+    /// - Throws: The error of `body`, after it is recorded; `StoreError.unavailable` if nothing can be recorded, in which case `body` did not run.
     public func record<Value>(
         who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
@@ -96,7 +102,7 @@ public final class AuditLog: Sendable {
         return value
     }
 
-    /// The process is about to end, and what was begun is not done. What the disk does not take, whoever opens the log next says.
+    /// Records that an action was not performed because the process ends. If the disk refuses the line, the next process writes it.
     private func recordAborted(_ deed: AuditAction, now: Int64) {
         queue.sync {
             flush()
@@ -105,12 +111,12 @@ public final class AuditLog: Sendable {
         }
     }
 
-    /// Has a line written of what was refused, and does not wait for it: nothing was changed.
+    /// Queues a line about a refused request without waiting for the disk. Nothing was changed.
     func refuse(_ entry: AuditEntry) {
         submit(.refused(entry))
     }
 
-    /// Writes what is still to be written, and leaves no journal behind.
+    /// Writes all pending lines and removes the journal.
     public func close() async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -130,7 +136,7 @@ public final class AuditLog: Sendable {
         if isFirst { queue.async { self.flush() } }
     }
 
-    /// On the queue: everything that waits, with one write to the disk for what is over and one for what begins.
+    /// Writes everything that is queued, on the queue: one write for ended actions and one for those that begin.
     private func flush() {
         let jobs = jobs.withLock { waiting in
             defer { waiting = [] }

@@ -4,25 +4,25 @@ internal import Glibc
 internal import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// The files of an audit log: the log itself, and the journal of what is being done. Everything here blocks.
+/// The files of an audit log: the log itself, and the journal of actions in progress. Every method blocks.
 ///
-/// `@unchecked Sendable`: after its initialiser it is used on the log's serial queue alone.
+/// `@unchecked Sendable`: after its initializer the writer is used on the log's serial queue only.
 final class AuditWriter: @unchecked Sendable {
-    /// The most bytes of a line: what is kept free on the disk for each deed that is under way.
+    /// The maximum size of a line in bytes: the disk space that is reserved for each action in progress.
     private static let lineLimit = 32 << 10
-    /// Bytes of lines that wait for a disk which takes none: refusals beyond have no line, as nothing was changed.
+    /// The maximum number of bytes of lines that wait for a full disk. Further refusals get no line, because they changed nothing.
     private static let waitingLimit = 1 << 20
-    /// Bytes that are kept free at once.
+    /// The number of bytes of disk space that are reserved in one call.
     private static let reservation = 256 << 10
 
     private let path: String
     private var log: Int32 = -1
     private var journal: AuditJournal?
-    /// Deeds whose line is not written yet.
+    /// The identifiers of actions whose line is not written yet.
     private var open: Set<String> = []
-    /// Lines that the disk has not taken.
+    /// Lines that the disk has not accepted.
     private var unwritten: [UInt8] = []
-    /// Up to where the log's file has room that nobody else can take.
+    /// The end of the log's reserved disk space, as an offset in bytes.
     private var reservedEnd: Int64 = 0
 
     init(path: String) throws(AuditLogError) {
@@ -34,7 +34,7 @@ final class AuditWriter: @unchecked Sendable {
                 try append(abandoned, waitsForDisk: true)
                 AuditJournal.removeAbandoned(beside: path)
             } catch {
-                // The disk takes no line: journals stay for the next start, and nothing is done that could have none.
+                // The disk accepts no line. Journals stay for the next start, and an action that could not get a line is not performed.
                 unwritten = []
             }
         } catch let fault as AuditLogError {
@@ -54,7 +54,7 @@ final class AuditWriter: @unchecked Sendable {
         journal = nil
     }
 
-    /// Writes the lines of what is over.
+    /// Appends the lines of ended actions.
     func append(_ entries: [AuditEntry], waitsForDisk: Bool) throws(StoreError) {
         do {
             for entry in entries where entry.id != nil || unwritten.count < Self.waitingLimit {
@@ -77,19 +77,19 @@ final class AuditWriter: @unchecked Sendable {
         if open.isEmpty { journal?.clear() }
     }
 
-    /// Makes sure that what begins can have its line, and has it known if the process ends before.
+    /// Reserves disk space for the lines of actions that begin, and adds the actions to the journal.
     func prepare(_ entries: [AuditEntry]) throws(StoreError) {
         guard !entries.isEmpty else { return }
         do {
-            // What could not be written before comes first.
+            // Pending lines of earlier actions come first.
             try append([], waitsForDisk: true)
             try reopen()
             guard try reserve(Self.lineLimit * (open.count + entries.count)) else {
-                // Where no room can be kept, what begins has a line of its own, and the outcome has the same id.
+                // If no space can be reserved, the begin of an action gets a line of its own, and its outcome has the same id.
                 do throws(StoreError) {
                     return try append(entries.map(\.begun), waitsForDisk: true)
                 } catch {
-                    // It is not begun then.
+                    // The action is not begun in this case.
                     unwritten = []
                     throw error
                 }
@@ -105,7 +105,9 @@ final class AuditWriter: @unchecked Sendable {
         }
     }
 
-    /// - Returns: false where the file's system keeps no room.
+    /// Reserves disk space at the end of the log.
+    ///
+    /// - Returns: False if the file system cannot reserve space.
     private func reserve(_ bytes: Int) throws(AuditLogError) -> Bool {
         var status = stat()
         guard fstat(log, &status) == 0 else { throw .system() }
@@ -125,7 +127,7 @@ final class AuditWriter: @unchecked Sendable {
         }
     }
 
-    /// Opens the log anew where it is not the file of that name any more: lines that nobody finds are none.
+    /// Reopens the log if its path refers to another file now. Why: lines in a removed or renamed file would not be found.
     private func reopen() throws(AuditLogError) {
         var (own, named) = (stat(), stat())
         if fstat(log, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino, own.st_dev == named.st_dev { return }
@@ -141,7 +143,7 @@ final class AuditWriter: @unchecked Sendable {
     }
 }
 
-/// What the system says against a file of the audit log.
+/// An error of the system for a file of the audit log.
 struct AuditLogError: Error, CustomStringConvertible {
     let reason: String
 
@@ -149,7 +151,7 @@ struct AuditLogError: Error, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// What the last call said.
+    /// Returns the error of the last system call.
     static func system() -> AuditLogError { AuditLogError(String(cString: strerror(errno))) }
 
     var description: String { reason }

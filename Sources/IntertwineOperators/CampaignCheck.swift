@@ -1,13 +1,17 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// Looks whether campaigns can be written: the advertisements that they name are there, in the store or among what is written with them, or are
-/// taken down and may come back; and there are no more campaigns than are looked at.
+/// A check that campaigns can be written.
+///
+/// The advertisements of a campaign must be in the store, be written with it, or be taken down (they may come back). The number of campaigns
+/// must not exceed its limit.
 struct CampaignCheck: Sendable {
     let store: any ItemStore
     let kinds: ItemKinds
 
-    /// - Returns: the number of the first item that cannot be written, and why.
+    /// Checks items that are about to be written.
+    ///
+    /// - Returns: The number of the first item that cannot be written and the reason; nil if all can be written.
     func error(of items: [ValidatedItem]) async throws -> (number: Int, reason: String)? {
         let campaigns = items.enumerated().filter { $0.element.kind == Campaign.kind }
         guard !campaigns.isEmpty else { return nil }
@@ -23,7 +27,7 @@ struct CampaignCheck: Sendable {
         return campaigns.first { $0.element.id == id }.map { ($0.offset, CampaignIndex.surplus) }
     }
 
-    /// One of some campaigns that would be one too many.
+    /// Returns the id of a campaign that exceeds the limit; nil if all are within it.
     private func surplus(_ ids: Set<String>) async throws -> String? {
         try await store.read { snapshot in
             let new = try ids.filter { try snapshot.item(kind: Campaign.kind, id: $0) == nil }.sorted()

@@ -9,7 +9,7 @@ internal import IntertwineStorage
 
 /// `POST /admin/items`: an import, gathered as it arrives, and written in one transaction.
 struct ImportRoutes: Sendable {
-    /// Bad items that an answer names; the rest is counted.
+    /// The maximum number of invalid items that a response lists; further ones are only counted.
     private static let reported = 100
 
     let location: any ItemLocation
@@ -19,7 +19,7 @@ struct ImportRoutes: Sendable {
     private struct Answer: Encodable {
         struct Bad: Encodable {
             var line: Int
-            /// In an array.
+            /// The index of the item in an array.
             var index: Int?
             var id: String?
             var offset: Int
@@ -30,11 +30,11 @@ struct ImportRoutes: Sendable {
         var added: Int
         var replaced: Int
         var skipped: Int
-        /// Taken down, and therefore left out; the first of them by name.
+        /// The number of items that were left out because they are taken down; the first of them are named.
         var withheld: Int
         var withheldItems: [String]
         var bytes: Int
-        /// The first of the skipped ones.
+        /// The first of the skipped items.
         var bad: [Bad]
     }
 
@@ -110,9 +110,9 @@ struct ImportRoutes: Sendable {
     }
 }
 
-/// An import that is fed from a task: its calls block, so they are made on a queue of its own.
+/// An import that a task feeds. Its calls block, so they run on a queue of its own.
 ///
-/// `@unchecked Sendable`: importer and list are touched on the serial queue alone.
+/// `@unchecked Sendable`: the importer and the list are used on the serial queue only.
 private final class ImportStream: @unchecked Sendable {
     private let queue = DispatchQueue(label: "intertwine.admin.import")
     private let make: (ImportStream) throws -> ItemImport
@@ -120,8 +120,8 @@ private final class ImportStream: @unchecked Sendable {
     private var bad: [InvalidItem] = []
 
     /// - Parameters:
-    ///   - limit: bytes, decompressed.
-    ///   - reported: bad items that are kept.
+    ///   - limit: The maximum size in bytes, decompressed.
+    ///   - reported: The maximum number of invalid items in the result.
     init(into location: any ItemLocation, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int) {
         make = { [kinds] owner in
             try location.importer(kinds: kinds, policy: policy, limit: limit) { [weak owner] item in
@@ -135,7 +135,7 @@ private final class ImportStream: @unchecked Sendable {
         try await perform { try $0.opened().append(bytes) }
     }
 
-    /// What was done, and the first of the items that were left out.
+    /// Commits the import and returns its summary and the first of the items that were left out.
     func commit() async throws -> (ImportSummary, [InvalidItem]) {
         try await perform { owner in
             let importer = try owner.opened()
@@ -153,7 +153,7 @@ private final class ImportStream: @unchecked Sendable {
         }
     }
 
-    /// Opens the store here, and not on the caller's thread.
+    /// Opens the store on the queue and not on the caller's thread.
     private func opened() throws -> ItemImport {
         if let importer { return importer }
         let importer = try make(self)

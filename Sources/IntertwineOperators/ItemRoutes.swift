@@ -5,9 +5,9 @@ internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 
-/// `/admin/items/{kind}/{id}`, and the shorter `/admin/users/{id}` and `/admin/advertisements/{id}`: one item, in the form of the import.
+/// The routes `/admin/items/{kind}/{id}`, `/admin/users/{id}` and `/admin/advertisements/{id}`: one item in the format of the import.
 ///
-/// Nothing is replaced that its writer has not seen: see ``Precondition``.
+/// Writes are protected against lost updates by ``Precondition``.
 struct ItemRoutes: Sendable {
     fileprivate static let id = Parameter.segment("id", .string(minLength: 1), "The item's id, percent-encoded.", example: #""tt""#)
     fileprivate static let kind = Parameter.segment(
@@ -21,21 +21,21 @@ struct ItemRoutes: Sendable {
     let store: any ItemStore
     let kinds: ItemKinds
 
-    /// Items of one kind, or of the one that the path names, and how their descriptions call them.
+    /// The names of a route family in the API description: for items of one kind, or of the kind in the path.
     fileprivate struct Collection {
         let pattern: String
-        /// Nil where the path names it.
+        /// The kind of the items; nil if the path contains it.
         let kind: String?
         let name: String
         let one: String
         let schema: Schema
         let body: Schema
-        /// JSON.
+        /// An example item, in JSON.
         let example: String
 
         var parameters: [any RequestParameter] { kind == nil ? [ItemRoutes.kind, ItemRoutes.id] : [ItemRoutes.id] }
         var missing: String { kind == nil ? "There is no such item, or no such kind." : "There is no such item." }
-        /// JSON, without what the path says.
+        /// An example body, in JSON, without the members that the path contains.
         let bodyExample: String
     }
 
@@ -107,7 +107,7 @@ struct ItemRoutes: Sendable {
         return ServerResponse(status: .noContent)
     }
 
-    /// The item in the body; its `klass` and `id` may be left out, as the path tells them, but not be others.
+    /// Returns the validated item of a body. Its `klass` and `id` may be left out; if present, they must equal those of the path.
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidatedItem {
         let object = try Self.object(body)
         do {
@@ -123,7 +123,7 @@ struct ItemRoutes: Sendable {
         }
     }
 
-    /// JSON that is no object, or is nested too deeply, can be no item; anything else cannot be read at all.
+    /// Parses a JSON object. JSON that is no object or is nested too deeply is an invalid item; other bytes are unreadable JSON.
     private static func object(_ body: [UInt8]) throws(Problem) -> JSONObject {
         do {
             return try JSONObject(body)
@@ -134,7 +134,7 @@ struct ItemRoutes: Sendable {
         }
     }
 
-    /// The object's bytes as they came, with those of its first members before them that the path tells and it does not.
+    /// Returns the bytes of the object, preceded by the members `klass` and `id` of the path if the object lacks them.
     private static func completed(_ object: JSONObject, _ kind: String, id: String) -> [UInt8] {
         let names = object.members.map { object.characters(of: $0.name) }
         let missing = [("klass", kind), ("id", id)].filter { name, _ in !names.contains { $0.elementsEqual(name.utf8) } }

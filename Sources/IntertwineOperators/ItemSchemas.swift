@@ -1,11 +1,11 @@
 internal import IntertwineFeed
 internal import IntertwineRouting
 
-/// Items, imports of them and operations on them, as operators send and get them.
+/// Schemas of items, imports and operations, as the admin API sends and receives them.
 extension Schema {
-    /// As an item has a URL.
+    /// The schema of a URL in an item.
     static let url = Schema.string(maxLength: ItemURL.limit, pattern: ItemURL.pattern)
-    /// As an item has an id.
+    /// The schema of an item's id.
     private static let itemID = Schema.string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000-\u001F\u007F]*$"#)
     private static let itemIDOrNumber = itemID.with("type", .texts(["string", "integer"]))
     private static let mediaType = Schema.string(
@@ -71,7 +71,7 @@ extension Schema {
                     .required("reason", .string),
                 ]).titled("BadItem"), maximum: 100), "The first of the skipped ones."),
     ]).named("Imported")
-    /// An item of the import.
+    /// The schema of an item in an import.
     static let anyItem = Schema.object([.required("klass", .string)]).described("An item of the import, of any kind that is configured.")
     private static let itemKey = Schema.string.described("`klass:id`, such as `user:tt`.")
     private static let wantedTag = Schema.string.described("The tag that the item must have.")
@@ -85,7 +85,7 @@ extension Schema {
         .object([.required("clear", .sectionToClear)], isClosed: true),
     ]).described("One verb, and what it is done to.").named("Operation")
 
-    /// With either of two places.
+    /// Returns the schema of an object with one of two positions, `before` or `after`.
     private static func placed(_ properties: Property...) -> Schema {
         let places = ["before", "after"]
         return object(properties + places.map { .optional($0, .itemKey) }, isClosed: true)

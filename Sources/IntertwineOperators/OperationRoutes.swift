@@ -5,9 +5,9 @@ internal import IntertwineHTTPServer
 internal import IntertwineRouting
 internal import IntertwineStorage
 
-/// `POST /admin/operations`: a list of operations on the store, all of them or none.
+/// The route `POST /admin/operations`: an atomic list of operations on the store.
 struct OperationRoutes: Sendable {
-    /// Bytes.
+    /// The maximum size of a body in bytes.
     private static let bodyLimit = 4 << 20
 
     let store: any ItemStore
@@ -47,7 +47,7 @@ struct OperationRoutes: Sendable {
                     [.init(.invalidOperation, "Nothing was done. Operation 1, counted from 0: there is no user:nobody.")]),
                 .storeUnavailable,
             ])
-        // To clear a section of millions takes its time.
+        // Clearing a section of millions of items takes longer than the usual time limit.
         return [Route(.post, "/admin/operations", operation, bodyLimit: Self.bodyLimit, timeLimit: .seconds(120)) { try await apply($0) }]
     }
 
@@ -81,11 +81,11 @@ struct OperationRoutes: Sendable {
     }
 }
 
-/// Reads operations off the body of a request: a JSON array of objects, each with one verb.
+/// A parser of operations in the body of a request: a JSON array of objects, each with one verb.
 ///
-/// `{"append": item}`, `{"insert": item, "before": key}` or `"after"`, `{"move": key, "before": key}` or `"after"`, `{"update": item}`,
-/// `{"remove": key}`, `{"clear": "section"}`. An item is one of the import; a key is its `klass:id`. Those that change an item may have
-/// `"ifMatch"`, the tag that the item must have.
+/// The verbs are `{"append": item}`, `{"insert": item, "before": key}` or `"after"`, `{"move": key, "before": key}` or `"after"`,
+/// `{"update": item}`, `{"remove": key}` and `{"clear": "section"}`. An item has the format of the import; a key is its `klass:id`.
+/// Operations that change an item may have `"ifMatch"`, the tag that the item must have.
 struct OperationReader: Sendable {
     struct Listed: Sendable, Hashable {
         var operation: StoreOperation
@@ -97,7 +97,9 @@ struct OperationReader: Sendable {
 
     let kinds: ItemKinds
 
-    /// - Throws: ``Problem``: 400 where the body is no JSON array, 422 with the first operation that is wrong and why.
+    /// Parses a body.
+    ///
+    /// - Throws: ``Problem``: 400 if the body is no JSON array; 422 with the first invalid operation and the reason.
     func read(_ body: [UInt8]) throws(Problem) -> [Listed] {
         let list: JSONArray
         do { list = try JSONArray(body) } catch {

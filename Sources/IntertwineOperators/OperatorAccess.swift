@@ -6,28 +6,28 @@ internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import Synchronization
 
-/// Who may ask the operators' listener: whoever has the token, or where there is none, whoever can reach the loopback address.
+/// The access rule of the admin API: a client needs the token or, if none is configured, access to the loopback address.
 struct OperatorAccess: Sendable {
-    /// Whoever asks where there is no token.
+    /// The actor in the audit log if no token is configured.
     static let loopback = "loopback"
 
     private let digest: SHA256Digest?
 
-    /// - Parameter token: empty for none.
+    /// - Parameter token: The required token; empty for none.
     init(token: String) {
         digest = token.isEmpty ? nil : SHA256.hash(data: Array(token.utf8))
     }
 
-    /// Whether a request has a token that could be the right one, and so is a guess where it is refused.
+    /// Returns true if a request carries a token. If such a request is refused, it counts as a guess.
     static func hasToken(_ request: HTTPRequest) -> Bool { token(in: request) != nil }
 
-    /// Nil where the request may pass.
+    /// Returns the refusal of a request; nil if the request may pass.
     func refusal(of request: HTTPRequest) -> Problem? {
         guard let digest else { return refusalOfPage(request) }
         guard let given = Self.token(in: request) else {
             return Problem(.unauthorized, nil, "A bearer token is required.", fields: [.wwwAuthenticate: #"Bearer realm="intertwine""#])
         }
-        // Digests are compared in constant time, and of equal length whatever was sent.
+        // The digests are compared in constant time, and have equal length for every input.
         guard SHA256.hash(data: Array(given.utf8)) == digest else {
             return Problem(
                 .unauthorized, nil, "The bearer token is not valid.",
@@ -36,14 +36,16 @@ struct OperatorAccess: Sendable {
         return nil
     }
 
-    /// How the audit log names whoever asks: by the beginning of the token's digest, which tells tokens apart and gives none away.
+    /// The actor in the audit log: the beginning of the token's digest, which distinguishes tokens and discloses none.
     var name: String {
         guard let digest else { return Self.loopback }
         return "token:" + Hexadecimal.text(digest.prefix(4))
     }
 
-    /// Without a token a web page in an operator's browser must not be able to write: browsers say where such a request comes from. Nor may
-    /// it read, by having its own name lead to the loopback address: then the request is for that name.
+    /// Refuses requests of web pages if no token is configured.
+    ///
+    /// Browsers name the origin of a cross-site request, so a page in an operator's browser cannot write. DNS rebinding cannot be used to read:
+    /// a request that names another host than the loopback address is refused.
     private func refusalOfPage(_ request: HTTPRequest) -> Problem? {
         if let authority = request.authority, !Self.isNumeric(authority) {
             return Problem(.misdirectedRequest, nil, "Without a token this listener is asked by its IP address, or as localhost.")
@@ -52,7 +54,7 @@ struct OperatorAccess: Sendable {
         return Problem(.forbidden, nil, "Requests from web pages are not taken without a token.")
     }
 
-    /// Whether an authority, with a port or without, is an IP address or `localhost`: what no name server has a say in.
+    /// Returns true if an authority, with or without a port, is an IP address or `localhost`: no DNS lookup decides about it.
     private static func isNumeric(_ authority: String) -> Bool {
         var address = in6_addr()
         if authority.first == "[", let end = authority.lastIndex(of: "]") {
@@ -67,17 +69,18 @@ struct OperatorAccess: Sendable {
         guard fields.count == 1, let field = fields.first else { return nil }
         let parts = field.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        // One blank or more (RFC 9110 section 11.4).
+        // The scheme and the token are separated by one or more spaces (RFC 9110 section 11.4).
         return String(parts[1].drop { $0 == " " })
     }
 }
 
-/// Counts wrong tokens by address: after ten within a minute, further wrong ones of the address are refused unseen until the minute is over.
+/// A limiter of authentication failures by address. After ten wrong tokens within a minute, further wrong tokens of the address are refused
+/// without a check until the minute is over.
 final class AuthFailureLimiter: Sendable {
-    /// Wrong tokens of one address within ``window``.
+    /// The maximum number of wrong tokens of one address within ``window``.
     private static let limit = 10
     private static let window = Duration.seconds(60)
-    /// Addresses that are remembered; beyond it, the one whose window began first is forgotten.
+    /// The maximum number of stored addresses. Beyond it, the address with the oldest window is removed.
     static let capacity = 4_096
 
     private struct Guesses {
@@ -85,16 +88,16 @@ final class AuthFailureLimiter: Sendable {
         var end: ContinuousClock.Instant
     }
 
-    /// By ``PeerAddress/network``.
+    /// The failures by ``PeerAddress/network``.
     private let addresses = Mutex<[PeerAddress: Guesses]>([:])
-    /// Monotonic: setting the clock neither ends a window nor draws it out.
+    /// Returns the monotonic time. Setting the system clock neither ends nor extends a window.
     private let now: @Sendable () -> ContinuousClock.Instant
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.now = now
     }
 
-    /// Whole seconds until wrong tokens of the address are looked at again; nil where they are now.
+    /// Returns the whole seconds until tokens of the address are checked again; nil if they are checked now.
     func wait(of peer: PeerAddress) -> Int? {
         let now = now()
         return addresses.withLock { addresses in
@@ -103,9 +106,9 @@ final class AuthFailureLimiter: Sendable {
         }
     }
 
-    /// Takes note of a wrong token.
+    /// Records a wrong token.
     ///
-    /// - Returns: whether it was the last that is looked at.
+    /// - Returns: True if it was the last that is checked within the window.
     func fail(_ peer: PeerAddress) -> Bool {
         let now = now()
         return addresses.withLock { addresses in

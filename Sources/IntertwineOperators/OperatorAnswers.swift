@@ -1,9 +1,9 @@
 internal import HTTPTypes
 package import IntertwineRouting
 
-/// What the routes of the operators' listener answer.
+/// The responses of the admin API's routes.
 extension ResponseDescription {
-    /// What every one of them may answer.
+    /// The responses that every route of the admin API may send.
     static let usualForOperators: [ResponseDescription] = [
         problem(
             .unauthorized, "There is a token, and the request does not have it. So it is for every path and method.",
@@ -29,7 +29,7 @@ extension ResponseDescription {
         ).named("Error"),
     ]
 
-    /// A write that a web page asks for where there is no token.
+    /// The response to a write of a web page if no token is configured.
     static let forbidden = problem(
         .forbidden, "There is no token, and the request comes from a web page.",
         [.init(nil, "Requests from web pages are not taken without a token.")], [.problemCaching]
@@ -40,14 +40,14 @@ extension ResponseDescription {
         [.problemCaching, .retryAfter]
     ).named("StoreUnavailable")
 
-    /// A condition that the item does not meet.
+    /// The response if the item does not meet a condition.
     static let otherItem = problem(
         .preconditionFailed, "The item is another one by now, or `If-Match` was there and the item is not.",
         [.init(.preconditionFailed, "The item is another one by now.")], [.noStore, .currentETag])
 }
 
 extension ResponseDescription.Header {
-    /// In answers that refuse a write, where there is an item.
+    /// The tag in responses that refuse a write, if the item exists.
     static let currentETag = ResponseDescription.Header("ETag", "The tag of the item that is there.").named("CurrentETag")
 }
 
@@ -56,9 +56,9 @@ extension ResponseDescription.ProblemExample {
         .invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
 }
 
-/// The operators' listener's description of itself.
+/// The OpenAPI description of the admin API.
 package enum OperatorDescription {
-    /// The route of the description of these routes.
+    /// Returns the route that serves the description of the given routes.
     package static func route(describing routes: [Route]) -> Route {
         OpenAPIDocument(
             title: "Intertwine, for operators", summary: "The API of the operators' listener.",
@@ -81,7 +81,7 @@ package enum OperatorDescription {
     }
 }
 
-/// The problems of the operators' listener that clients can tell apart.
+/// The problem types of the admin API.
 extension Problem.ProblemType {
     static let unknownItem = Problem.ProblemType("unknown-item")
     static let invalidItem = Problem.ProblemType("invalid-item")

@@ -3,7 +3,7 @@ package import IntertwineHTTPServer
 package import IntertwineRouting
 package import Logging
 
-/// Decides which requests of the operators' listener may pass, and slows wrong tokens down.
+/// The access check of the admin listener, with a rate limit for wrong tokens.
 package final class OperatorGuard: Sendable {
     let access: OperatorAccess
     private let open: Set<String>
@@ -11,15 +11,17 @@ package final class OperatorGuard: Sendable {
     private let guesses = AuthFailureLimiter()
 
     /// - Parameters:
-    ///   - token: what a request must carry; empty for nothing, on a loopback address alone.
-    ///   - open: paths that may be read without a token: what stands there tells nothing.
+    ///   - token: The token that a request must carry; empty if none is required, on a loopback address only.
+    ///   - open: Paths that may be read without a token. Their responses must contain no data of the service.
     package init(token: String, open: Set<String>, logger: Logger) {
         access = OperatorAccess(token: token)
         (self.open, self.logger) = (open, logger)
     }
 
-    /// Nil if the request may pass. The right token passes whatever else came from its address: a token of at least 16 bytes is not guessed,
-    /// and wrong ones must not lock operators out who share an address with their sender.
+    /// Returns the refusal of a request; nil if the request may pass.
+    ///
+    /// The right token passes even if the rate limit of its address is exceeded. Why: a token of at least 16 bytes cannot be guessed, and wrong
+    /// tokens must not lock out operators who share an address with their sender.
     package func problem(of request: HTTPRequest, from peer: PeerAddress) -> Problem? {
         guard let problem = access.refusal(of: request) else { return nil }
         guard problem.status == .unauthorized else { return problem }

@@ -8,14 +8,14 @@ package import IntertwineRouting
 package import IntertwineStorage
 package import IntertwineSync
 
-/// The operators' API, as one list of routes.
+/// The routes of the admin API.
 package struct OperatorRoutes: Sendable {
-    /// Nil where a program brought a store of another kind: then nothing that writes items is served.
+    /// The store of items; nil if the program has a store of another kind. In that case, no route that writes items is served.
     private let store: (any ItemStore)?
     private let location: any ItemLocation
     private let kinds: ItemKinds
     private let settings: AdminSettings
-    /// Nil where a program brought a ledger that keeps no totals.
+    /// The archive of the ledger; nil if the program has a ledger without totals.
     private let archive: (any LedgerArchive)?
     private let prefixes: [String]
     private let figures: @Sendable () async throws -> [String: CampaignStatistics]
@@ -25,14 +25,14 @@ package struct OperatorRoutes: Sendable {
     private let erased: @Sendable (_ viewer: String) -> Void
 
     /// - Parameters:
-    ///   - store: with its routes the items'; nil where nothing that writes items is to be served.
-    ///   - location: where it is.
-    ///   - archive: with its routes the reports; nil for none.
-    ///   - prefixes: what the ids of advertisements' cells begin with, before the colon.
-    ///   - figures: how far campaigns have come, by their ids.
-    ///   - polling: nil where no sources can be kept in step with.
-    ///   - owners: what idempotency keys of a viewer are kept under.
-    ///   - erased: told who was erased.
+    ///   - store: The store of the item routes; nil if no route that writes items is served.
+    ///   - location: The location of the store.
+    ///   - archive: The archive of the report routes; nil for no reports.
+    ///   - prefixes: The prefixes of the cell ids of advertisements, before the colon.
+    ///   - figures: The delivery statistics of campaigns by their ids.
+    ///   - polling: The synchronization of remote sources; nil if it is not available.
+    ///   - owners: Returns the owners under which the idempotency keys of a viewer are stored.
+    ///   - erased: Called with each erased viewer.
     package init(
         store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
         prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics], images: ImageNetworkManager,
@@ -61,12 +61,12 @@ package struct OperatorRoutes: Sendable {
     }
 }
 
-/// `GET /metrics`.
+/// The route `GET /metrics`.
 package struct MetricsRoutes: Sendable {
     private let registry: PrometheusRegistry
     private let samples: @Sendable () async -> [MetricSample]
 
-    /// - Parameter samples: what the parts of the service count themselves.
+    /// - Parameter samples: Returns the values that parts of the service count themselves.
     package init(registry: PrometheusRegistry, samples: @escaping @Sendable () async -> [MetricSample]) {
         (self.registry, self.samples) = (registry, samples)
     }
@@ -90,17 +90,17 @@ package struct MetricsRoutes: Sendable {
     }
 }
 
-/// `admin.*`: the operators' listener.
+/// The settings `admin.*` of the admin listener.
 public struct AdminSettings: Sendable {
-    /// Whether there is one at all.
+    /// A Boolean value indicating whether the admin listener is started.
     public var isServed = true
     public var host = "127.0.0.1"
     public var port = 8081
-    /// What a request must carry as `Authorization: Bearer`; empty for nothing, on a loopback address alone.
+    /// The token that a request must carry as `Authorization: Bearer`; empty if none is required, on a loopback address only.
     public var token = ""
-    /// Bytes of one import.
+    /// The maximum size of one import, in bytes.
     public var importLimit: ByteCount = .gibibytes(1)
-    /// How long one import may take.
+    /// The time limit of one import.
     public var importDeadline: Duration = .seconds(3_600)
 
     public init() {}

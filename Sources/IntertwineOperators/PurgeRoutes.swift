@@ -5,11 +5,11 @@ internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwineRouting
 
-/// `DELETE /admin/images?url=…`, or `prefix`, `host` or `all`: forgets pictures, in memory and on disk.
+/// The route `DELETE /admin/images` with `url`, `prefix`, `host` or `all`: purges images from memory and disk.
 struct PurgeRoutes: Sendable {
     let manager: ImageNetworkManager
 
-    /// Read together: exactly one of them says which pictures are meant.
+    /// The parameters that select images. A request must have exactly one of them.
     private static let parameters: [any RequestParameter] = [
         Parameter.described(
             "url", .url, "The URL of the picture's source, as it stands in the item, percent-encoded.",
@@ -58,7 +58,9 @@ struct PurgeRoutes: Sendable {
         ]
     }
 
-    /// Exactly one of the four: who means one picture must not lose all of them to a slip. None where nothing can be kept of it.
+    /// Returns the selected images; empty if no image of the selection can be in the cache.
+    ///
+    /// Exactly one of the four parameters is required. Why: a typing error in a request for one image must not purge all images.
     private static func selections(_ query: Query) throws -> [ImageSelection] {
         var found: [[ImageSelection]] = []
         for name in ["url", "prefix"] {
@@ -66,7 +68,7 @@ struct PurgeRoutes: Sendable {
             guard ItemURL.error(in: Array(text.utf8)[...]) == nil else {
                 throw wrong("\(name) must be an absolute http or https URL: of a picture's source, or what such URLs begin with.")
             }
-            // An item may name a host that nothing can be fetched from.
+            // An item may name a host from which no image can be fetched.
             found.append((try? FetchURL(text)).map { [name == "url" ? .source($0.text) : .prefix($0)] } ?? [])
         }
         if let text = try query.text("host") {

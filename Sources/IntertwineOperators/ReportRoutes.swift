@@ -5,16 +5,16 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// `GET /admin/reports?from=&to=&by=`: what the ledger counted, by one thing or by two.
+/// The route `GET /admin/reports?from=&to=&by=`: the totals of the ledger, grouped by one or two dimensions.
 struct ReportRoutes: Sendable {
     private static let day: Int64 = 86_400_000
-    /// Days of a report that names none.
+    /// The default span of a report in days.
     private static let span = 30
 
     let archive: any LedgerArchive
-    /// What the ids of advertisements' cells begin with, before the colon.
+    /// The prefixes of the cell ids of advertisements, before the colon.
     let prefixes: [String]
-    /// How far campaigns have come, by their ids.
+    /// Returns the delivery statistics of campaigns by their ids.
     let figures: @Sendable () async throws -> [String: CampaignStatistics]
 
     private struct Answer: Encodable {
@@ -22,10 +22,10 @@ struct ReportRoutes: Sendable {
         var to: String
         var by: String
         var and: String?
-        /// Of the viewers, where they are estimated.
+        /// The standard error of the distinct viewers; nil if they are not estimated.
         var viewersError: Double?
         var rows: [ReportRow]
-        /// Campaigns that can never be shown as things are; nil for none, and by all else than by campaign alone.
+        /// Campaigns that cannot be shown in the current state; nil if there are none, or if the report is not grouped by campaign alone.
         var blocked: [Blocked]?
     }
 
@@ -146,13 +146,13 @@ struct ReportRoutes: Sendable {
         CalendarDay(number: Int64(day)).text
     }
 
-    /// The number of a day since 1970-01-01.
+    /// Returns the number of a day since 1970-01-01.
     private static func number(of day: String) -> Int? {
         CalendarDay(day).map { Int($0.number) }
     }
 }
 
-/// A row of a report: with the members of a row of `intertwine report --format json`, and those that it has had before.
+/// A row of a report: the members of a row of `intertwine report --format json`, and the earlier members of this route.
 struct ReportRow: Encodable {
     private struct Name: CodingKey {
         var stringValue: String
@@ -175,7 +175,7 @@ struct ReportRow: Encodable {
             Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) }), forKey: Name(stringValue: "counts"))
         try row.encodeIfPresent(clickThroughRate, forKey: Name(stringValue: "clickThroughRate"))
         for kind in LedgerEvent.Kind.allCases { try row.encode(counts[kind] ?? 0, forKey: Name(stringValue: "\(kind.rawValue)s")) }
-        // Four decimals are as many as a rate has meaning in.
+        // The rate is rounded to four decimals, its meaningful precision.
         try row.encode(clickThroughRate.map { ($0 * 10_000).rounded() / 10_000 }, forKey: Name(stringValue: "ctr"))
         guard let campaign = self.row.campaign else { return }
         try row.encodeIfPresent(campaign.unit?.rawValue, forKey: Name(stringValue: "unit"))
@@ -189,7 +189,7 @@ struct ReportRow: Encodable {
     }
 }
 
-/// Reports and explanations.
+/// Schemas of reports and explanations.
 extension Schema {
     static let report = Schema.object([
         .required("from", .date),

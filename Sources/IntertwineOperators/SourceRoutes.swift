@@ -8,7 +8,7 @@ internal import IntertwineRouting
 internal import IntertwineStorage
 internal import IntertwineSync
 
-/// `GET /admin/sources`: how the sources are doing. `POST /admin/sources/{name}/sync`: synchronises one now.
+/// The routes `GET /admin/sources` (state of the sources) and `POST /admin/sources/{name}/sync` (synchronize one now).
 struct SourceRoutes: Sendable {
     let polling: SourcePoller
 
@@ -20,7 +20,7 @@ struct SourceRoutes: Sendable {
             var removed: Int
         }
 
-        /// Of a synchronisation under way.
+        /// The progress of a synchronization.
         struct Progress: Encodable {
             var pages: Int
             var items: Int
@@ -32,18 +32,18 @@ struct SourceRoutes: Sendable {
             var url: String
             var kind: String
             var every: String
-            /// running, waiting, or failing.
+            /// The state: `running`, `waiting` or `failing`.
             var state: String
             var progress: Progress?
             var lastSuccess: String?
             var lastAttempt: String?
             var nextAttempt: String?
-            /// Seconds since the store was last known to be in step.
+            /// Seconds since the last time at which the store was known to be synchronized.
             var lag: Double
             var items: Int?
             var skipped: Int
             var pages: Int
-            /// Taken down, and therefore left out when the list was last compared; the first of them by name.
+            /// The number of items that the last comparison left out because they are taken down; the first of them are named.
             var withheld: Int
             var withheldItems: [String]
             var lastChange: Change?
@@ -115,7 +115,7 @@ struct SourceRoutes: Sendable {
     }
 }
 
-/// How remote sources are doing.
+/// Schemas of the state of remote sources.
 extension Schema {
     static let sources = Schema.object([
         .required("sources", .list(of: .source))

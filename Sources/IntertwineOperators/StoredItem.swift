@@ -3,7 +3,7 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// An item as the admin API shows it: in the form of the import, with a tag that every change changes.
+/// An item in the format of the import, as the admin API shows it, with a tag that changes with every change of the item.
 struct StoredItem: Sendable, Hashable {
     let json: [UInt8]
 
@@ -17,7 +17,7 @@ struct StoredItem: Sendable, Hashable {
 
     var entityTag: String { EntityTag.of(json) }
 
-    /// - Parameter body: a JSON object.
+    /// - Parameter body: A JSON object.
     private static func json(kind: String, id: String, variant: String, body: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         let members = [("{\"klass\":", kind), (",\"id\":", id)] + (variant.isEmpty ? [] : [(",\"type\":", variant)])
@@ -31,10 +31,10 @@ struct StoredItem: Sendable, Hashable {
     }
 }
 
-/// What a write says about the state it expects (RFC 9110 section 13.1, RFC 6585 section 3).
+/// The conditions of a write on the current state of an item (RFC 9110 section 13.1, RFC 6585 section 3).
 ///
-/// Where `If-Match` is there, what is there is replaced or removed only if it names its tag, or is `*` for whatever it is. Without any
-/// condition a write may make what is not there, repeat what is, or remove it: 428 otherwise. So an update that its writer has not seen is
+/// With `If-Match`, an item is replaced or removed only if the field contains its tag, or is `*`. Without a condition, a write may create an
+/// item that does not exist, repeat its current content, or remove it; other writes get 428. Why: updates that the writer has not seen are
 /// never overwritten by accident.
 struct Precondition: Sendable {
     private enum Tags: Sendable {
@@ -52,16 +52,18 @@ struct Precondition: Sendable {
     private let match: Tags?
     private let noneMatch: Tags?
 
-    /// - Throws: ``Problem`` (400) where a field cannot be read.
+    /// - Throws: ``Problem`` (400) if a field is malformed.
     init(_ request: HTTPRequest) throws(Problem) {
         match = try Self.tags(request.headerFields[.ifMatch], isStrong: true)
         noneMatch = try Self.tags(request.headerFields[.ifNoneMatch], isStrong: false)
     }
 
+    /// Checks the conditions.
+    ///
     /// - Parameters:
-    ///   - stored: what is there.
-    ///   - isFree: whether the write may be done without a condition.
-    /// - Throws: ``Problem`` (412 or 428) where the write must not be done.
+    ///   - stored: The current item; nil if there is none.
+    ///   - isFree: Returns true if the write needs no condition.
+    /// - Throws: ``Problem`` (412 or 428) if the write must not be performed.
     func check(_ stored: StoredItem?, isFree: (StoredItem) -> Bool) throws(Problem) {
         guard let stored else {
             if match != nil { throw Self.failed("There is no such item.") }
@@ -84,7 +86,7 @@ struct Precondition: Sendable {
         return Problem(.preconditionFailed, .preconditionFailed, detail, fields: fields)
     }
 
-    /// A list of entity tags, which may have commas within their quotes, or `*`. Weak tags never match strongly.
+    /// Parses a list of entity tags, or `*`. A tag may contain commas within its quotes. Weak tags never match in a strong comparison.
     private static func tags(_ field: String?, isStrong: Bool) throws(Problem) -> Tags? {
         guard let field else { return nil }
         var rest = field.utf8[...]

@@ -6,18 +6,18 @@ internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 
-/// `/admin/takedowns`: which items stay away, whoever brings them. `PUT` takes one down, `DELETE` releases it.
+/// The routes `/admin/takedowns`: `GET` lists takedowns, `PUT` takes an item down, `DELETE` releases it. An import does not end a takedown.
 struct TakedownRoutes: Sendable {
-    /// On one page of the list.
+    /// The range of the number of takedowns on one page.
     private static let limits = 1...1_000
-    /// Characters, which take up to four bytes each.
+    /// The maximum length of a reason in characters, which take up to four bytes each.
     private static let reasonLimit = 256
 
     let store: any ItemStore
     let kinds: ItemKinds
 
     private struct Entry: Encodable {
-        /// `klass:id`.
+        /// The item as `klass:id`.
         var item: String
         var at: String
         var reason: String?
@@ -31,13 +31,13 @@ struct TakedownRoutes: Sendable {
 
     private struct List: Encodable {
         var takedowns: [Entry]
-        /// What the next page is asked for with, as `after`.
+        /// The value of `after` in the request for the next page.
         var next: String?
     }
 
     private static let limit = Parameter.integer("limit", in: limits, default: 100, "Takedowns on the page.", example: 100)
 
-    /// Of the kinds that there are.
+    /// The schema of an item's name, with the existing kinds.
     private var name: Schema { .string(pattern: "^(\(kinds.names.joined(separator: "|"))):.+$") }
 
     private var after: Parameter<String?> {
@@ -139,7 +139,7 @@ struct TakedownRoutes: Sendable {
         return key
     }
 
-    /// `{"reason": "…"}`, or nothing.
+    /// Returns the reason of a body `{"reason": "…"}`; nil if the body is empty.
     private func reason(_ body: [UInt8]) throws -> String? {
         guard !body.isEmpty else { return nil }
         guard let object = try? JSONObject(body) else { throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object.") }

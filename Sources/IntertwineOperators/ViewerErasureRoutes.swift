@@ -4,18 +4,18 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// `DELETE /admin/viewers/{id}`: erases what is kept of a viewer.
+/// The route `DELETE /admin/viewers/{id}`: erases the stored data of a viewer.
 struct ViewerErasureRoutes: Sendable {
     let archive: any LedgerArchive
-    /// What idempotency keys of a viewer are kept under.
+    /// Returns the owners under which the idempotency keys of a viewer are stored.
     let owners: @Sendable (_ viewer: String) -> [String]
-    /// Told who was erased: lists that show what was the viewer's have changed.
+    /// Called with each erased viewer, because lists with data of the viewer have changed.
     let erased: @Sendable (_ viewer: String) -> Void
 
     private static let viewer = Parameter.segment(
         "id", .string(minLength: 1, maxLength: 256), "The viewer's name, percent-encoded, as requests bear it.", example: #""viewer-1""#)
 
-    /// A path as it may be kept: who was erased stands nowhere any more.
+    /// Returns a path without the viewer, so that logs do not contain the erased viewer.
     static func nameless(_ path: String) -> String {
         path.hasPrefix("/admin/viewers/") ? "/admin/viewers/{id}" : path
     }
