@@ -5,18 +5,17 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// Reads `Idempotency-Key`.
+/// Reads the request field `Idempotency-Key`.
 struct IdempotencyKeys: Sendable {
-    /// How long a key is remembered, in milliseconds.
+    /// The lifetime of a key in milliseconds.
     static let lifetime: Int64 = 24 * 3_600_000
 
-    /// Made once: with it comes what describes it.
+    /// The parameter is created once, together with its API description.
     private static let field = Parameter.idempotencyKey
 
     private let clients: ClientReader
     private let secret: SymmetricKey
-    /// That of the signing key before, under which answers may still be kept, or of the one to come, under which another replica may keep
-    /// them already.
+    /// The secret of the previous signing key, under which responses may still be stored, or of the next one, which another replica may use already.
     private let formerSecret: SymmetricKey?
 
     init(clients: ClientReader, keys: SigningKeys) {
@@ -24,9 +23,9 @@ struct IdempotencyKeys: Sendable {
         (secret, formerSecret) = Self.secrets(keys)
     }
 
-    /// The request's key, or nil where it has none.
+    /// Returns the idempotency key of a request; nil if the request has none.
     ///
-    /// - Throws: ``Problem`` (400) where it is empty, too long, or not of visible ASCII.
+    /// - Throws: ``Problem`` (400) if the key is empty, too long, or contains other characters than visible ASCII.
     func key(of request: RouteRequest, viewer: String?) throws(Problem) -> IdempotencyKey? {
         guard let key = try request[Self.field] else { return nil }
         var digest = SHA256()
@@ -40,7 +39,7 @@ struct IdempotencyKeys: Sendable {
             fingerprint: Hexadecimal.text(digest.finalize()), expires: request.now + Self.lifetime)
     }
 
-    /// What keys of a viewer are kept under, under the signing key and the one before.
+    /// Returns the owners under which a viewer's keys are stored, with the current and the previous signing key.
     static func owners(of viewer: String, _ keys: SigningKeys) -> [String] {
         let (secret, former) = secrets(keys)
         return [secret, former].compactMap { $0.map { owner(of: viewer, $0) } }
@@ -55,20 +54,21 @@ struct IdempotencyKeys: Sendable {
         return (secret(keys.current), (keys.next ?? keys.previous).map(secret))
     }
 
-    /// Names whose key it is without telling who that is: viewers and addresses do not come into the store by it, nor can it be seen which
-    /// keys are the same person's. It holds for as long as the key, midnight included.
+    /// Returns a keyed hash of the owner and the idempotency key, valid for the key's lifetime across midnight.
+    ///
+    /// Why: the store contains neither viewers nor addresses, and keys of one person cannot be linked.
     private static func scope(of key: String, _ owner: String, _ secret: SymmetricKey) -> String {
         Hexadecimal.text(HMAC<SHA256>.authenticationCode(for: Array("\(key)\u{0}\(owner)".utf8), using: secret))
     }
 }
 
-/// An answer as it is kept under an idempotency key: status and verdict, location, body, on a line each.
+/// A response that is stored under an idempotency key: status and verdict, location, and body, one per line.
 struct StoredResponse: Hashable {
     private let status: HTTPResponse.Status
-    /// Nil where nothing was recorded.
+    /// The verdict; nil if no event was recorded.
     private let verdict: Verdict?
     private let location: String?
-    /// Of the texts in it; nil where there are none.
+    /// The language of the texts in the response; nil if there are none.
     private let language: String?
     private let body: [UInt8]
 
@@ -80,7 +80,9 @@ struct StoredResponse: Hashable {
         self.body = body
     }
 
-    /// - Throws: ``Problem`` (500) where the bytes are not an answer of ours.
+    /// Decodes a stored response.
+    ///
+    /// - Throws: ``Problem`` (500) if the bytes were not encoded by this type.
     init(_ bytes: [UInt8]) throws(Problem) {
         let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false)
         let words = (lines.first ?? []).split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
@@ -96,7 +98,7 @@ struct StoredResponse: Hashable {
 
     var bytes: [UInt8] {
         let language = language.map { " \($0)" } ?? ""
-        // Something stands in place of a verdict where a language follows.
+        // A hyphen replaces the absent verdict if a language follows.
         let verdict = verdict?.rawValue ?? (language.isEmpty ? nil : "-")
         return Array("\(status.code)\(verdict.map { " \($0)" } ?? "")\(language)\n\(location ?? "")\n".utf8) + body
     }

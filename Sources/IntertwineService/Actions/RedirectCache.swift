@@ -4,28 +4,28 @@ internal import IntertwineHTTPServer
 internal import IntertwineRouting
 internal import Synchronization
 
-/// Where clicks are led, as finished answers: many of them go to few places, and each of those is written once.
+/// A cache of encoded redirects for clicks. Why: many clicks lead to few destinations, so each response is encoded once.
 final class RedirectCache: Sendable {
     private struct Key: Hashable {
         var location: ByteString
-        /// Nil where it is not told.
+        /// The verdict in the response; nil if verdicts are not reported.
         var verdict: Verdict?
     }
 
-    /// When there are more, all are forgotten.
+    /// The maximum number of entries. If it is reached, the cache is cleared.
     private static let capacity = 1_024
 
-    /// Whether configuration has the ledger's verdict told.
+    /// A Boolean value indicating whether responses contain the ledger's verdict.
     private let reportsVerdict: Bool
     private let variesByOrigin: Bool
     private let known = Mutex<[Key: EncodedResponse]>([:])
 
-    /// - Parameter variesByOrigin: whether answers differ by the request's origin.
+    /// - Parameter variesByOrigin: True if responses vary by the request's origin.
     init(reportsVerdict: Bool, variesByOrigin: Bool) {
         (self.reportsVerdict, self.variesByOrigin) = (reportsVerdict, variesByOrigin)
     }
 
-    /// The answer as fields, for whoever may look at them.
+    /// Returns a redirect as a response with fields that callers can inspect.
     func uncached(to location: String, as verdict: Verdict) -> ServerResponse {
         var fields: HTTPFields = [.location: location, .cacheControl: "no-store"]
         if reportsVerdict { fields[.xVerdict] = verdict.rawValue }

@@ -4,29 +4,29 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// What is kept of clients' addresses: never the whole of one.
+/// Anonymizes clients' addresses: the service never stores a full address.
 ///
-/// What was made of those that asked of late is remembered: a click from a known one costs a look-up, and no hash. Whole addresses are in memory
-/// alone, and for a day at the most.
+/// A cache holds the results for recent addresses, so a click from a known address costs a lookup and no hash. Full addresses are in memory
+/// only, and at most for a day.
 final class AddressPrivacy: Sendable {
     struct AnonymizedAddress {
-        /// As the ledger's rows may have it; nil where nothing is kept.
+        /// The address as the ledger may store it; nil if the ledger stores no addresses.
         var stored: String?
-        /// By what the address is known again, for a day.
+        /// The hash that identifies the address for a day.
         var hash: String
-        /// By what it is known under the other keys.
+        /// The hashes of the address with the other accepted keys.
         var otherHashes: [String]
-        /// By what it was known the day before.
+        /// The hashes of the address of the day before.
         var yesterdaysHashes: [String]
     }
 
-    /// Milliseconds.
+    /// The milliseconds of a day.
     private static let day: Int64 = 86_400_000
-    /// When more are remembered, all are forgotten.
+    /// The maximum number of cached addresses. If it is reached, the cache is cleared.
     private static let capacity = 4_096
 
     private let mode: EventSettings.Address
-    /// The one in force first; then the one before it, and the one to come.
+    /// The current key, then the previous and the next one.
     private let keys: [SymmetricKey]
     private let known = Mutex<(day: Int64, traces: [String: AnonymizedAddress])>((0, [:]))
 
@@ -35,9 +35,9 @@ final class AddressPrivacy: Sendable {
         self.keys = keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "address")) }
     }
 
-    /// The address as the ledger may have it, or nil where nothing is kept or the text is no address.
+    /// Returns the address as the ledger may store it; nil if addresses are not stored or the text is no address.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC; the hash of an address is another one every day.
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC. The hash of an address changes every day.
     func storedForm(of address: String, now: Int64) -> String? {
         switch mode {
         case .none: nil
@@ -46,9 +46,9 @@ final class AddressPrivacy: Sendable {
         }
     }
 
-    /// Nil where the text is no address.
+    /// Returns the anonymized address; nil if the text is no address.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     func anonymized(of address: String, now: Int64) -> AnonymizedAddress? {
         let day = now / Self.day
         if let trace = known.withLock({ $0.day == day ? $0.traces[address] : nil }) { return trace }
@@ -64,11 +64,12 @@ final class AddressPrivacy: Sendable {
         return trace
     }
 
-    /// Keyed hashes of the address, whatever is kept of it: by the key in force, and by those before and after it, by which whoever came before
-    /// a rotation is known, or to a replica that heard of it earlier. Empty where the text is no address. Of an IPv6 address its network (/64)
-    /// counts: all of that is one client's, to change as often as it likes.
+    /// Returns keyed hashes of the address with the current, the previous and the next key; empty if the text is no address.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC; the hashes are others every day.
+    /// The previous key identifies clients from before a rotation. The next key serves replicas that know of a rotation earlier. Of an IPv6
+    /// address only the network (/64) is hashed, because one client controls all of it.
+    ///
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC. The hashes change every day.
     private func hashes(of address: String, now: Int64) -> [String] {
         guard let bytes = Self.bytes(of: address) else { return [] }
         let day = withUnsafeBytes(of: (now / Self.day).bigEndian) { Array($0) }
@@ -78,20 +79,20 @@ final class AddressPrivacy: Sendable {
         }
     }
 
-    /// `192.0.2.0/24`, `2001:db8:1::/48`.
+    /// Returns the network of an address, such as `192.0.2.0/24` or `2001:db8:1::/48`.
     private static func truncated(_ bytes: [UInt8]) -> String {
         bytes.count == 4
             ? text(bytes.prefix(3) + [0], AF_INET) + "/24"
             : text(bytes.prefix(6) + [UInt8](repeating: 0, count: 10), AF_INET6) + "/48"
     }
 
-    /// Four or sixteen bytes; nil where the text is no address.
+    /// Returns four or sixteen bytes; nil if the text is no address.
     static func bytes(of text: String) -> [UInt8]? {
         var four = [UInt8](repeating: 0, count: 4)
         if inet_pton(AF_INET, text, &four) == 1 { return four }
         var sixteen = [UInt8](repeating: 0, count: 16)
         guard inet_pton(AF_INET6, text, &sixteen) == 1 else { return nil }
-        // ::ffff:192.0.2.1 is the IPv4 address.
+        // An IPv4-mapped address such as ::ffff:192.0.2.1 is the IPv4 address.
         return sixteen.prefix(10).allSatisfy { $0 == 0 } && sixteen[10] == 0xFF && sixteen[11] == 0xFF ? Array(sixteen.suffix(4)) : sixteen
     }
 

@@ -4,12 +4,12 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// Reads from a request who made it, as far as the ledger may know, whether it counts, and what its client can show, in which language.
+/// Reads the client of a request: its fingerprint for the ledger, its verdict, its capabilities and its language.
 struct ClientReader: Sendable {
     private static let longestViewer = 256
 
     private let viewerField: HTTPField.Name?
-    /// In lower case.
+    /// The name of the viewer field, in lower case.
     private let viewerFieldName: [UInt8]?
     private let addresses: AddressPrivacy
     private let rules = BotFilter()
@@ -17,7 +17,7 @@ struct ClientReader: Sendable {
     private let trustsForwarded: Bool
     let languages: LanguageReader
     private let registry: ClientRegistry
-    /// All cells that the service may give.
+    /// All cells that the service can render.
     private let cells: Set<CellIdentifier>
 
     init(
@@ -38,17 +38,18 @@ struct ClientReader: Sendable {
         self.counting = counting
     }
 
-    /// The viewer that the request names, or nil.
+    /// Returns the viewer of a request; nil if there is none.
     ///
-    /// - Throws: ``Problem`` (400) where there are two names, or one that is too long to be one or was not UTF-8: what it said is not
-    ///   known then, and two that differ could be taken for one.
+    /// - Throws: ``Problem`` (400) if the request has two names, or one that is too long or was not UTF-8. Why: such a name is ambiguous, and two
+    ///   different viewers could be taken for one.
     func viewer(of request: HTTPRequest) throws(Problem) -> String? {
         let values = viewerField.map { request.headerFields[values: $0] } ?? []
         return try viewer(named: values.first, isRepeated: values.count > 1)
     }
 
-    /// The party that the client's use of resources counts for: the viewer that it names; if it names none, its address (of IPv6 its
-    /// network, /64). It must not be stored.
+    /// Returns the party for resource limits: the viewer of the request or, if there is none, its address (of IPv6 its network, /64).
+    ///
+    /// The party must not be stored.
     func party(of request: HTTPRequest, from peer: String) -> String {
         if let viewer = try? viewer(of: request) { return "viewer " + viewer }
         let address = address(of: request, from: peer)
@@ -56,22 +57,24 @@ struct ClientReader: Sendable {
         return Hexadecimal.text(Array(bytes.prefix(8)))
     }
 
-    /// Whether whoever has such a user agent says to be a program.
+    /// Returns true if a user agent identifies itself as a program.
     func isRobot(_ userAgent: String?) -> Bool { userAgent.map(rules.isRobot) ?? false }
 
-    /// Whether the request has a field for the name of a viewer.
+    /// Returns true if the request has a field for the name of a viewer.
     func mayNameViewer(_ head: borrowing RequestHead) -> Bool { viewerFieldName.map { head.hasField($0) } ?? false }
 
-    /// The viewer that a request names once and in ASCII; nil where it needs a closer look.
+    /// Returns the viewer of a request that contains one ASCII name; nil if the request must be parsed to know.
     func viewerID(of head: borrowing RequestHead) -> String? {
         let viewer = viewerFieldName.flatMap { head.singleASCIIValue(of: $0) }
         return viewer.flatMap { $0.utf8.count <= Self.longestViewer && $0 != "." && $0 != ".." ? $0 : nil }
     }
 
+    /// Returns the fingerprint of a request's client.
+    ///
     /// - Parameters:
-    ///   - peer: the address at the other end of the connection.
-    ///   - now: milliseconds since 1970-01-01 UTC.
-    /// - Throws: ``Problem`` (400) where the viewer's name cannot be one.
+    ///   - peer: The address of the connection's peer.
+    ///   - now: Milliseconds since 1970-01-01 UTC.
+    /// - Throws: ``Problem`` (400) if the viewer's name is invalid.
     func fingerprint(of request: HTTPRequest, from peer: String, now: Int64) throws(Problem) -> ClientFingerprint {
         let fields = ClientFields(request, viewerField: viewerField?.canonicalName)
         var trace = fingerprint(
@@ -80,13 +83,14 @@ struct ClientReader: Sendable {
         return trace
     }
 
-    /// The same for a link that is followed whatever else the request says: a name that cannot be a viewer's is none. A link that a page of
-    /// another site loads as an image, a script, a frame or by `fetch` does not count (Fetch Metadata).
+    /// Returns the fingerprint of the client that follows a link; an invalid name of a viewer is ignored.
+    ///
+    /// A link that a page of another site loads as an image, a script, a frame or by `fetch` does not count (Fetch Metadata).
     func fingerprintIgnoringErrors(of request: HTTPRequest, from peer: String, now: Int64) -> ClientFingerprint {
         fingerprintIgnoringErrors(of: ClientFields(request, viewerField: viewerField?.canonicalName), from: peer, now: now)
     }
 
-    /// The same of a request that nothing has been made of.
+    /// Returns the fingerprint of the client that follows a link, for the head of an unparsed request.
     func fingerprintIgnoringErrors(of head: borrowing RequestHead, from peer: String, now: Int64) -> ClientFingerprint {
         fingerprintIgnoringErrors(of: ClientFields(head, viewerField: viewerField?.canonicalName), from: peer, now: now)
     }
@@ -106,7 +110,7 @@ struct ClientReader: Sendable {
             throw Problem(
                 .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
         }
-        // Names of paths, by which nobody could be erased.
+        // Path segments such as these would make the viewer unreachable for an erasure.
         guard value != ".", value != ".." else {
             throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must not be '.' or '..'.")
         }
@@ -124,13 +128,13 @@ struct ClientReader: Sendable {
         return ClientFingerprint(
             viewer: viewer, address: address?.stored, addressHash: address?.hash, otherAddressHashes: address?.otherHashes ?? [],
             yesterdaysAddressHashes: address?.yesterdaysHashes ?? [], userAgent: userAgent, isTracked: !fields.asksForNoTrace,
-            // What the request itself says; duplicates and limits are for the ledger.
+            // The verdict depends on this request only; the ledger checks duplicates and limits.
             verdict: rules.verdict(
                 userAgent: userAgent, purposes: fields.purposes, isHead: fields.isHead, isForeignSubresource: isForeignSubresource),
             counting: counting)
     }
 
-    /// Notes what the client can show, by `Accept-Cells` or by the digest of a registered client, and in which language.
+    /// Adds the client's capabilities and language to a feed request. Capabilities come from `Accept-Cells` or from a registered client's digest.
     ///
     /// - Throws: ``Problem`` (400), `StoreError`.
     func addCapabilities(to feed: inout FeedRequest, from request: RouteRequest) async throws {
@@ -143,15 +147,17 @@ struct ClientReader: Sendable {
         }
     }
 
-    /// The client's whole address: not to be stored.
+    /// Returns the client's full address, which must not be stored.
     func address(of request: HTTPRequest, from peer: String) -> String {
         address(forwardedFor: trustsForwarded ? request.headerFields[.xForwardedFor] : nil, from: peer)
     }
 
-    /// - Parameter forwarded: the values of `X-Forwarded-For`.
+    /// Returns the client's full address.
+    ///
+    /// - Parameter forwarded: The values of `X-Forwarded-For`.
     func address(forwardedFor forwarded: String?, from peer: String) -> String {
         guard trustsForwarded, let forwarded else { return peer }
-        // The last entry is the one that our own proxy wrote; those before it are the client's word.
+        // The trusted proxy wrote the last entry. Earlier entries are unverified input of the client.
         guard let address = forwarded.split(separator: ",").last?.addressAlone, AddressPrivacy.bytes(of: address) != nil else {
             return peer
         }
@@ -160,7 +166,7 @@ struct ClientReader: Sendable {
 }
 
 extension String {
-    /// As many whole characters of UTF-8 as so many bytes hold.
+    /// Returns the longest prefix of whole characters that is at most `limit` bytes of UTF-8.
     fileprivate func prefix(bytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: limit)
@@ -174,7 +180,7 @@ extension Substring {
         String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
     }
 
-    /// Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+    /// Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
     fileprivate var addressAlone: String {
         let entry = trimmed
         if entry.first == "[" { return String(entry.dropFirst().prefix { $0 != "]" }) }
@@ -183,38 +189,38 @@ extension Substring {
     }
 }
 
-/// What the fields of a request say of who made it, gathered in one pass: every click is looked at for all of them.
+/// The fields of a request that identify its client, collected in one pass. Why: every click reads all of them.
 struct ClientFields {
-    /// Longer values are cut: what a client sends must not fill the ledger.
+    /// The maximum length of a stored user agent. Longer values are truncated, so that clients cannot fill the ledger.
     private static let longestUserAgent = 256
 
     let isHead: Bool
     private(set) var viewer: String?
-    /// A viewer has one name: of two that are told nobody knows which is meant.
+    /// True if the request has two names of a viewer, so that the viewer is ambiguous.
     private(set) var viewerIsRepeated = false
     private var userAgents: String?
     private(set) var forwardedFor: String?
-    /// Whether `DNT` or `Sec-GPC` asks that nothing is remembered of who sent the request.
+    /// A Boolean value indicating whether `DNT` or `Sec-GPC` opts out of tracking.
     private(set) var asksForNoTrace = false
-    /// The values of `Sec-Purpose` and of those before it.
+    /// The values of `Sec-Purpose` and of its predecessors.
     private(set) var purposes: [String] = []
     private var fetchSite: String?
     private var fetchMode: String?
     private var fetchDestination: String?
 
-    /// Whether a page of another site caused the request, and not by going to a page. Apps send no Fetch Metadata fields.
+    /// True if a page of another site caused the request and it is no navigation. Apps send no Fetch Metadata fields.
     var isForeignSubresource: Bool {
         guard fetchSite == "cross-site" || fetchSite == "same-site" else { return false }
         return fetchMode != "navigate" || fetchDestination != "document"
     }
 
-    /// - Parameter viewerField: the field that names the viewer, in lower case.
+    /// - Parameter viewerField: The name of the viewer field, in lower case.
     init(_ request: HTTPRequest, viewerField: String?) {
         isHead = request.method == .head
         for field in request.headerFields { add(field.name.canonicalName, viewerField) { field.value } }
     }
 
-    /// The same of a request that nothing has been made of.
+    /// Collects the fields of an unparsed request.
     init(_ head: borrowing RequestHead, viewerField: String?) {
         isHead = head.method == .head
         head.forEachField { name, value in add(name, viewerField, value) }
@@ -227,7 +233,7 @@ struct ClientFields {
     var userAgent: String? { userAgents.map { $0.prefix(bytes: Self.longestUserAgent) } }
 
     mutating func add(_ name: String, _ viewerField: String?, _ value: () -> String) {
-        // It may be one of the others too.
+        // The viewer field may also be one of the other fields.
         if name == viewerField {
             viewerIsRepeated = viewer != nil
             viewer = value()
@@ -244,10 +250,10 @@ struct ClientFields {
         }
     }
 
-    /// Whether a member of the value is 1.
+    /// Returns true if a member of the value is 1.
     private static func isOptOut(_ value: String) -> Bool { value.split(separator: ",").contains { $0.trimmed == "1" } }
 
-    /// A field that stands there more than once is one list (RFC 9110, 5.3).
+    /// Appends a value of a field that occurs more than once, as one list (RFC 9110 section 5.3).
     private static func add(_ value: String, to joined: inout String?) {
         joined = joined.map { "\($0), \(value)" } ?? value
     }

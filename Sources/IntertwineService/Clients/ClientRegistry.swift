@@ -4,13 +4,14 @@ internal import IntertwineRouting
 internal import IntertwineStorage
 internal import Synchronization
 
-/// What clients can show, by the digest that they were given for it: kept in the ledger's file, so that it holds after a restart and for every
-/// process on the same files.
+/// The registered capabilities of clients by their digests.
+///
+/// Registrations are stored in the ledger's database, so they survive a restart and are shared by all processes with that database.
 final class ClientRegistry: Sendable {
-    /// Digests that are remembered besides; when there are more, all are forgotten and read again.
+    /// The maximum number of digests in memory. If it is reached, the memory is cleared and digests are read from the ledger again.
     private static let capacity = 1_000
 
-    /// Nil where a program brought a ledger of its own: names are then kept for as long as the process.
+    /// The ledger; nil if the program has a ledger of its own. In that case, registrations are in memory until the process ends.
     private let ledger: (any PersistentLedger)?
     private let known = Mutex<[String: ClientCapabilities]>([:])
 
@@ -18,7 +19,9 @@ final class ClientRegistry: Sendable {
         self.ledger = ledger
     }
 
-    /// - Throws: ``Problem`` (400) where nobody registered it, `StoreError`.
+    /// Returns the capabilities of a digest.
+    ///
+    /// - Throws: ``Problem`` (400) if the digest is not registered, `StoreError`.
     func capabilities(of digest: String) async throws -> ClientCapabilities {
         if let found = known.withLock({ $0[digest] }) { return found }
         guard let text = try await ledger?.capabilities(of: digest), let found = try? ClientCapabilities(text) else {
@@ -28,7 +31,9 @@ final class ClientRegistry: Sendable {
         return found
     }
 
-    /// - Returns: the digest that stands for the capabilities.
+    /// Registers capabilities.
+    ///
+    /// - Returns: The digest of the capabilities.
     /// - Throws: `StoreError`.
     func register(_ name: String, _ capabilities: ClientCapabilities, now: Int64) async throws -> String {
         let digest = capabilities.digest

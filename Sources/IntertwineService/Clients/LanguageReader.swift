@@ -3,24 +3,24 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// Reads from a request which of the declared languages it is answered in: that which the viewer's own field names, else the one that
-/// `Accept-Language` wants most, else the first that is declared.
+/// Chooses the language of a response from the declared languages.
 ///
-/// Whatever requests say, there are as many answers as languages that are declared; without any, nothing is read.
+/// The order is: the language of the viewer's own field, the most preferred language of `Accept-Language`, the first declared language.
+/// The number of variants of a response is limited to the declared languages. If none is declared, no field is read.
 struct LanguageReader: Sendable {
     let languages: FeedLanguages
     private let viewerField: HTTPField.Name?
-    /// In lower case.
+    /// The name of the viewer's language field, in lower case.
     private let viewerFieldName: String?
 
-    /// - Parameter viewerField: the request field with the viewer's language, set by whatever knows it; empty for none.
+    /// - Parameter viewerField: The request field with the viewer's language, which a trusted proxy sets; empty for none.
     init(_ languages: FeedLanguages, viewerField: String = "") {
         self.languages = languages
         self.viewerField = HTTPField.Name(viewerField)
         viewerFieldName = self.viewerField?.canonicalName
     }
 
-    /// The request fields that answers differ by; none where no language is declared.
+    /// The request fields by which responses vary; empty if no language is declared.
     var fields: [String] {
         languages.isEmpty ? [] : [viewerField?.rawName, HTTPField.Name.acceptLanguage.rawName].compactMap { $0 }
     }
@@ -31,7 +31,7 @@ struct LanguageReader: Sendable {
             viewers: viewerField.map { request.headerFields[values: $0] } ?? [], accepted: request.headerFields[values: .acceptLanguage])
     }
 
-    /// The same of a request that nothing has been made of.
+    /// Returns the language for the head of an unparsed request.
     func language(of head: borrowing RequestHead) -> FeedLanguage? {
         guard !languages.isEmpty else { return nil }
         var (viewers, accepted): ([String], [String]) = ([], [])

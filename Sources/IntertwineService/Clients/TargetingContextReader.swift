@@ -4,27 +4,29 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// Reads from a request what campaigns may ask for.
+/// Reads the targeting context of campaigns from a request.
 struct TargetingContextReader: Sendable {
-    /// In lower case; nil where nobody tells attributes.
+    /// The name of the request field with attributes, in lower case; nil if there is none.
     private let attributesField: String?
-    /// Milliseconds within which a viewer's page is the same page.
+    /// The number of milliseconds in which a viewer's repeated request gets an identical page.
     private let window: Int64
     private let clients: ClientReader
     private let counter = Counter()
 
     /// - Parameters:
-    ///   - attributesField: the request field with the viewer's attributes; empty for none.
-    ///   - window: milliseconds within which a viewer's page, asked for again, is the same page.
+    ///   - attributesField: The request field with the viewer's attributes; empty for none.
+    ///   - window: The number of milliseconds in which a viewer's repeated request gets an identical page.
     init(attributesField: String, window: Int64, clients: ClientReader) {
         self.clients = clients
         self.attributesField = attributesField.isEmpty ? nil : attributesField.lowercased()
         self.window = max(1, window)
     }
 
-    /// Nil for a robot that names no viewer: what it sees never counts, so it is shown nothing that somebody pays for.
+    /// Returns the targeting context of a request; nil for a robot without a viewer.
     ///
-    /// - Parameter peer: the address at the other end of the connection.
+    /// Why: impressions of robots never count, so robots get no paid ads.
+    ///
+    /// - Parameter peer: The address of the connection's peer.
     func facts(of request: HTTPRequest, from peer: String, viewer: String?, now: Int64) -> TargetingContext? {
         var fields = Fields(client: ClientFields(isHead: request.method == .head))
         for field in request.headerFields { fields.add(field.name.canonicalName, attributesField) { field.value } }
@@ -39,19 +41,19 @@ struct TargetingContextReader: Sendable {
 
     private func facts(_ fields: Fields, from peer: String, _ viewer: String?, _ now: Int64) -> TargetingContext? {
         guard viewer != nil || !clients.isRobot(fields.client.userAgent) else { return nil }
-        // Nobody is remembered who does not want that.
+        // A viewer who opts out of tracking is not stored.
         let viewer = fields.client.asksForNoTrace ? nil : viewer
         var facts = TargetingContext(
             viewer: viewer, attributes: fields.attributes.map(ViewerAttributes.init),
             languages: fields.languages.map(LanguagePreferences.init),
             moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
-        // Who asks for a page's head has no page.
+        // A HEAD request delivers no page, so it allocates no ad.
         facts.allocates = !fields.client.isHead
         if viewer == nil { facts.address = address(clients.address(forwardedFor: fields.client.forwardedFor, from: peer)) }
         return facts
     }
 
-    /// Of an IPv6 address its network counts: all of that is one client's.
+    /// Returns a hash of an address. Of an IPv6 address only the network (/64) is hashed, because one client controls all of it.
     private func address(_ address: String) -> UInt16 {
         guard let bytes = AddressPrivacy.bytes(of: address) else { return 0 }
         var hasher = Hasher()
@@ -59,7 +61,7 @@ struct TargetingContextReader: Sendable {
         return max(1, UInt16(truncatingIfNeeded: hasher.finalize()))
     }
 
-    /// Tells those apart who ask in the same millisecond and have no name.
+    /// A counter that distinguishes requests without a viewer within one millisecond.
     private final class Counter: Sendable {
         private let count = Atomic<UInt16>(0)
 

@@ -1,14 +1,14 @@
 internal import IntertwineFeed
 internal import Synchronization
 
-/// Limits how often an address and a viewer may write.
+/// A rate limiter for writes of an address and of a viewer.
 ///
-/// Each address and each viewer has a token bucket for each group of routes: a bucket holds the writes of a minute and refills evenly. The
-/// buckets are in memory, so replicas count apart, and a restart fills them.
+/// Each address and each viewer has a token bucket for each group of routes. A bucket holds the writes of a minute and refills evenly. The
+/// buckets are in memory, so each replica counts on its own, and a restart fills them.
 ///
-/// Why: what one write leaves on the disk is bounded, and so has to be how many of them anybody can make.
+/// Why: each write stores a bounded number of bytes, so a bounded rate limits the growth of the database.
 final class WriteLimiter: Sendable {
-    /// Routes that share their buckets.
+    /// A group of routes that share their buckets.
     enum Group: Hashable { case actions, events, clients }
 
     private struct State {
@@ -19,8 +19,8 @@ final class WriteLimiter: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - address: writes per minute of one address; of IPv6, of one network (/64).
-    ///   - viewer: writes per minute of one viewer.
+    ///   - address: The writes per minute of one address; of IPv6, of one network (/64).
+    ///   - viewer: The writes per minute of one viewer.
     init(address: Int, viewer: Int) {
         state = Mutex(State(addresses: Buckets(rate: address), viewers: Buckets(rate: viewer)))
     }
@@ -28,10 +28,10 @@ final class WriteLimiter: Sendable {
     /// Takes one write from the buckets of its client, if both have one.
     ///
     /// - Parameters:
-    ///   - address: the client's whole address.
-    ///   - viewer: nil if the request names none.
-    ///   - now: milliseconds since 1970-01-01 UTC.
-    /// - Returns: nil if the write may go on; else whole seconds until it may.
+    ///   - address: The client's full address.
+    ///   - viewer: The viewer; nil if the request names none.
+    ///   - now: Milliseconds since 1970-01-01 UTC.
+    /// - Returns: Nil if the write is allowed; otherwise the whole seconds until it is.
     func wait(_ group: Group, address: String, viewer: String?, now: Int64) -> Int? {
         let network = AddressPrivacy.bytes(of: address).map { $0.count == 4 ? $0 : Array($0.prefix(8)) } ?? Array(address.utf8)
         let keys = (address: Self.key(group, network), viewer: viewer.map { Self.key(group, Array($0.utf8)) })
@@ -45,7 +45,7 @@ final class WriteLimiter: Sendable {
         }
     }
 
-    /// A hash that another process makes differently: names of viewers take no memory.
+    /// Returns a hash with the random seed of this process. Why: the buckets store no names of viewers.
     private static func key(_ group: Group, _ name: [UInt8]) -> Int {
         var hasher = Hasher()
         hasher.combine(group)
@@ -54,14 +54,14 @@ final class WriteLimiter: Sendable {
     }
 }
 
-/// Token buckets of one size, by the time at which each is full again. A full bucket needs no entry.
+/// Token buckets of one size, stored as the time at which each is full again. A full bucket needs no entry.
 private struct Buckets {
-    /// Entries at most. If more clients write at once, all are forgotten.
+    /// The maximum number of entries. If more clients write at once, all entries are removed.
     private static let capacity = 65_536
     /// Milliseconds in which an empty bucket fills.
     private static let window = 60_000.0
 
-    /// Milliseconds in which one write comes back.
+    /// Milliseconds in which one write is refilled.
     private let interval: Double
     private var full: [Int: Double] = [:]
 
@@ -69,7 +69,7 @@ private struct Buckets {
         interval = Self.window / Double(max(1, rate))
     }
 
-    /// Milliseconds until the bucket has a write to give; 0 or less if it has one.
+    /// Returns the milliseconds until the bucket allows a write; 0 or less if it allows one now.
     func wait(_ key: Int, _ now: Double) -> Double { time(key, now) + interval - now - Self.window }
 
     mutating func take(_ key: Int, _ now: Double) {
@@ -80,7 +80,7 @@ private struct Buckets {
         full[key] = time(key, now) + interval
     }
 
-    /// When the bucket is full. One that would take longer than a window was filled by a clock that was ahead.
+    /// Returns the time at which the bucket is full. A time more than a window ahead comes from a clock that was set back, and is ignored.
     private func time(_ key: Int, _ now: Double) -> Double {
         guard let time = full[key], time <= now + Self.window else { return now }
         return max(now, time)

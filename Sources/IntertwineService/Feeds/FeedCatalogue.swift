@@ -4,14 +4,14 @@ internal import IntertwineDeclarations
 internal import IntertwineFeed
 internal import IntertwineRouting
 
-/// The feeds that are served, by name, and each section of theirs alone.
+/// The served feeds by name, and an assembler for each of their sections.
 struct FeedCatalogue: Sendable {
-    /// What `/feed` serves.
+    /// The feed that `/feed` serves.
     let main: FeedAssembler
     private let feeds: [String: FeedAssembler]
     private let sections: [String: [String: FeedAssembler]]
 
-    /// - Parameter assembler: makes an assembler of a name for cursors, the feed's own name, a path and what it shows.
+    /// - Parameter assembler: Creates an assembler from a name for cursors, the feed's name, a path and a data source.
     init(
         _ sources: [String: any DataSource],
         assembler: (_ name: String, _ feed: String, _ path: String, any DataSource) -> FeedAssembler
@@ -20,7 +20,7 @@ struct FeedCatalogue: Sendable {
         var feeds: [String: FeedAssembler] = [:]
         var sections: [String: [String: FeedAssembler]] = [:]
         for (name, source) in sources {
-            // The same feed at both of its paths: cursors hold for either.
+            // The main feed has one identifier at both of its paths, so that its cursors are valid at either.
             let id = name == DeclaredFeeds.mainName ? "feed" : "feeds/\(name)"
             feeds[name] = assembler(id, name, "/feeds/\(name)", source)
             for section in (source as? SectionedDataSource)?.sections ?? [] {
@@ -32,18 +32,20 @@ struct FeedCatalogue: Sendable {
         self.sections = sections
     }
 
-    /// - Throws: ``Problem`` (404) where there is no such feed.
+    /// Returns the feed of a name.
+    ///
+    /// - Throws: ``Problem`` (404) if the feed does not exist.
     func feed(_ name: String) throws(Problem) -> FeedAssembler {
         guard let feed = feeds[name] else { throw Problem(.notFound, .unknownFeed, "There is no such feed.") }
         return feed
     }
 
-    /// The feeds with their sections, for whoever wants to know what there is: JSON.
+    /// Returns the JSON list of feeds with their sections, for feed discovery.
     ///
     /// - Parameters:
-    ///   - titles: of feeds, by name.
-    ///   - language: that of titles.
-    ///   - layouts: those that there are cells for.
+    ///   - titles: The titles of feeds by name.
+    ///   - language: The language of titles.
+    ///   - layouts: The layouts for which cells exist.
     func listed(titles: [String: LocalizedText], in language: FeedLanguage?, layouts: [CellLayout], links: Links) -> [UInt8] {
         struct Listed: Encodable {
             struct Part: Encodable {
@@ -98,7 +100,7 @@ struct FeedCatalogue: Sendable {
         return (try? encoder.encode(listed)).map { Array($0) } ?? []
     }
 
-    /// All feeds and sections by the paths that they are asked for at, with the patterns of their routes.
+    /// All feeds and sections with their request paths and the patterns of their routes.
     var paths: [(path: String, pattern: String, feed: FeedAssembler)] {
         [("/feed", "/feed", main)] + feeds.map { ("/feeds/\($0)", "/feeds/{name}", $1) }
             + sections.flatMap { name, sections in
@@ -106,9 +108,9 @@ struct FeedCatalogue: Sendable {
             }
     }
 
-    /// The feed or section that gave a cursor out.
+    /// Returns the feed or section that issued a cursor.
     ///
-    /// - Throws: `FeedError` where none did.
+    /// - Throws: `FeedError` if none of them did.
     func feed(of cursor: String) throws(FeedError) -> FeedAssembler {
         for assembler in [main] + feeds.values + sections.values.flatMap(\.values) {
             do { try assembler.validate(cursor: cursor) } catch {
@@ -120,7 +122,9 @@ struct FeedCatalogue: Sendable {
         throw FeedError.cursor(.otherFeed)
     }
 
-    /// - Throws: ``Problem`` (404) where there is no such feed, or no such section in it.
+    /// Returns a section of a feed.
+    ///
+    /// - Throws: ``Problem`` (404) if the feed or the section does not exist.
     func section(_ section: String, of feed: String) throws(Problem) -> FeedAssembler {
         _ = try self.feed(feed)
         guard let found = sections[feed]?[section] else {
@@ -131,11 +135,11 @@ struct FeedCatalogue: Sendable {
 }
 
 extension DeclaredFeeds {
-    /// What each feed shows.
+    /// Returns the data source of each feed.
     ///
     /// - Parameters:
-    ///   - lanes: where the store keeps each section.
-    ///   - settings: what is said of advertisements for all sections.
+    ///   - streams: The streams of the store by section.
+    ///   - settings: The settings of advertisements for all sections.
     func sources(streams: [String: StreamID], settings: FeedSettings) -> [String: any DataSource] {
         var sources: [String: any DataSource] = [Self.mainName: FlatDataSource(order: section(Self.mainName).order)]
         for (feed, names) in feeds {
@@ -157,13 +161,13 @@ extension DeclaredFeeds {
 }
 
 extension DeclaredSection {
-    /// Where advertisements stand in it; nil where the feed's own placement holds.
+    /// Returns the ad placement of the section; nil if the feed's placement applies.
     ///
-    /// - Parameter settings: what holds in the feed.
+    /// - Parameter settings: The settings of the feed.
     func placement(_ settings: FeedSettings) -> (any AdPlacement)? {
         guard ads.perPage != 0 else { return MidpointPlacement(scope: .page(advertisements: 0)) }
         let own = settings.with(ads)
-        // One midpoint of the whole feed has all of them, whatever number a section names.
+        // A single midpoint of the whole feed holds all ads of the feed; a number in a section has no effect on it.
         let isNumberAlone = ads.rule == nil && ads.isOfFeed == nil && own.adPlacement == .midpoint && own.adScope == .feed
         return ads == DeclaredAds() || isNumberAlone ? nil : own.placement
     }

@@ -7,35 +7,35 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Keeps lists in step by server-sent events: whoever holds the same pages is one group, for which is found out once what became of them.
+/// Server-sent events that keep lists up to date: clients with equal pages form one group, and changes are computed once per group.
 ///
-/// One task looks at the store's version ten times a second, and makes the changes of one group after another, whenever there are new ones:
-/// that bounds what listeners cost, however many there are and however often something is written. Between two changes a listener costs its
-/// connection, its ``EventStream`` and a place in its group.
+/// One task checks the store's version ten times a second. If the version has changed, it computes the changes of one group after another.
+/// Why: the cost of event streams stays bounded, independent of the number of subscribers and of writes. Between two changes, a subscriber
+/// costs its connection, its ``EventStream`` and an entry in its group.
 final class LiveFeeds: ServiceLifecycle.Service, Sendable {
-    /// What the members of a group have in common.
+    /// The common properties of the subscribers in a group.
     struct Key: Hashable, Sendable {
-        /// Of the feed or section.
+        /// The path of the feed or section.
         var path: String
         var viewer: String?
         var lacking: UnsupportedCells?
         var client: String?
-        /// What campaigns may ask, without a moment.
+        /// The targeting context of campaigns, without a time.
         var facts: TargetingContext?
         var language: FeedLanguage?
-        /// `page.since` of the pages that are held, with commas in between; the id of the last event.
+        /// The values of `page.since` of the client's pages, separated by commas; the id of the last event.
         var since: String
     }
 
     fileprivate struct Subscription {
         var streams: [EventStream] = []
-        /// Whether it has to be found out what became of its pages, whatever the store says.
+        /// A Boolean value indicating whether the changes must be computed even if the store's version is unchanged.
         var isNew = true
     }
 
     fileprivate struct State {
         var groups: [Key: Subscription] = [:]
-        /// Viewers who did something with cells.
+        /// Viewers who acted on cells since the last notification.
         var active: Set<String> = []
         var count = 0
         var isStopping = false
@@ -50,17 +50,17 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     private let clock: @Sendable () -> Int64
     private let logger: Logger
     private let ledger: any Ledger
-    /// Those in force, by the path that they are served at.
+    /// The current feeds by path.
     private let feeds = Mutex<[String: FeedAssembler]>([:])
     private let state = Mutex(State())
     private let sent = Atomic(0)
 
-    /// - Parameter limit: how many listeners there may be.
+    /// - Parameter limit: The maximum number of subscribers.
     init(limit: Int, store: any FeedStore, ledger: any Ledger, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         (self.limit, self.store, self.ledger, self.clock, self.logger) = (limit, store, ledger, clock, logger)
     }
 
-    /// Puts feeds in force.
+    /// Replaces the current feeds.
     func serve(_ catalogue: FeedCatalogue) {
         let feeds = Dictionary(catalogue.paths.map { ($0.path, $0.feed) }) { first, _ in first }
         self.feeds.withLock { $0 = feeds }
@@ -68,12 +68,12 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     private func feed(_ path: String) -> FeedAssembler? { feeds.withLock { $0[path] } }
 
-    /// Listeners that are there, as far as is known, and events that were sent to one of them.
+    /// The number of known subscribers, and the number of events sent, counted once per subscriber.
     var contents: (listeners: Int, events: Int) { (state.withLock { $0.count }, sent.load(ordering: .relaxed)) }
 
-    /// The answer to one who wants to be told what becomes of pages.
+    /// Returns the event stream response for a client that subscribes to changes.
     ///
-    /// - Throws: ``Problem`` (503) where there are as many as there may be: polling goes on working.
+    /// - Throws: ``Problem`` (503) if the number of subscribers has reached its limit. Polling still works in that case.
     func listen(_ key: Key) throws(Problem) -> ServerResponse {
         let isFull = state.withLock { state in
             if state.count >= limit { state.forgetGone() }
@@ -84,14 +84,14 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
                 .serviceUnavailable, nil, "There are too many listeners. Ask for the changes now and then instead.",
                 fields: [.retryAfter: "30"])
         }
-        // Each waits for another while: they must not all come back at one moment when the service has stopped.
+        // The retry delay is random, so that clients do not reconnect at one moment after the service has stopped.
         let preamble = Array("retry: \(Int.random(in: 1_000...5_000))\n\n".utf8)
         var fields: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
-        // nginx would keep back what comes until there is much of it.
+        // nginx buffers the response otherwise.
         fields[.xAccelBuffering] = "no"
         fields[.contentLanguage] = key.language?.tag
         var response = ServerResponse(status: .ok, fields: fields) { [self] stream in
-            // Others may have come in since.
+            // Other subscribers may have been added since the first check.
             let isIn = state.withLock { state in
                 guard state.count < limit, !state.isStopping else { return false }
                 state.groups[key, default: Subscription()].streams.append(stream)
@@ -104,7 +104,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         return response
     }
 
-    /// A viewer did something with a cell in this process: what others do is seen with the next change of the store.
+    /// Records that a viewer acted on a cell in this process. Actions in other processes are noticed with the next change of the store.
     func viewerDidChange(_ viewer: String?) {
         guard let viewer else { return }
         state.withLock { state in
@@ -134,7 +134,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Events
 
-    /// Finds out what became of the pages of some groups, and tells it.
+    /// Computes the changes of groups and sends them to the subscribers.
     private func notify(all: Bool) async {
         let keys = state.withLock { state in
             defer { state.active = [] }
@@ -155,7 +155,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             request.campaigns = key.facts
             changes = try await feed.changes(since: held, request)
         } catch {
-            // To be tried again.
+            // The next tick retries it.
             state.withLock { $0.groups[key]?.isNew = true }
             logger.debug("listeners could not be told", metadata: ["error": "\(error)"])
             return
@@ -182,7 +182,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         send("changes", id: since, changes.json(), to: streams)
     }
 
-    /// The pages do not belong together any more, or there is no feed: the list is to be taken anew, and listened to anew.
+    /// Tells the subscribers to reload the list and to subscribe again, because its pages are no longer consistent or the feed is gone.
     private func reload(_ key: Key) {
         let streams = state.withLock { state in
             let streams = state.groups.removeValue(forKey: key)?.streams ?? []
@@ -200,8 +200,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
 
     // MARK: Heartbeat
 
-    /// A part of the listeners hears something, so that what stands in between does not take the connection for dead, and one that is gone is
-    /// found out.
+    /// Sends a heartbeat to one part of the subscribers. Why: proxies do not close the connection as idle, and closed connections are detected.
     private func sendHeartbeat(_ part: Int) {
         let parts = Self.heartbeatTicks / 10
         let streams = state.withLock { state in

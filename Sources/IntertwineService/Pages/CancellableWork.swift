@@ -1,22 +1,23 @@
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// Work without a task that may be replaced by other work on its way, such as a page that has to be made after all where another one's was
-/// waited for. Cancelling it cancels whatever is under way then, and what would replace it.
+/// Cancellable work without a task, whose steps replace each other.
+///
+/// Example: a request waits for a load of another request, and then makes the page itself. Cancellation cancels the current step and all later
+/// ones.
 final class CancellableWork: Sendable {
     private struct State {
         var isCancelled = false
-        /// Of the work that began last, by the number of its beginning.
+        /// The number of the last step and the function that cancels it.
         var current: (number: Int, cancel: PendingResponse.Cancel?) = (0, nil)
         var begun = 0
     }
 
     private let state = Mutex(State())
 
-    /// Begins work, in the place of what was under way. Work that begins after the cancellation is cancelled at once: its completion is called
-    /// all the same.
+    /// Begins a step, which replaces the previous one. After a cancellation the step is cancelled at once; its completion is called nevertheless.
     ///
-    /// - Parameter begin: begins it, and gives what cancels it; nil if nothing does.
+    /// - Parameter begin: Begins the step and returns a function that cancels it; nil if it cannot be cancelled.
     func perform(_ begin: () -> PendingResponse.Cancel?) {
         let number = state.withLock { state in
             state.begun += 1
@@ -24,7 +25,7 @@ final class CancellableWork: Sendable {
         }
         let cancel = begin()
         let isCancelled = state.withLock { state in
-            // What replaces it may have begun already, on another thread.
+            // A later step may have begun already on another thread.
             if number > state.current.number { state.current = (number, cancel) }
             return state.isCancelled
         }

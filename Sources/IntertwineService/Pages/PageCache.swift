@@ -4,14 +4,14 @@ internal import IntertwineHTTPServer
 internal import IntertwineObservability
 internal import Synchronization
 
-/// Pages as finished bytes, for one state of the store.
+/// A cache of encoded pages for the current version of the store.
 ///
-/// Looked up on the event loops, by the bytes of the request's target: a hit allocates nothing, asks neither database nor encoder. When
-/// the store changes, all pages are stale at once, but for those of which the store knows that nothing on them has changed, and served for as long
-/// as configuration permits; when there is no room, those go first that nobody asked for since the last round.
+/// Event loops look a page up by the bytes of the request's target. A cache hit allocates nothing and uses neither database nor encoder.
+/// After a change of the store a page is stale, unless the store knows that nothing on the page has changed. Stale pages are served as long as
+/// configuration permits. Eviction is second-chance (CLOCK): pages without a request since the last round are evicted first.
 final class PageCache: Sendable {
     struct Key: Hashable, Sendable {
-        /// The path of its feed.
+        /// The path of the page's feed.
         var feed: String
         var cursor: ByteString?
         var limit: Int
@@ -19,10 +19,10 @@ final class PageCache: Sendable {
         var width: Int?
         var scale: Int
         var followsChanges: Bool
-        /// ``UnsupportedCells/digest``; 0 where the client knows all cells.
+        /// The digest ``UnsupportedCells/digest``; 0 if the client supports all cells.
         var lacking: UInt64
         var client: String?
-        /// ``FeedLanguage/number``; 0 where there are none.
+        /// The language's ``FeedLanguage/number``; 0 if no language is declared.
         var language: UInt8
 
         init(_ request: FeedRequest, of feed: String) {
@@ -38,7 +38,9 @@ final class PageCache: Sendable {
         }
     }
 
-    /// The page after one that was made ahead: told once, to the first who takes that one. A class: what is found is copied, and mostly has none.
+    /// The request for the page after a prefetched one, given once to the first client that takes the prefetched page.
+    ///
+    /// A class, because lookups copy the reference, and most pages have none.
     final class PrefetchHint: Sendable {
         let request: PageLoader.PageRequest
 
@@ -47,16 +49,16 @@ final class PageCache: Sendable {
         }
     }
 
-    /// A page, in both codings. It is used within the lock alone.
+    /// A page in both content codings. It is used within the lock only.
     fileprivate final class Page {
         let key: Key
         var target: [UInt8]
-        /// The store's, and when the page was made, in milliseconds since 1970-01-01 UTC.
+        /// The store's version of the page. `made` is the time of its creation in milliseconds since 1970-01-01 UTC.
         private(set) var version: StoreVersion
         private var made: Int64
         private var dependencies: PageDependencies?
         private var following: PrefetchHint?
-        /// Good for the hour in which it was made, in milliseconds since 1970-01-01 UTC. By a clock before that hour, its links would not count.
+        /// The response and the hour in which it is valid, in milliseconds since 1970-01-01 UTC. Links do not count before that hour begins.
         private var response: (finished: EncodedResponse, hour: Range<Int64>)?
         var referenceBit = false
 
@@ -66,13 +68,13 @@ final class PageCache: Sendable {
             (self.made, self.following, self.dependencies) = (made, prefetchHint, dependencies)
         }
 
-        /// Begins anew, under the target that it has.
+        /// Resets the entry for a new version of the page, and keeps its target.
         func renew(_ version: StoreVersion, made: Int64, prefetchHint: PrefetchHint?, dependencies: PageDependencies?) {
             (self.version, self.made, self.following, self.dependencies) = (version, made, prefetchHint, dependencies)
             (response, referenceBit) = (nil, false)
         }
 
-        /// Whether it is the page of that state of the store. It was made of another one, if nothing on it has changed since.
+        /// Returns true if the page represents a version of the store: it was made of that version, or nothing on it has changed since.
         func isPage(of current: StoreVersion, _ isUntouched: IsUntouched) -> Bool {
             if version == current { return true }
             guard let dependencies, isUntouched(dependencies, version, current) else { return false }
@@ -80,19 +82,19 @@ final class PageCache: Sendable {
             return true
         }
 
-        /// Whether it can be served although something was written since.
+        /// Returns true if the page may be served as stale.
         func isRecent(_ now: Int64, _ stale: Int64, since horizon: Int64) -> Bool {
-            // A clock that was set back says nothing about age.
+            // If the clock was set back, the age of the page is unknown.
             stale > 0 && made > horizon && made <= now && now.subtractingReportingOverflow(made).partialValue < stale
         }
 
-        /// Nil if the page was made in an hour that is over.
+        /// Returns the response; nil if the page was made in an hour that is over.
         func response(now: Int64) -> EncodedResponse? {
             guard let response, response.hour.contains(now) else { return nil }
             return response.finished
         }
 
-        /// What comes after it, for the first who is told.
+        /// Returns the request for the next page, to the first caller only.
         func takePrefetchHint() -> PrefetchHint? {
             defer { following = nil }
             return following
@@ -104,7 +106,7 @@ final class PageCache: Sendable {
         }
 
         var size: Int {
-            // What an entry costs besides its bodies: heads, keys, tables.
+            // The constant is the size of an entry's heads, keys and tables without its bodies.
             2_048 + target.count + (response?.finished.size ?? 0)
         }
     }
@@ -112,33 +114,33 @@ final class PageCache: Sendable {
     fileprivate struct State {
         var version: StoreVersion?
         var pages: [Key: Page] = [:]
-        /// By the hash of the target. Two targets with one hash take turns; the loser is made anew.
+        /// The pages by the hash of their target. Of two targets with one hash, the last stored page is found; the other is made again.
         var targets: [UInt64: Page] = [:]
-        /// In the order in which room is made.
+        /// The pages in the order of eviction.
         var order: Deque<Page> = []
         var size = 0
-        /// Pages that were made until then are served of their own version of the store alone.
+        /// The end of stale serving: pages made until this time are served for their own version of the store only.
         var horizon = Int64.min
-        /// What was known of the pictures on them, as `ImageMetadataStore.revision` counts.
+        /// The revision of image metadata of the cached pages, as `ImageMetadataStore.revision` counts.
         var revision: UInt64 = 0
     }
 
     private let capacity: Int
-    /// Milliseconds.
+    /// The maximum staleness in milliseconds.
     private let stale: Int64
     private let isUntouched: IsUntouched
     private let metrics: PageMetrics
     private let imageMetadata: (any ImageMetadataStore)?
     private let state = Mutex(State())
 
-    /// ``FeedStore/isUntouched(_:from:to:)``
+    /// The type of ``FeedStore/isUntouched(_:from:to:)``.
     typealias IsUntouched = @Sendable (PageDependencies, StoreVersion, StoreVersion) -> Bool
 
     /// - Parameters:
-    ///   - capacity: bytes; 0 keeps nothing.
-    ///   - stale: milliseconds after it was made for which a page is served although something was written since.
-    ///   - isUntouched: what the store knows of changes.
-    ///   - pictures: what is known of pictures. Where one turns out to be another than pages tell, no page is served any more.
+    ///   - capacity: The capacity in bytes; 0 disables the cache.
+    ///   - maxStaleness: The age in milliseconds up to which a stale page is served.
+    ///   - isUnchanged: Returns true if the store knows that nothing changed between two versions.
+    ///   - imageMetadata: The metadata of images. If metadata changes that cached pages contain, all pages are invalidated.
     init(
         capacity: Int, maxStaleness: Int64 = 0, metrics: PageMetrics, isUnchanged: @escaping IsUntouched = { $1 == $2 },
         imageMetadata: (any ImageMetadataStore)? = nil
@@ -147,35 +149,35 @@ final class PageCache: Sendable {
         self.imageMetadata = imageMetadata
     }
 
-    /// What is known of pictures. Whoever makes a page asks for it before, and says it with the page.
+    /// The current revision of image metadata. The maker of a page reads it first and passes it to `store`.
     var revision: UInt64 { imageMetadata?.revision ?? 0 }
 
     var isEnabled: Bool { capacity > 0 }
 
-    /// Whether there is a page of this state of the store.
+    /// Returns true if the cache contains the page for a version of the store.
     func has(_ key: Key, version: StoreVersion) -> Bool {
         state.withLock { $0.revision == revision && $0.pages[key]?.isPage(of: version, isUntouched) ?? false }
     }
 
-    /// Has no page served any more that was made before something was written, however recent it is.
+    /// Ends stale serving of all pages that were made until now.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     func forget(now: Int64) {
         state.withLock { $0.horizon = now }
     }
 
-    /// Pages that are kept, and their bytes.
+    /// The number of cached pages and their size in bytes.
     var contents: (pages: Int, bytes: Int) {
         state.withLock { ($0.pages.count, $0.size) }
     }
 }
 
 extension PageCache {
-    /// The finished answer to a request, if there is one. On an event loop: takes a lock for a table look-up, and nothing else.
+    /// Returns the encoded response to a request if it is cached. Called on event loops: takes a lock for one table lookup.
     ///
     /// - Parameters:
-    ///   - language: the one that texts are wanted in.
-    ///   - walked: called where it is time to make the page after it.
+    ///   - language: The language of texts.
+    ///   - onPrefetch: Called if the page after the returned one is to be prefetched.
     func response(
         for head: borrowing RequestHead, in language: FeedLanguage?, version: StoreVersion, now: Int64,
         onPrefetch: (PageLoader.PageRequest) -> Void
@@ -188,11 +190,12 @@ extension PageCache {
         }
     }
 
-    /// What stands behind the target of a page by which it is found: no target has a blank in it.
+    /// Returns the suffix that a language adds to the target of a page. No target contains a space, so the result is unambiguous.
     static func ending(_ language: FeedLanguage?) -> [UInt8] { language.map { Array(" \($0.tag)".utf8) } ?? [] }
 
-    /// A page that was kept under another spelling of its target. From now on it is found under this spelling: one that was asked for once
-    /// must not keep the usual one off the short way.
+    /// Returns a page that is cached under another form of its target, and reindexes it under this form.
+    ///
+    /// Why: after a single request with an unusual form, the usual form must be found on the event loop again.
     func response(
         _ key: Key, target: String, version: StoreVersion, now: Int64, onPrefetch: (PageLoader.PageRequest) -> Void
     ) -> EncodedResponse? {
@@ -203,7 +206,7 @@ extension PageCache {
         }
     }
 
-    /// Serves the page that is found, where it may be served, and has it told what comes after it.
+    /// Returns the response of the found page if it may be served, and reports the next page for a prefetch.
     private func lookUp(
         _ version: StoreVersion, _ now: Int64, _ walked: (PageLoader.PageRequest) -> Void, _ find: (inout State) -> Page?
     ) -> EncodedResponse? {
@@ -222,14 +225,16 @@ extension PageCache {
         return finished
     }
 
+    /// Stores an encoded page.
+    ///
     /// - Parameters:
-    ///   - version: the store's, as it was before the page was made.
-    ///   - current: the store's. A page that is stale already is kept only where stale ones are served.
-    ///   - revision: ``revision``, as it was before the page was made.
-    ///   - made: when, in milliseconds since 1970-01-01 UTC.
-    ///   - validUntil: milliseconds since 1970-01-01 UTC.
-    ///   - following: the page after it, where that is to be made once somebody takes this one.
-    ///   - extent: what it was read from; nil where any change may be one of it.
+    ///   - version: The store's version before the page was made.
+    ///   - current: The store's current version. A page that is already stale is stored only if stale pages are served.
+    ///   - revision: The value of ``revision`` before the page was made.
+    ///   - made: The time of creation, in milliseconds since 1970-01-01 UTC.
+    ///   - validUntil: The end of validity, in milliseconds since 1970-01-01 UTC.
+    ///   - prefetchHint: The request for the page after this one, if a client that takes this page triggers a prefetch.
+    ///   - dependencies: The reads that the page depends on; nil if any change may affect it.
     func store(
         _ finished: EncodedResponse, as key: Key, target: String, version: StoreVersion, current: StoreVersion,
         revision looked: UInt64 = 0, made: Int64, validUntil: Int64, prefetchHint: PrefetchHint? = nil,
@@ -263,8 +268,9 @@ extension PageCache {
 }
 
 extension PageCache.State {
-    /// Lets go of what is not served any more now that the store has changed. Where only items were replaced in their places, most pages are, and
-    /// the others make room when it is needed.
+    /// Removes pages that may no longer be served after a change of the store.
+    ///
+    /// If items were only replaced at their positions, all pages stay, because most of them are unchanged. Eviction removes the others.
     fileprivate mutating func invalidate(
         to version: StoreVersion, _ isUntouched: PageCache.IsUntouched, now: Int64, maxStaleness: Int64
     ) {
@@ -279,7 +285,7 @@ extension PageCache.State {
         }
     }
 
-    /// Has a page found under another target.
+    /// Moves a page to another target.
     fileprivate mutating func reindex(_ page: PageCache.Page, _ target: String) {
         guard !page.target.elementsEqual(target.utf8) else { return }
         remove(page)
@@ -288,7 +294,7 @@ extension PageCache.State {
         targets[RequestHead.hash(ofTarget: page.target)] = page
     }
 
-    /// Second chance: what was asked for since the last round goes to the end of the line once.
+    /// Evicts pages by second chance (CLOCK): a page with a request since the last round moves to the end of the queue once.
     fileprivate mutating func makeRoom(_ capacity: Int) {
         while size > capacity, let page = order.popFirst() {
             if page.referenceBit {

@@ -3,23 +3,23 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// Makes the answer that carries a page.
+/// Encodes pages and cells as responses.
 ///
-/// A class, as every page that is being made holds it.
+/// A class, because every page in progress holds a reference to it.
 final class PageFormat: Sendable {
-    /// What a page gains by a higher one, 6 % of its coded bytes, takes as long as all else that is done for it.
+    /// The gzip level. Why: a higher level saves 6 % of a page's encoded bytes, and takes as long as all other work for the page.
     private static let compressionLevel = 1
 
-    /// What answers in one language have in common.
+    /// The common parts of the responses in one language.
     private struct CacheScope: Sendable {
-        /// Of pages that are the same for everyone, of those of them whose URL names what the client can show, and of a viewer's.
+        /// The response heads of shared pages, of shared pages whose URL names the client, and of pages for one viewer.
         let heads: (shared: ResponseHeadTemplate, named: ResponseHeadTemplate, own: ResponseHeadTemplate)
-        /// Of whatever else is made for them.
+        /// The fields of other shared responses.
         let sharedFields: HTTPFields
         let namedFields: HTTPFields
         let ownFields: HTTPFields
 
-        /// Read where the URL names no client.
+        /// The request field by which responses vary if the URL names no client.
         static let cells = "Accept-Cells"
 
         init(vary: [String], maxAge: Int64, variesByOrigin: Bool, language: FeedLanguage?) {
@@ -45,14 +45,14 @@ final class PageFormat: Sendable {
     }
 
     private let plain: CacheScope
-    /// By ``FeedLanguage/number``, from 1.
+    /// The scopes by ``FeedLanguage/number``, from 1.
     private let forms: [CacheScope]
 
     /// - Parameters:
-    ///   - viewerField: the request field that names the viewer: answers differ by it. Empty where there are no viewers.
-    ///   - languages: those that texts are declared in.
-    ///   - maxAge: seconds.
-    ///   - variesByOrigin: whether answers differ by the request's origin too.
+    ///   - viewerField: The request field that names the viewer, by which responses vary; empty if there are no viewers.
+    ///   - languages: The declared languages of texts.
+    ///   - maxAge: The freshness lifetime in seconds.
+    ///   - variesByOrigin: True if responses also vary by the request's origin.
     init(viewerField: String, languages: LanguageReader = LanguageReader(.none), maxAge: Int64, variesByOrigin: Bool = false) {
         let vary = (viewerField.isEmpty ? [] : [viewerField]) + [CacheScope.cells] + languages.fields
         func form(_ language: FeedLanguage?) -> CacheScope {
@@ -67,12 +67,14 @@ final class PageFormat: Sendable {
         return forms[Int(language.number) - 1]
     }
 
+    /// Encodes a page.
+    ///
     /// - Parameters:
-    ///   - isShared: whether the page is the same for everyone.
-    ///   - isNamed: whether its URL names what the client can show.
-    ///   - gzip: whether it is compressed too, on the caller's thread.
-    ///   - isKept: whether it may be served more than once.
-    ///   - route: the name of the route in observations; nil where the request has it.
+    ///   - isShared: True if the page is equal for all viewers.
+    ///   - isNamed: True if the URL of the page names the client's capabilities.
+    ///   - gzip: True if the page is also compressed, on the caller's thread.
+    ///   - isCached: True if the response may be served more than once.
+    ///   - route: The name of the route in observations; nil if the request contains it.
     func encoded(_ page: FeedPage, isShared: Bool, isNamed: Bool = false, gzip: Bool, isCached: Bool = false, route: String? = nil)
         -> EncodedResponse
     {
@@ -85,12 +87,12 @@ final class PageFormat: Sendable {
         )
     }
 
-    /// A page of a viewer's own.
+    /// Returns the response with a page for one viewer.
     func response(_ page: FeedPage, to request: HTTPRequest) -> ServerResponse {
         ServerResponse(encoded(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil))
     }
 
-    /// One cell. Its bytes are its own validator.
+    /// Returns the response with one cell, whose validator is a hash of its bytes.
     func response(_ cell: FeedPage.Entry, isShared: Bool, isNamed: Bool, in language: FeedLanguage?) -> ServerResponse {
         let body = cell.json
         let form = form(language)
@@ -101,20 +103,20 @@ final class PageFormat: Sendable {
         return response
     }
 
-    /// What became of pages, for whoever asked in a way that nothing is kept of.
+    /// Returns the response with the changes of pages that must not be cached.
     func unkept(_ changes: FeedChanges, in language: FeedLanguage?) -> ServerResponse {
         var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         fields[.contentLanguage] = language?.tag
         return ServerResponse(status: .ok, fields: fields, body: changes.json())
     }
 
-    /// What became of pages. Whoever asks again with its tag is answered in a few bytes as long as nothing more happens.
+    /// Returns the response with the changes of pages. A conditional request with its tag gets 304 until the next change.
     func response(_ changes: FeedChanges, in language: FeedLanguage?) -> ServerResponse {
         let body = changes.json()
         var response = ServerResponse(status: .ok, fields: form(language).ownFields, body: body)
         response.entityTag = EntityTag.of(body)
         response.isCompressible = true
-        // Whoever wants events gets those.
+        // A client that accepts event streams gets one.
         response.fields.append(HTTPField(name: .vary, value: "Accept"))
         return response
     }

@@ -5,21 +5,23 @@ internal import IntertwineObservability
 internal import IntertwineRouting
 internal import Synchronization
 
-/// Pages that are the same for everyone: looked up where they lie ready, made once for all who wait otherwise, and the next one of a feed that
-/// somebody walks made before it is asked for, where nothing else is to be read.
+/// Loads pages that are equal for all viewers.
+///
+/// A cached page is returned at once. After a cache miss, concurrent requests for a page are coalesced. If a client pages through a feed, its
+/// next page is prefetched while the store has no other reads.
 struct PageLoader: Sendable {
-    /// One page, as it is asked for.
+    /// A request for one page.
     struct PageRequest: Sendable {
         var request: FeedRequest
         var feed: FeedAssembler
-        /// The request's target.
+        /// The target of the request.
         var target: String
-        /// Whether the client takes gzip coding.
+        /// A Boolean value indicating whether the client accepts the gzip coding.
         var gzip: Bool
         /// The name of the route in observations.
         var route: String
 
-        /// What the page is found by without being made: the target or, where a field of the request says more, no target at all.
+        /// The target under which the event loop finds the cached page; empty if request fields beside the target select the page.
         fileprivate var spelling: String {
             let ending = String(decoding: PageCache.ending(request.language), as: UTF8.self)
             guard request.client == nil, let lacking = request.lacking else { return target + ending }
@@ -28,14 +30,14 @@ struct PageLoader: Sendable {
 
         fileprivate var key: PageCache.Key { PageCache.Key(request, of: feed.path) }
 
-        /// The page after one that was made for this.
+        /// Returns the request for the page after a page of this request.
         fileprivate func following(_ page: FeedPage) -> PageRequest? {
             guard let href = page.next, let cursor = try? Query(href.split(separator: "?", maxSplits: 1).last ?? "").text("cursor") else {
                 return nil
             }
             var wish = self
             wish.request.cursor = cursor
-            // What stands before the path is not in requests.
+            // Requests contain the path only, without the preceding part of the href.
             wish.target = href.firstRange(of: feed.path + "?").map { String(href[$0.lowerBound...]) } ?? href
             return wish
         }
@@ -50,16 +52,16 @@ struct PageLoader: Sendable {
     private let pages: PageCache
     private let format: PageFormat
     private let metrics: PageMetrics
-    /// Makes the pictures of pages that were made ahead.
+    /// The prefetcher of images on prefetched pages.
     private let imagePrefetcher: ImagePrefetcher?
     private let coalescer = PageRequestCoalescer<LoadedPage>()
-    /// Whether a page is being made ahead: one at a time.
+    /// A flag that is raised during a prefetch, so that one runs at a time.
     private let isPrefetching = Flag()
 
     private final class Flag: Sendable {
         private let isUp = Atomic(false)
 
-        /// Whether it was down.
+        /// Raises the flag. Returns true if it was not raised before.
         func raise() -> Bool { !isUp.exchange(true, ordering: .acquiring) }
 
         func lower() { isUp.store(false, ordering: .releasing) }
@@ -69,7 +71,9 @@ struct PageLoader: Sendable {
         (self.store, self.pages, self.format, self.metrics, self.imagePrefetcher) = (store, pages, format, metrics, imagePrefetcher)
     }
 
-    /// - Throws: as `FeedAssembler.page(_:for:)` does.
+    /// Returns the encoded page of a request.
+    ///
+    /// - Throws: The errors of `FeedAssembler.page(_:for:)`.
     func page(_ wish: PageRequest) async throws -> EncodedResponse {
         if let ready = ready(wish) { return ready }
         let made = try await coalescer.page(
@@ -78,16 +82,16 @@ struct PageLoader: Sendable {
             metrics.miss()
             return try await make(wish, for: .request, version)
         }
-        // Whoever comes with a cursor is likely to go on.
+        // A client that requests a page with a cursor is likely to request the next page.
         if wish.request.cursor != nil, let following = made.following { prefetch(following) }
         return made.response
     }
 
-    /// The same for one who has no task to wait in.
+    /// Loads the encoded page of a request without a task.
     ///
     /// - Parameters:
-    ///   - work: cancels the work that is under way. Whoever waits for the same page makes it then.
-    ///   - completion: called once, on whatever thread it happens to be: it must not hold that up.
+    ///   - work: Cancels the current step. If the cancelled step is a load, a waiter for that page loads it instead.
+    ///   - completion: Called once on an arbitrary thread; it must not block.
     func page(_ wish: PageRequest, work: CancellableWork, completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void) {
         work.perform { page(wish, since: coalescer.arrive(), work, completion) }
     }
@@ -109,7 +113,7 @@ struct PageLoader: Sendable {
                 completion(made.map(\.response))
             }
             if let cancel { return cancel }
-            // It has landed meanwhile.
+            // The load completed in the meantime.
             current = store.version
         }
         let version = current
@@ -148,16 +152,18 @@ struct PageLoader: Sendable {
         return cache(page, wish, for: purpose, version, revision)
     }
 
-    /// How long, in milliseconds, a page is served that shows pictures of which more may be known soon.
+    /// The time in milliseconds for which a page is cached if metadata of its images is still incomplete.
     private static let awaiting: Int64 = 2_000
 
+    /// Encodes and caches a page.
+    ///
     /// - Parameters:
-    ///   - version: the store's, before the page was made.
-    ///   - revision: what was known of pictures then.
+    ///   - version: The store's version before the page was made.
+    ///   - revision: The revision of image metadata before the page was made.
     private func cache(
         _ page: FeedPage, _ wish: PageRequest, for purpose: ReadPurpose, _ version: StoreVersion, _ revision: UInt64
     ) -> LoadedPage {
-        // Who asks for it next may take gzip coding. A page that is not kept is compressed for the client that has it made.
+        // A cached page is also compressed for later clients that accept gzip. A page that is not cached is compressed only if its client accepts it.
         let finished = format.encoded(
             page, isShared: true, isNamed: wish.request.client != nil, gzip: wish.gzip || pages.isEnabled, isCached: pages.isEnabled,
             route: wish.route)
@@ -171,14 +177,14 @@ struct PageLoader: Sendable {
         return LoadedPage(response: finished, following: following)
     }
 
-    /// Makes a page if nothing else is being read: of use to one who walks the feed, and at the cost of nobody.
+    /// Makes a page in advance if the store has no other reads, so that a client that pages through the feed gets a cache hit.
     func prefetch(_ wish: PageRequest) {
         guard pages.isEnabled, isPrefetching.raise() else { return }
         Task(priority: .low) {
             defer { isPrefetching.lower() }
             let version = store.version
             guard !pages.has(wish.key, version: version) else { return }
-            // Where something else is being read, it is made when it is asked for.
+            // If the store has other reads, the page is made when a client requests it.
             let made = try? await coalescer.runIfIdle(coalescingKey(wish), version: version) { try await make(wish, for: .idle, version) }
             if made != nil { metrics.recordPrefetch() }
         }

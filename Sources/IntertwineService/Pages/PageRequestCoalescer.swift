@@ -1,15 +1,15 @@
 internal import IntertwineFeed
 internal import Synchronization
 
-/// Makes a page once for all who ask for it at the same time.
+/// Coalesces concurrent requests for a page (single-flight): the page is made once for all of them.
 ///
-/// Whoever comes first makes it, and the others wait. Nobody gets a page from before he asked: who finds that the store has changed since the
-/// making began waits for the next one, which is one for all who found that. So however many wait and however often the store changes, a
-/// page is made once at a time.
+/// The first request makes the page, and the others wait for it. A request never gets a page that is older than the request. If the store has
+/// changed since the load began, a new request waits for the next load, together with all others in that situation. Therefore one load
+/// of a page is in progress at a time, independent of the number of waiters and of changes.
 final class PageRequestCoalescer<Made: Sendable>: Sendable {
     struct Key: Hashable, Sendable {
         var page: PageCache.Key
-        /// Until when a page that is made now is good, as its tokens are bound to the hour.
+        /// The end of validity of a page that is made now, because its tokens are bound to the hour.
         var validUntil: Int64
     }
 
@@ -18,22 +18,22 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
     private enum Outcome: Sendable {
         case made(Made)
         case failed(any Error)
-        /// The flight did not arrive, or was not for this one: there will be another.
+        /// The load was cancelled or too old for this waiter; the waiter has to try again.
         case again
     }
 
     private struct PendingLoad {
         let number: UInt64
-        /// The store's, read before the making began.
+        /// The store's version, read before the load began.
         let version: StoreVersion
         var waiters: [UInt64: Waiter] = [:]
-        /// They came after the store had changed.
+        /// Waiters that arrived after the store had changed; they need the next load.
         var nextWaiters: [UInt64: Waiter] = [:]
     }
 
     private struct State {
         var loads: [Key: PendingLoad] = [:]
-        /// Numbers flights and those who wait.
+        /// The last number that a load or a waiter got.
         var last: UInt64 = 0
 
         mutating func number() -> UInt64 {
@@ -44,12 +44,14 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// Returns the page of a key; loads it, or waits for a load in progress.
+    ///
     /// - Parameters:
-    ///   - version: the store's at this moment.
-    ///   - ready: a page that somebody has made since.
-    ///   - joined: called where another one's page is waited for.
-    ///   - make: makes the page of a moment after the call.
-    /// - Throws: what `make` throws, to all who waited for it; but where the maker was cancelled, another one makes the page.
+    ///   - version: Returns the store's current version.
+    ///   - ready: Returns a page that was cached in the meantime.
+    ///   - joined: Called if the request waits for a load of another request.
+    ///   - make: Makes the page after the call began.
+    /// - Throws: The error of `make`, for all waiters. If the loading task was cancelled, a waiter loads the page instead.
     func page(
         _ key: Key, version: () -> StoreVersion, ready: () -> Made?, joined: () -> Void, make: (StoreVersion) async throws -> Made
     ) async throws -> Made {
@@ -57,7 +59,7 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
         while true {
             let version = version()
             if begin(key, version) {
-                // One that landed since this one last looked has left its page.
+                // A load that completed since the last check has cached its page.
                 if let made = ready() {
                     complete(key, .again)
                     return made
@@ -73,7 +75,7 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
         }
     }
 
-    /// Makes a page unless somebody does already. Nobody who has come to wait for it meanwhile is told where that fails: he makes it himself.
+    /// Loads a page unless a load is in progress. If the load fails, requests that joined it retry and do not get its error.
     func runIfIdle(
         _ key: Key, version: StoreVersion, make: () async throws -> Made
     ) async throws -> Made? {
@@ -110,9 +112,10 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
         }
     }
 
-    /// False where there is no flight any more, or the task that would wait is cancelled: the waiter is not called then.
+    /// Adds a waiter to the load in progress.
     ///
-    /// - Parameter arrival: flights with greater numbers began after this one had asked.
+    /// - Parameter arrival: The number of the request's arrival. Loads with greater numbers began after it.
+    /// - Returns: False if no load is in progress or the waiting task is cancelled. The waiter is not called in that case.
     private func join(
         _ key: Key, as id: UInt64, _ version: StoreVersion, since arrival: UInt64, _ waiter: @escaping Waiter
     ) -> Bool {
@@ -134,11 +137,12 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
 
     // MARK: Without a task
 
-    /// Tells flights that begin from here on from those before.
+    /// Returns a number that distinguishes loads that begin later from earlier ones.
     func arrive() -> UInt64 { state.withLock { $0.number() } }
 
-    /// False where somebody makes the page already. Whoever was let to make it ends that by ``land(_:_:)``, with nil where there is to be
-    /// another flight.
+    /// Begins a load. The caller must end it with ``complete(_:_:)``; nil there makes the waiters try again.
+    ///
+    /// - Returns: False if a load is already in progress.
     func begin(_ key: Key, _ version: StoreVersion) -> Bool {
         state.withLock { state in
             guard state.loads[key] == nil else { return false }
@@ -155,12 +159,12 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the page that somebody makes.
+    /// Waits for the load in progress without a task.
     ///
     /// - Parameters:
-    ///   - arrival: from ``arrive()``.
-    ///   - completion: called once, with nil where there is to be another flight.
-    /// - Returns: what ends the waiting, as `CancellationError`; nil where the flight is over, and nobody is called.
+    ///   - arrival: The result of ``arrive()``.
+    ///   - completion: Called once; nil means that the waiter has to try again.
+    /// - Returns: A function that cancels the wait with `CancellationError`; nil if no load is in progress, and `completion` is not called.
     func join(
         _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping @Sendable (Result<Made, any Error>?) -> Void
     ) -> (@Sendable () -> Void)? {

@@ -3,16 +3,17 @@ internal import IntertwineStorage
 internal import Logging
 internal import ServiceLifecycle
 
-/// Has nothing served for long that has been taken down: no page of a moment ago (`feed.stale`), and no picture.
+/// Ends the delivery of items that are taken down: neither stale pages (`feed.stale`) nor images of them are served.
 ///
-/// Any process on the store may take items down: what is taken down is read when the store has changed, four times a second at the most.
+/// Any process with access to the store may take items down. The monitor reads takedowns after a change of the store, at most four times a
+/// second.
 struct TakedownMonitor: Service {
     private static let interval = Duration.milliseconds(250)
 
     let store: any ItemStore
     let live: ReloadableApplication
     let pictures: TakedownImageFilter
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Returns milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
 

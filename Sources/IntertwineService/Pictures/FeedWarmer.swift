@@ -4,38 +4,38 @@ internal import IntertwineEventLoop
 internal import IntertwineFetch
 internal import Synchronization
 
-/// Walks feeds of a running service and asks for the pictures of their cells, so that readers find them made, and cells know what
-/// they look like.
+/// A client that pages through feeds of a running service and requests the images of their cells.
 ///
-/// It is a client like any other, but for `Sec-Purpose: prefetch`: its pictures come after those that somebody looks at.
+/// Readers then get cache hits for images, and cells contain image metadata. Requests have the field `Sec-Purpose: prefetch`, so images that
+/// viewers request have priority.
 public struct FeedWarmer: Sendable {
-    /// What came of it so far.
+    /// The progress or result of a run.
     public struct Outcome: Sendable {
         public var pages = 0
         public var images = 0
-        /// Pictures that could not be had, by the reason that `Image-Error` gives.
+        /// The number of failed images by the reason in `Image-Error`.
         public var failures: [String: Int] = [:]
     }
 
-    /// Pages and pictures larger than this are not read.
+    /// The maximum size in bytes of a page or an image that is read.
     private static let largest = 64 << 20
-    /// How often a picture is asked for that the service has no time for.
+    /// The maximum number of requests for an image that the service is too busy to make.
     private static let attempts = 5
 
     private let base: FetchURL
-    /// Where walks begin, such as `/feed?limit=100`.
+    /// The targets of first pages, such as `/feed?limit=100`.
     private let feeds: [String]
     private let scales: [Int]
     private let accept: String
-    /// How many pictures are asked for at once.
+    /// The maximum number of concurrent image requests.
     private let parallel: Int
 
     /// - Parameters:
-    ///   - base: the service's URL; that of its own listener where nil.
-    ///   - feeds: paths, such as `/feed` or `/feeds/main`.
-    ///   - query: of all their pages, such as `layout=table`.
-    ///   - scales: those of the pictures that are asked for, as far as they are offered.
-    /// - Throws: `ConfigurationError` where the URL is none.
+    ///   - base: The service's URL; nil for its own listener.
+    ///   - feeds: Paths, such as `/feed` or `/feeds/main`.
+    ///   - query: The query of all pages, such as `layout=table`.
+    ///   - scales: The scales of the requested images, as far as they are offered.
+    /// - Throws: `ConfigurationError` if the URL is invalid.
     public init(
         _ configuration: ServiceConfiguration, base: String?, feeds: [String], query: String, scales: [Int], accept: String, parallel: Int
     ) throws {
@@ -52,8 +52,10 @@ public struct FeedWarmer: Sendable {
         self.parallel = parallel
     }
 
-    /// - Parameter told: called now and then with what was done so far.
-    /// - Throws: `ConfigurationError` where a page cannot be had: the service does not run, or has no such feed.
+    /// Requests all pages and images.
+    ///
+    /// - Parameter told: Called from time to time with the progress.
+    /// - Throws: `ConfigurationError` if a page cannot be fetched: the service does not run, or the feed does not exist.
     public func run(_ told: @escaping @Sendable (Outcome) -> Void) async throws -> Outcome {
         let loop = try EventLoop(label: "warm")
         let everywhere = ["0.0.0.0/0", "::/0"].compactMap(Network.init)
@@ -95,7 +97,9 @@ public struct FeedWarmer: Sendable {
         }
     }
 
-    /// - Returns: why there is no picture, or nil where there is one.
+    /// Fetches an image.
+    ///
+    /// - Returns: The reason of a failure; nil if the image was fetched.
     private func fetchImage(_ href: String, _ transfers: CurlClient) async -> String? {
         var failure = "unreachable"
         for _ in 0..<Self.attempts {
@@ -128,7 +132,7 @@ public struct FeedWarmer: Sendable {
         return (pictures, (document["page"] as? [String: Any])?["next"] as? String)
     }
 
-    /// A picture's hrefs at the scales that are wanted, the original's where it is in no size.
+    /// Returns the hrefs of an image at the requested scales; the href of the original if the image has no size.
     private func hrefs(of binding: [String: Any]) -> [String] {
         guard let image = binding["image"] as? String, let start = image.range(of: "/images/") else { return [] }
         let href = image[start.lowerBound...]
@@ -137,7 +141,7 @@ public struct FeedWarmer: Sendable {
     }
 
     private func get(_ href: String, _ accept: String, _ transfers: CurlClient) async throws -> CompleteFetch.Answer {
-        // A page's hrefs are absolute where the service has a public URL; it is asked where it listens.
+        // If the service has a public URL, the hrefs of a page are absolute; the request is sent to the service's listener nevertheless.
         var path = href[...]
         if let scheme = href.range(of: "://"), let slash = href[scheme.upperBound...].firstIndex(of: "/") { path = href[slash...] }
         var request = FetchRequest(
@@ -151,7 +155,7 @@ public struct FeedWarmer: Sendable {
     }
 }
 
-/// One answer, read to its end.
+/// A delegate that reads one response to its end.
 private final class CompleteFetch: FetchDelegate {
     struct Answer: Sendable {
         var head: FetchHead

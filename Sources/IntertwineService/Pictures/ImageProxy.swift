@@ -10,29 +10,29 @@ internal import IntertwineSample
 internal import IntertwineStorage
 internal import Logging
 
-/// The image proxy, composed: the loop it fetches on, its manager, and the routes in front.
+/// The image proxy: its fetch loop, its network manager and its routes.
 ///
-/// A class: with the last who holds it, the loop goes.
+/// A class, because the loop ends with the last reference to it.
 final class ImageProxy: Sendable {
     let manager: ImageNetworkManager
     private let signer: ImageURLSigner
     let links: ImageLinks
-    /// What pictures look like, where anything here finds that out.
+    /// The table of image metadata; nil if no metadata is collected.
     let known: ImageMetadataTable?
     let responseCache: ImageResponseCache
     let takedowns: TakedownImageFilter
-    /// Makes pictures before they are asked for, where configuration gives it a share of the time.
+    /// The prefetcher of images; nil if configuration gives it no share of the time.
     let prefetcher: ImagePrefetcher?
-    /// Resizes pictures, where it is available.
+    /// The workers that resize images, if resizing is available.
     private let workers: ImageWorkers
     private let transfers: CurlClient
     private let timeLimit: Duration
 
     /// - Parameters:
-    ///   - folder: where pictures are kept on disk.
-    ///   - store: whose items may be taken down.
-    ///   - variesByOrigin: whether answers differ by the request's origin.
-    ///   - clock: milliseconds since 1970-01-01 UTC.
+    ///   - folder: The folder of images on disk.
+    ///   - store: The store with takedowns.
+    ///   - variesByOrigin: True if responses vary by the request's origin.
+    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
     init(
         _ settings: ImageSettings, signer: ImageURLSigner, folder: String, store: (any ItemStore)? = nil, variesByOrigin: Bool,
         clock: @escaping @Sendable () -> Int64, logger: Logger
@@ -45,7 +45,7 @@ final class ImageProxy: Sendable {
         images.clock = { clock() / 1_000 }
         images.fallbacks = try settings.fallbackImages()
         images.bundled = { SamplePictures.picture(at: $0) }
-        // Beside the pictures on disk, where there are any: the manager makes the folder.
+        // The table is stored beside the images on disk, if there are any; the manager creates the folder.
         let facts = ImageMetadataTable(folder: images.folder, capacity: settings.known)
         images.facts = facts
         var workerConfiguration = settings.workerConfiguration
@@ -53,7 +53,7 @@ final class ImageProxy: Sendable {
         workers = try ImageWorkers(workerConfiguration)
         images.transformer = workers
         let manager = ImageNetworkManager(images, transfers: transfers)
-        // The workers' queue, and their work, come on top.
+        // The queue timeout and the time of the workers are added.
         timeLimit = settings.timeLimit + workerConfiguration.queueTimeout + settings.workerTimeout
         self.transfers = transfers
         self.manager = manager
@@ -66,7 +66,7 @@ final class ImageProxy: Sendable {
         prefetcher = share > 0 ? ImagePrefetcher(manager, signer: signer, share: share) { clock() / 1_000 } : nil
     }
 
-    /// - Parameter clients: tells the viewers that ask for pictures apart.
+    /// - Parameter clients: Identifies the viewers of image requests.
     func routes(_ clients: ClientReader) -> [Route] {
         ImageRoutes(
             manager: manager, signer: signer, responseCache: responseCache, takedowns: takedowns, prefetcher: prefetcher, clients: clients,
@@ -74,14 +74,14 @@ final class ImageProxy: Sendable {
         ).routes
     }
 
-    /// Signs with other keys from now on.
+    /// Replaces the signing keys.
     func useKeys(_ keys: SigningKeys) { _ = signer.use(keys: ImageSettings.secrets(keys)) }
 
     deinit {
         transfers.loop.stop()
     }
 
-    /// Gives up all downloads, and the loop.
+    /// Cancels all downloads and ends the loop.
     func shutDown() async {
         prefetcher?.stop()
         await manager.shutDown()
@@ -91,11 +91,11 @@ final class ImageProxy: Sendable {
     }
 }
 
-/// What pictures look like, as cells tell it.
+/// The metadata of images for cells.
 extension ImageMetadataTable: ImageMetadataStore {
-    /// Items may write URLs in more than one way; pictures are known by the one in which they are asked for.
+    /// Returns the placeholder of an image. Items may contain several forms of a URL; metadata is stored under the canonical one.
     func placeholder(of source: String) -> ImagePlaceholder? {
-        // Where nothing was ever learnt, there is nothing to ask for.
+        // An empty table needs no lookup.
         guard version > 0 else { return nil }
         let canonical = FetchURL.isPlain(source) ? source : (try? FetchURL(source))?.text
         guard let canonical, let facts = facts(of: canonical) else { return nil }
@@ -104,17 +104,17 @@ extension ImageMetadataTable: ImageMetadataStore {
     }
 }
 
-/// Mints the hrefs of pictures. They are not remembered here: the cells that show them are.
+/// Signs the hrefs of images. It has no cache, because the cells that contain hrefs are cached.
 struct ImageLinks: Sendable {
     let signer: ImageURLSigner
-    /// Those in whose place something is shown where they cannot be had.
+    /// The parts of cells that have a fallback if the image is not available.
     var parts: Set<String> = []
 
-    /// The href of a picture; the source itself, which no proxy of ours will fetch, where it is no URL that could be signed.
+    /// Returns the signed href of an image; the source itself if it is no URL that can be signed (the proxy does not fetch it).
     ///
     /// - Parameters:
-    ///   - shape: nil for the original, which is also what a box gets that is too large for any picture.
-    ///   - now: milliseconds since 1970-01-01 UTC.
+    ///   - shape: The size of the image; nil for the original, which also serves a box that is larger than any image.
+    ///   - now: Milliseconds since 1970-01-01 UTC.
     func link(_ source: String, _ shape: ImageGeometry?, now: Int64) -> Links.ImageLink {
         let variant = shape.flatMap { shape in
             let part = shape.part.flatMap { parts.contains($0) ? $0 : nil }
@@ -141,12 +141,12 @@ extension TransformSpec.Fit {
     }
 }
 
-/// Image URLs for operators who want to see what the proxy makes of a picture.
+/// Image URLs for operators who inspect the output of the proxy.
 public enum ImageAddress {
-    /// The href under which the service with this configuration serves a picture.
+    /// Returns the href under which the service with this configuration serves an image.
     ///
-    /// - Throws: `ConfigurationError` where the source is no URL that can be fetched, or the signing key cannot be read; where none is
-    ///   configured and there is no store, whose key it would be, too.
+    /// - Throws: `ConfigurationError` if the source is no URL to fetch, or the signing key cannot be read. If no key is configured, the store has
+    ///   it; without a store, the error is thrown too.
     public static func mint(_ source: String, configuration: ServiceConfiguration) throws -> String {
         guard let url = try? FetchURL(source) else { throw ConfigurationError("'\(source)' is not an absolute http or https URL") }
         do {
@@ -159,7 +159,7 @@ public enum ImageAddress {
             guard items.isThere else {
                 throw ConfigurationError("\(items.shown): there is no store whose key could sign it; name one, or configure signing.key")
             }
-            // What is no store gets no key beside it either.
+            // A path that is no store gets no key beside it either.
             _ = try items.isUpToDate()
         }
         let signer = try configuration.images.signer(try configuration.keyRing().keys)

@@ -3,20 +3,20 @@ internal import IntertwineImages
 internal import IntertwineRouting
 internal import Synchronization
 
-/// Pictures in memory as finished answers, looked up on the event loops by the bytes of the request's target.
+/// A cache of encoded image responses, which event loops look up by the bytes of the request's target.
 ///
-/// The picture's age stands in its head, so an answer is made anew once a second for as long as someone asks.
-/// An answer belongs to its picture and goes with it: here are only the targets, so no picture stays in memory beyond the cache's cap.
+/// The response head contains the image's age, so a response is encoded again at most once a second. A response is stored with its image and
+/// evicted with it; this cache stores the targets only. Therefore no image stays in memory beyond the limit of the image cache.
 final class ImageResponseCache: Sendable {
-    /// Bytes of all targets, with what they lead to.
+    /// The maximum size of all entries in bytes.
     private static let capacity = 8 << 20
-    /// What an entry costs besides its texts, roughly.
+    /// The approximate size of an entry in bytes without its texts.
     private static let overhead = 1_536
 
     private struct Entry {
         let target: [UInt8]
         let lookup: ImageLookup
-        /// Seconds since 1970-01-01 UTC after which the path is valid no more.
+        /// The end of the path's validity, in seconds since 1970-01-01 UTC.
         let expires: Int64
 
         var size: Int { ImageResponseCache.overhead + target.count + lookup.source.utf8.count }
@@ -27,7 +27,7 @@ final class ImageResponseCache: Sendable {
         var size = 0
     }
 
-    /// What a picture is answered with within one second.
+    /// The encoded response of an image within one second.
     private final class CachedImageResponse: Sendable {
         let second: Int64
         let response: EncodedResponse
@@ -43,7 +43,7 @@ final class ImageResponseCache: Sendable {
     private let takedowns: TakedownImageFilter
     private let state = Mutex(State())
 
-    /// Whether answers differ by the request's origin.
+    /// True if responses vary by the request's origin.
     private let variesByOrigin: Bool
 
     init(manager: ImageNetworkManager, signer: ImageURLSigner, takedowns: TakedownImageFilter, variesByOrigin: Bool = false) {
@@ -53,9 +53,9 @@ final class ImageResponseCache: Sendable {
         self.variesByOrigin = variesByOrigin
     }
 
-    /// The finished answer to a request, if its picture lies in memory and is fresh.
+    /// Returns the encoded response to a request if its image is in memory and fresh.
     ///
-    /// - Parameter now: seconds since 1970-01-01 UTC.
+    /// - Parameter now: Seconds since 1970-01-01 UTC.
     func cachedResponse(for head: borrowing RequestHead, now: Int64) -> EncodedResponse? {
         guard head.method == .get || head.method == .head else { return nil }
         let hash = head.targetHash
@@ -66,7 +66,7 @@ final class ImageResponseCache: Sendable {
         return manager.cached(entry.lookup, kinds).map { response($0, now: now) }
     }
 
-    /// Keeps the path, which was found valid, where its picture lies in memory.
+    /// Stores a validated path if its image is in memory.
     func store(path: String, _ request: ImageRequest, expires: Int64, now: Int64) {
         guard let image = manager.peek(request.source, request.sizing, request.kinds) else { return }
         let entry = Entry(target: Array(path.utf8), lookup: ImageLookup(request.source, request.sizing), expires: expires)
@@ -78,7 +78,7 @@ final class ImageResponseCache: Sendable {
         _ = response(image, now: now)
     }
 
-    /// The answer that lies with the picture, made anew where there is none for this second.
+    /// Returns the response that is stored with the image; encodes it if there is no response for this second.
     private func response(_ image: CachedImage, now: Int64) -> EncodedResponse {
         if let answer = image.companion.withLock({ $0 as? CachedImageResponse }), answer.second == now { return answer.response }
         let finished = make(image, now: now)

@@ -3,7 +3,7 @@ internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwineRouting
 
-/// Makes the answers that carry pictures, or say why there is none.
+/// Creates the responses of image requests and of their failures.
 enum ImageResponses {
     static func response(_ answer: ImageResponse) -> ServerResponse {
         switch answer.body {
@@ -13,7 +13,7 @@ enum ImageResponses {
         }
     }
 
-    /// One of the sample feed's own, which no origin is asked for.
+    /// Returns the response with a sample image, which needs no origin.
     static func response(sample bytes: [UInt8]) -> ServerResponse {
         var fields: HTTPFields = [
             .contentType: ImageFormat.png.contentType, .cacheControl: "public, max-age=86400", .xContentTypeOptions: "nosniff",
@@ -57,12 +57,12 @@ enum ImageResponses {
             type: "urn:intertwine:problem:image-\(failure.code)", title: "Image \(failure.code.replacing("-", with: " "))",
             status: failure.status, detail: detail(failure))
         var response = problem.response(fields: fields)
-        // Whoever took the request back is told so once, and nothing follows (499 is nginx's word for it).
+        // A client that cancelled its request gets one response, and the connection is closed (499 is the status of nginx for it).
         response.closesConnection = failure.status == 499
         return response
     }
 
-    /// What its reader can do something about is said; of what happens between here and an origin, the code says enough.
+    /// Returns the detail of a failure that the client can fix. For failures between the proxy and an origin, the code is sufficient.
     private static func detail(_ failure: ImageError) -> String {
         switch failure.code {
         case "address-denied": "The picture's address is not public. Operators allow others by images.allowed-networks."

@@ -3,30 +3,29 @@ internal import IntertwineFetch
 internal import IntertwineStorage
 internal import Synchronization
 
-/// The pictures of items that are taken down, and of advertisements whose campaigns are: they are gone with them, from whatever page their URLs
-/// were taken.
+/// A filter of the images of items that are taken down, and of ads whose campaigns are taken down. Their image URLs are refused on all pages.
 ///
-/// What the items' fields led to is known to the store, and which advertisements are gone with their campaigns to those. ``TakedownMonitor`` has
-/// them read when the store has changed. Until the store has answered, and if it does not, what it said before holds.
+/// The store knows the image sources of items, and the campaigns know which ads are taken down with them. ``TakedownMonitor`` reads both after
+/// a change of the store. The previous result is in force until the store has responded, and if the store fails.
 final class TakedownImageFilter: Sendable {
     private struct State {
         var sources: Set<String> = []
-        /// Of the reading that ``sources`` comes from; a later reading has a greater number.
+        /// The number of the read that ``sources`` comes from; a later read has a greater number.
         var number = 0
         var begun = 0
-        /// Those in force.
+        /// The current campaigns.
         var campaigns: Campaigns?
     }
 
     private let store: (any ItemStore)?
     private let state = Mutex(State())
 
-    /// - Parameter store: whose items may be taken down; nil if none can be.
+    /// - Parameter store: The store with takedowns; nil if items cannot be taken down.
     init(_ store: (any ItemStore)?) {
         self.store = store
     }
 
-    /// Asks these campaigns from now on, and reads what is taken down.
+    /// Replaces the campaigns, and reads the takedowns.
     ///
     /// - Throws: `StoreError`
     func serve(_ campaigns: Campaigns) async throws {
@@ -34,14 +33,14 @@ final class TakedownImageFilter: Sendable {
         try await read()
     }
 
-    /// Whether a picture is gone.
+    /// Returns true if an image is taken down.
     ///
-    /// - Parameter source: in the one way in which pictures are known.
+    /// - Parameter source: The canonical URL of the image.
     func contains(_ source: String) -> Bool { state.withLock { $0.sources.contains(source) } }
 
-    /// Reads what is taken down.
+    /// Reads the takedowns.
     ///
-    /// - Throws: `StoreError`; what was read before holds.
+    /// - Throws: `StoreError`; the previous result stays in force.
     func read() async throws {
         guard let store else { return }
         let (number, campaigns) = state.withLock { state in
