@@ -2,11 +2,11 @@ internal import Foundation
 internal import Glibc
 public import IntertwineDeclarations
 
-/// How much memory finished cells may take.
+/// The memory limit of the cache of rendered cells.
 ///
 /// As a setting: `auto`, or a number of bytes.
 public enum CellCacheSize: SettingValue, Hashable {
-    /// A sixteenth of what the process may use, 32 MiB to 1 GiB.
+    /// A sixteenth of the memory that the process may use, 32 MiB to 1 GiB.
     case automatic
     case bytes(ByteCount)
 
@@ -29,7 +29,9 @@ public enum CellCacheSize: SettingValue, Hashable {
 
     public static var allowed: String { "auto, or \(ByteCount.allowed)" }
 
-    /// - Parameter root: of the machine's files.
+    /// Returns the limit in bytes.
+    ///
+    /// - Parameter root: The root of the machine's file system.
     func bytes(root: String = "") -> Int {
         switch self {
         case .automatic: min(max(Self.usable(root) / 16, 32 << 20), 1 << 30)
@@ -37,7 +39,7 @@ public enum CellCacheSize: SettingValue, Hashable {
         }
     }
 
-    /// The least of the machine's memory, the limits of the process's control groups of either version, and its address space, in bytes.
+    /// Returns the minimum of the machine's memory, the limits of the process's control groups (v1 or v2), and its address space, in bytes.
     private static func usable(_ root: String) -> Int {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
@@ -45,7 +47,7 @@ public enum CellCacheSize: SettingValue, Hashable {
         return groupLimits(root).reduce(min(machine, Int(clamping: limit.rlim_cur))) { min($0, $1) }
     }
 
-    /// A container sees its own group as the topmost one, whatever the path of it is called; a group is held by those above it, too.
+    /// Returns the limits of the process's control group and of its parents. A container sees its own group as the root, whatever its path.
     private static func groupLimits(_ root: String) -> [Int] {
         text("\(root)/proc/self/cgroup").split(separator: "\n").flatMap { line -> [Int] in
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

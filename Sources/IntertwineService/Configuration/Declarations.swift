@@ -4,18 +4,20 @@ public import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineSync
 
-/// What the files that the configuration names declare, read once and checked with each other and with the settings.
+/// The contents of the declaration files in the configuration, read once and checked against each other and the settings.
 struct Declarations {
-    /// The file under `feed.kinds`, as it was; nil where none is named.
+    /// The unchanged text of the file `feed.kinds`; nil if the setting is empty.
     let kindsText: String?
     let file: KindsFile
     let registry: CommandRegistry
-    /// The kinds of item that there are, however they were declared.
+    /// All kinds of item, standard and declared.
     let kinds: ItemKinds
-    /// Those of the file under `sources.file`.
+    /// The sources that the file `sources.file` declares.
     let sources: [RemoteSource]
 
-    /// - Throws: `ConfigurationError` where something is declared that only the service's own store can do.
+    /// Checks that no declaration needs the service's own store.
+    ///
+    /// - Throws: `ConfigurationError` if a declaration needs it.
     func checkNeedsNoFile() throws(ConfigurationError) {
         guard file.feeds.plans.isEmpty else {
             throw ConfigurationError("feed.kinds: sections are laid out in the service's own store; this program brings another one")
@@ -27,23 +29,23 @@ struct Declarations {
 }
 
 extension ServiceConfiguration {
-    /// Checks everything that can be checked without opening a store: the values, the commands that actions name, and the files under
-    /// `feed.kinds`, `sources.file` and `images.fallbacks`.
+    /// Checks the configuration without opening a store: the values, the commands of actions, and the files `feed.kinds`, `sources.file` and
+    /// `images.fallbacks`.
     ///
-    /// - Throws: `ConfigurationError` with all that is wrong.
+    /// - Throws: `ConfigurationError` with all faults.
     public func check(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) {
         _ = try declarations(extensions)
     }
 
-    /// Reads what is written down, and checks all of it.
+    /// Reads the settings, and checks them completely.
     ///
-    /// - Throws: `ConfigurationError` with all that is wrong, in the settings and in the files that they name.
+    /// - Throws: `ConfigurationError` with all faults of the settings and of the files that they name.
     public static func checked(
         _ sources: SettingSources, _ extensions: ServiceExtensions = ServiceExtensions()
     ) throws(ConfigurationError) -> ServiceConfiguration {
         var (configuration, wrong) = read(sources)
         guard let wrong else { return configuration }
-        // What would be checked against values that are not there is not checked.
+        // Checks against values that could not be read are skipped.
         if wrong.reasons.contains(where: { $0.hasPrefix("sources.") }) { configuration.sources.file = "" }
         var faults = ErrorCollector()
         faults.collect { () throws(ConfigurationError) in throw wrong }
@@ -51,8 +53,8 @@ extension ServiceConfiguration {
         throw ConfigurationError(faults.reasons) ?? wrong
     }
 
-    /// - Parameter environment: where secrets of sources' headers come from; the process's own where nil.
-    /// - Throws: `ConfigurationError` with all that is wrong.
+    /// - Parameter environment: The source of secrets in headers of remote sources; nil for the environment of the process.
+    /// - Throws: `ConfigurationError` with all faults.
     func declarations(
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> Declarations {
@@ -65,7 +67,7 @@ extension ServiceConfiguration {
         let text = faults.collect { () throws(ConfigurationError) in try kindsText() } ?? nil
         let file = kindsFile(of: text, extensions, errors: &faults)
         if let registry {
-            // One setting at a time: each that is wrong is told.
+            // Settings are checked one at a time, so that each invalid one is reported.
             for cells in cells.alone {
                 faults.collect { () throws(ConfigurationError) in _ = try Self.factories(cells, commands: registry) }
             }
@@ -89,10 +91,10 @@ extension ServiceConfiguration {
             kindsText: text, file: file, registry: registry ?? .standard, kinds: kinds, sources: sources ?? [])
     }
 
-    /// The kinds of item that import and operators may put into the store: users, advertisements, those of an embedding program, and those
-    /// that the file under `feed.kinds` declares.
+    /// Returns the kinds of item that imports and the admin API may write: users, advertisements, the kinds of an embedding program, and those of
+    /// the file `feed.kinds`.
     ///
-    /// - Throws: `ConfigurationError` with file and line where that file is wrong.
+    /// - Throws: `ConfigurationError` with file and line if the file is invalid.
     public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
         let file = try checkedKindsFile(extensions)
         let campaigns = try campaignsFile(among: file.feeds, creatives(file, extensions))
@@ -101,23 +103,23 @@ extension ServiceConfiguration {
         ])
     }
 
-    /// The campaigns that the file under `ads.campaigns` declares; nil where none is named.
+    /// Returns the campaigns of the file `ads.campaigns`; nil if the setting is empty.
     ///
     /// - Parameters:
-    ///   - feeds: those that they may name.
-    ///   - creatives: which advertisements they may name.
+    ///   - feeds: The feeds that campaigns may name.
+    ///   - creatives: The advertisements that campaigns may name.
     func campaignsFile(among feeds: DeclaredFeeds, _ creatives: CreativeNames) throws(ConfigurationError) -> CampaignsFile? {
         guard !feed.campaigns.isEmpty else { return nil }
         try checkCampaignTargets(feeds)
         return try CampaignsFile(YAMLFile.root(at: feed.campaigns, of: "ads.campaigns"), targets: feeds.validTargets, creatives: creatives)
     }
 
-    /// Where all advertisements stand where they were listed, or at the middle of the whole feed, no place is given out.
+    /// Throws if no feed has ad slots for campaigns: all ads are pinned to their listed positions, or shown once at the midpoint of the whole feed.
     private func checkCampaignTargets(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
         let hasPlaces = ([DeclaredFeeds.mainName] + feeds.feeds.keys).contains { name in
             let own = feed.with(feeds.ads[name])
             let sections = feeds.feeds[name].map { names in feeds.sections.filter { names.contains($0.name) } } ?? []
-            // Sections that are not declared have what the feed has.
+            // Undeclared sections have the settings of the feed.
             return ([DeclaredAds()] + sections.map(\.ads)).contains { ![.pinned, .onceAtMidpoint].contains(own.with($0).placement.supply) }
         }
         guard !hasPlaces else { return }
@@ -127,7 +129,7 @@ extension ServiceConfiguration {
         )
     }
 
-    /// Advertisements stand as listed among items in the order of import, and nowhere else.
+    /// Throws if ads are pinned in a section that a field orders. Pinned ads need the order of import.
     func checkPinnedAds(_ feeds: DeclaredFeeds) throws(ConfigurationError) {
         let names = feeds.feeds.isEmpty ? [DeclaredFeeds.mainName: [DeclaredFeeds.mainName]] : feeds.feeds
         var ordered: [String] = []
@@ -144,17 +146,17 @@ extension ServiceConfiguration {
                 + "\(ordered.joined(separator: ", ")); give each a placement of its own, or ads: 0")
     }
 
-    /// The campaigns of that file.
+    /// Returns the campaigns of the file `ads.campaigns`.
     ///
-    /// - Throws: `ConfigurationError` with file and line for everything that is wrong.
+    /// - Throws: `ConfigurationError` with file and line for each fault.
     package func declaredCampaigns() throws(ConfigurationError) -> [Campaign] {
         let file = try kindsFile(ServiceExtensions())
         return try campaignsFile(among: file.feeds, creatives(file, ServiceExtensions()))?.campaigns ?? []
     }
 
-    /// Checks that there is a feed, and a section in it where one is named.
+    /// Checks that a feed exists and, if given, a section in it.
     ///
-    /// - Throws: `ConfigurationError` with those that there are.
+    /// - Throws: `ConfigurationError` with the existing names.
     package func checkPlacements(feed: String, section: String?) throws(ConfigurationError) {
         let feeds = try kindsFile(ServiceExtensions()).feeds
         let names = feeds.validTargets.feeds
@@ -167,7 +169,7 @@ extension ServiceConfiguration {
         throw ConfigurationError("--section: '\(feed)' has no \(known)")
     }
 
-    /// Where advertisements stand in a feed or in a section of it.
+    /// Returns the ad placement of a feed or of a section in it.
     ///
     /// - Throws: `ConfigurationError` for the file of kinds.
     package func placement(feed name: String, section: String?) throws(ConfigurationError) -> any AdPlacement {
@@ -176,10 +178,10 @@ extension ServiceConfiguration {
         return feeds.sections.first { $0.name == section }?.placement(own) ?? own.placement
     }
 
-    /// Holds the campaigns of the file against the store, as a start does. Nothing is written.
+    /// Checks the campaigns of the file against the store, as a start does. Writes nothing.
     ///
-    /// - Returns: a line for each thing that is no fault: what was not looked at, and advertisements that were there once.
-    /// - Throws: `ConfigurationError` with file and line for each thing that the two cannot have together.
+    /// - Returns: A line for each remark that is no fault: skipped checks, and advertisements that existed earlier.
+    /// - Throws: `ConfigurationError` with file and line for each conflict.
     package func checkStoredCampaigns() async throws -> [String] {
         let kinds = try kindsFile(ServiceExtensions())
         let file = try campaignsFile(among: kinds.feeds, creatives(kinds, ServiceExtensions()))
@@ -212,7 +214,7 @@ extension ServiceConfiguration {
         "warning: the campaign '\(campaign)' is blocked: \(reason)"
     }
 
-    /// What campaigns can get, without the data sources of programs.
+    /// Returns the ad slots that campaigns can get, without the data sources of programs.
     ///
     /// - Throws: `ConfigurationError` for the file of kinds.
     package func campaignInventory(hasAttributes: Bool) throws(ConfigurationError) -> CampaignInventory {
@@ -228,7 +230,7 @@ extension ServiceConfiguration {
             hasAttributes: hasAttributes || !feed.attributesHeader.isEmpty, hasViewers: !events.viewerHeader.isEmpty)
     }
 
-    /// How far campaigns have come, by their ids: those of the file and of the store, as a ledger has it. Nothing where there is no store.
+    /// Returns the delivery statistics of the campaigns in the file and in the store, by their ids; empty if there is no store.
     package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignStatistics] {
         let items = try store.items()
         guard items.isThere else { return [:] }
@@ -241,38 +243,38 @@ extension ServiceConfiguration {
         return try await campaigns.figures(in: try items.open(reading: ReadLimits()), ledger, now: now)
     }
 
-    /// The kind of the store's campaigns, which have other ids than those of the file.
+    /// Returns the kind of the store's campaigns, whose ids must differ from those of the file.
     private func campaignKind(_ feeds: DeclaredFeeds, _ creatives: CreativeNames, _ file: CampaignsFile?) -> CampaignKind {
         CampaignKind(places: feeds.validTargets, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: feed.campaigns)
     }
 
-    /// What campaigns may show. Which cells an embedding program's kinds have is not declared.
+    /// Returns the advertisements that campaigns may show. The cells of an embedding program's kinds are not declared.
     func creatives(_ file: KindsFile, _ extensions: ServiceExtensions) -> CreativeNames {
         CreativeNames(file.kinds.map { ($0.prefix, $0.name, $0.stream) }, hasOthers: !extensions.kinds.isEmpty)
     }
 
-    /// Those that the product comes with, and what to tell whoever misses another.
+    /// The standard kinds, with a hint for errors about an unknown kind.
     private var standardKinds: ItemKinds {
         var kinds = ItemKinds.standard
         kinds.note = feed.kinds.isEmpty ? "feed.kinds, the file that declares others, is not set" : "others are declared in \(feed.kinds)"
         return kinds
     }
 
-    /// How a store is to be laid out for the feeds that the same file declares.
+    /// Returns the section configurations of the store for the declared feeds.
     ///
-    /// - Throws: as ``itemKinds(_:)`` does.
+    /// - Throws: The errors of ``itemKinds(_:)``.
     public func sectionPlans(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [SectionConfiguration] {
         try kindsFile(extensions).feeds.plans
     }
 
-    /// What the ids of advertisements' cells begin with, before the colon: those that a report by advertisement is about.
+    /// Returns the prefixes of the cell ids of advertisements, before the colon. Reports by advertisement count these cells.
     ///
-    /// - Throws: as ``itemKinds(_:)`` does.
+    /// - Throws: The errors of ``itemKinds(_:)``.
     public func advertisementPrefixes(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> [String] {
         try kindsFile(extensions).advertisementPrefixes
     }
 
-    /// The same file, looked through as a start does: what its actions and cells name must be there.
+    /// Returns the file of kinds after the checks of a start: its actions and cells must name existing commands and cells.
     private func checkedKindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         let file = try kindsFile(extensions)
         guard !feed.kinds.isEmpty else { return file }
@@ -284,17 +286,17 @@ extension ServiceConfiguration {
         return file
     }
 
-    /// What the file under `feed.kinds` declares; nothing where none is named.
+    /// Returns the declarations of the file `feed.kinds`; empty if the setting is empty.
     private func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         try kindsFile(of: kindsText(), extensions)
     }
 
-    /// The text of that file; nil where none is named.
+    /// Returns the text of the file `feed.kinds`; nil if the setting is empty.
     private func kindsText() throws(ConfigurationError) -> String? {
         feed.kinds.isEmpty ? nil : try YAMLFile.text(at: feed.kinds, of: "feed.kinds")
     }
 
-    /// - Parameter text: of the file, perhaps from a while ago.
+    /// - Parameter text: The text of the file, possibly an earlier version.
     func kindsFile(of text: String?, _ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         var faults = ErrorCollector()
         let file = kindsFile(of: text, extensions, errors: &faults)
@@ -313,9 +315,9 @@ extension ServiceConfiguration {
 }
 
 extension ServiceConfiguration {
-    /// The factories of all cells: the product's own, those of an embedding program, and those that the file under `feed.kinds` declares.
+    /// Returns the factories of all cells: the product's own, those of an embedding program, and those of the file `feed.kinds`.
     ///
-    /// - Throws: `ConfigurationError` with the setting or with file and line.
+    /// - Throws: `ConfigurationError` with the setting, or with file and line.
     func cellFactories(
         _ extensions: ServiceExtensions, commands registry: CommandRegistry, kinds file: KindsFile
     ) throws(ConfigurationError) -> CellFactories {
@@ -342,7 +344,7 @@ extension ServiceConfiguration {
 }
 
 extension CellConfiguration {
-    /// One configuration for each slot, with nothing in all others.
+    /// The configuration split by slot: each element has the commands of one slot only.
     var alone: [CellConfiguration] {
         var empty = self
         (empty.userCommands, empty.advertisementCommands) = ([:], [:])
@@ -365,7 +367,7 @@ extension CellConfiguration {
 }
 
 extension ConfigurationError {
-    /// Names the setting that put the command where it cannot stand.
+    /// Creates an error that names the setting of the invalid command.
     fileprivate init(_ error: CellCommandsError) {
         switch error {
         case .unknownCommand(_, let kind, let slot, _), .fixedSlot(let slot, let kind),
@@ -380,7 +382,7 @@ extension ConfigurationError {
 }
 
 extension DeclaredFeeds {
-    /// What campaigns may name: sections of feeds that are laid out in sections.
+    /// The feeds and sections that campaigns may target.
     var validTargets: ValidTargets {
         ValidTargets(feeds: Array(Set([Self.mainName] + feeds.keys)).sorted(), sections: Array(Set(feeds.values.joined())).sorted())
     }

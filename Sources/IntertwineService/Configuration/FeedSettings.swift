@@ -1,51 +1,51 @@
 public import IntertwineDeclarations
 public import IntertwineFeed
 
-/// `feed.*`, `ads.*` and `cells.*`: what a page holds.
+/// The settings `feed.*`, `ads.*` and `cells.*` of pages.
 public struct FeedSettings: Sendable {
     public enum AdScope: String, Sendable, CaseIterable {
-        /// Each page has its own ads: midpoint and numbers are those of a page.
+        /// Each page has its own ads: midpoint and numbers apply to one page.
         case page
-        /// Midpoint and numbers are those of the whole feed; at its midpoint, all ads stand once.
+        /// Midpoint and numbers apply to the whole feed. At its midpoint, every ad is shown once.
         case feed
     }
 
     public enum AdStart: String, Sendable, CaseIterable {
-        /// Each viewer and each hour begins with another ad.
+        /// The first ad changes with each viewer and each hour.
         case fair
-        /// Every walk begins with the first one that was listed.
+        /// Every pagination begins with the first listed ad.
         case listed
     }
 
-    /// Finished pages kept in memory, in bytes.
+    /// The memory limit of the page cache.
     public var cache: ByteCount = .mebibytes(32)
-    /// What memory finished cells may take: pages are put together from them.
+    /// The memory limit of the cache of rendered cells, which pages are assembled from.
     public var cells = CellCacheSize.automatic
-    /// For how long after it was made a finished page is served although something was written since; zero for never.
+    /// The maximum staleness: the time after its creation in which a page is served despite later changes; zero disables it.
     public var stale: Duration = .zero
-    /// How long clients and shared caches may use a page without asking again.
+    /// The freshness lifetime of a page in clients and shared caches.
     public var maxAge: Duration = .zero
-    /// The file that declares kinds of item besides users and advertisements, sections and feeds; empty for none.
+    /// The file that declares further kinds of item, sections and feeds; empty for none.
     public var kinds = ""
-    /// The request field with the viewer's language, set by whatever knows it; empty for none. It goes before `Accept-Language`.
+    /// The request field with the viewer's language, which a trusted proxy sets; empty for none. It precedes `Accept-Language`.
     public var languageHeader = "X-Viewer-Language"
     public var adsPerPage = 1
     public var adScope = AdScope.page
     public var adPlacement = PlacementRule.midpoint
     public var adRotation = AdStart.fair
-    /// How far apart showings of one ad, and of campaigns with one label, stand in a pagination session.
+    /// The minimum distance of the impressions of one ad, and of campaigns with one label, in a pagination session.
     package var adSpacing = AdSpacing()
-    /// From when on an ad counts as seen, by its type; clients are told.
+    /// The viewability thresholds of ads by type; clients receive them.
     public var imageViewability = Viewability()
     public var videoViewability = Viewability(share: 0.5, seconds: 2)
     public var audioViewability = Viewability()
     public var videoCell = MediaCell.video
     public var audioCell = MediaCell.audio
-    /// The file that declares campaigns; empty for none. The store may have others.
+    /// The file that declares campaigns; empty for none. The store may contain further campaigns.
     public var campaigns = ""
-    /// For how long a place that was given to a campaign counts as delivered where nobody has told that it was seen.
+    /// The time for which an ad slot given to a campaign counts as delivered without a reported impression.
     public var reservation: Duration = .seconds(300)
-    /// The request field with attributes of the viewer, set by whatever authenticates in front of the service; empty for none.
+    /// The request field with attributes of the viewer, which an authenticating proxy sets; empty for none.
     public var attributesHeader = ""
     public var regularUserCell = UserCell.snapshot
     public var featuredUserCell = UserCell.circular
@@ -89,15 +89,15 @@ public struct FeedSettings: Sendable {
     }
 }
 
-/// `actions.*`: which commands a cell's actions run, in order.
+/// The settings `actions.*`: the commands of a cell's actions, in order.
 public struct ActionSettings: Sendable {
     public var userSelection = ["analytics", "present"]
     public var userDismissal = ["analytics", "dismiss"]
     public var advertisementSelection = ["analytics", "clickthrough"]
     public var advertisementDismissal = ["analytics", "dismiss"]
-    /// What a macro does when one of its commands fails.
+    /// The behaviour of a macro command after one of its commands fails.
     public var onFailure = FailurePolicy.stop
-    /// How long after it a selection can be undone.
+    /// The time in which a selection can be undone.
     public var undo: Duration = .seconds(600)
 
     public init() {}
@@ -112,38 +112,38 @@ public struct ActionSettings: Sendable {
     }
 }
 
-/// `events.*`: how clicks, selections and impressions are judged, and what is kept about who made them.
+/// The settings `events.*`: the counting rules of clicks, selections and impressions, and the stored data about clients.
 public struct EventSettings: Sendable {
     public enum Address: String, Sendable, CaseIterable {
         /// The first 24 bits of an IPv4 address, the first 48 of an IPv6 one.
         case truncated
         /// A keyed hash whose key changes every day.
         case hashed
-        /// Nothing.
+        /// No data of the address.
         case none
     }
 
     public enum CountedClicks: String, Sendable, CaseIterable {
         case all
-        /// Those that came after an impression of the same ad on the same page by the same viewer or address.
+        /// Clicks after an impression of that ad on that page by the same viewer or address.
         case seen
     }
 
     public var countedClicks = CountedClicks.all
-    /// The request field that names the viewer, set by whatever authenticates in front of the service. Empty: there are no viewers.
+    /// The request field that names the viewer, which an authenticating proxy sets; empty if there are no viewers.
     public var viewerHeader = "X-Viewer-ID"
     public var address = Address.truncated
-    /// A second click of the same viewer, or of the same address and user agent, on the same ad within it is a duplicate.
+    /// The time in which a second click on an ad by one viewer, or by one address and user agent, is a duplicate.
     public var window: Duration = .seconds(60)
-    /// Counted clicks per viewer and per address in a minute.
+    /// The maximum number of counted clicks per minute of a viewer and of an address.
     public var rate = 30
-    /// Counted impressions per viewer and per address in a minute.
+    /// The maximum number of counted impressions per minute of a viewer and of an address.
     public var impressionRate = 3_000
-    /// How long a click or impression token counts; an expired one still redirects.
+    /// The validity of a click or impression token. An expired click token still redirects.
     public var tokenLifetime: Duration = .seconds(86_400)
-    /// Whether answers tell the verdict in `X-Decision`.
+    /// A Boolean value indicating whether responses contain the verdict in `X-Decision`.
     public var reportsVerdict = false
-    /// Whether `X-Forwarded-For` names the client; only behind a proxy that sets it.
+    /// A Boolean value indicating whether `X-Forwarded-For` names the client. True is safe only behind a proxy that sets the field.
     public var trustForwarded = false
 
     public init() {}
@@ -165,7 +165,7 @@ public struct EventSettings: Sendable {
 }
 
 extension String {
-    /// What a request's field cannot be named by which something of the viewer is told: each request has them, for other ends.
+    /// Standard field names that must not be used for data about the viewer, because requests contain them for other purposes.
     private static let taken: Set<String> = [
         "accept", "accept-encoding", "accept-language", "connection", "content-encoding", "content-length", "content-type", "cookie",
         "date",
@@ -174,10 +174,10 @@ extension String {
         "trailer", "transfer-encoding", "upgrade", "user-agent",
     ]
 
-    /// Letters, digits and hyphens, or nothing.
+    /// True if the text contains only letters, digits and hyphens, or is empty.
     fileprivate var isFieldName: Bool { utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } }
 
-    /// The same, but none of HTTP's own.
+    /// True if the text is a field name and no standard field of HTTP.
     fileprivate var isOwnFieldName: Bool { isFieldName && !Self.taken.contains(lowercased()) }
 }
 
@@ -192,7 +192,7 @@ extension FeedSettings {
         adPlacement.placement(perPage: adsPerPage, isOfFeed: adScope == .feed)
     }
 
-    /// The same with what is said of a feed or a section.
+    /// Returns the settings with the declarations of a feed or a section applied.
     func with(_ ads: DeclaredAds?) -> FeedSettings {
         guard let ads else { return self }
         var settings = self
@@ -204,7 +204,7 @@ extension FeedSettings {
 }
 
 extension ServiceConfiguration {
-    /// What the product's own cells are made with.
+    /// The configuration of the product's own cells.
     var cells: CellConfiguration {
         var cells = CellConfiguration(hasViewers: !events.viewerHeader.isEmpty)
         cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]

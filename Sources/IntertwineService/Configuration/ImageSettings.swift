@@ -6,62 +6,63 @@ internal import IntertwineFetch
 internal import IntertwineImages
 internal import IntertwinePrimitives
 
-/// `images.*`: the image proxy.
+/// The settings `images.*` of the image proxy.
 public struct ImageSettings: Sendable {
-    /// Networks allowed although their addresses are private, in CIDR notation.
+    /// Networks with private addresses that are allowed nevertheless, in CIDR notation. All other private addresses are refused (SSRF protection).
     public var allowedNetworks: [String] = []
     public var allowedPorts: [UInt16] = [80, 443]
-    /// Where not empty, only pictures of these hosts.
+    /// The hosts from which images may be fetched; empty for all hosts.
     public var allowedHosts: [String] = []
     public var deniedHosts: [String] = []
-    /// How long an image URL is valid at least, from the last time that it is handed out.
+    /// The minimum validity of an image URL after each time it is sent.
     public var lifetime: Duration = .seconds(7 * 86_400)
-    /// How long a picture has one URL.
+    /// The time for which an image has a stable URL.
     public var rotation: Duration = .seconds(30 * 86_400)
     public var memoryCache: ByteCount = .mebibytes(64)
     public var disk: ByteCount = .gibibytes(2)
-    /// The largest picture.
+    /// The maximum size of an image at its origin.
     public var size: ByteCount = .mebibytes(8)
     public var downloads = 64
     public var downloadsPerHost = 6
     public var queue = 256
-    /// How long a download may wait for its turn.
+    /// The queue timeout of a download.
     public var queueTimeout: Duration = .seconds(2)
-    /// How long a download that nobody waits for is kept for somebody who scrolls back.
+    /// The time for which a download without waiters continues, in case its viewer scrolls back.
     public var grace: Duration = .milliseconds(100)
-    /// How long fetching one picture may take in all.
+    /// The timeout of a fetch in total.
     public var deadline: Duration = .seconds(12)
-    /// How long connecting to an origin may take, with the TLS handshake.
+    /// The timeout of a connection to an origin, including the TLS handshake.
     public var connectTimeout: Duration = .seconds(3)
-    /// How long an origin may take from the request to the end of its answer's head.
+    /// The timeout from a request to the end of the origin's response head.
     public var headTimeout: Duration = .seconds(5)
-    /// How many redirects are followed.
+    /// The maximum number of redirects.
     public var redirects = 3
-    /// The program that resizes pictures; where empty, the one beside the service's own. And how many processes of it; 0 for two a processor.
+    /// The path of the program that resizes images; empty for the one beside the service's own. `workers` is the number of its processes; 0 for two
+    /// per processor.
     public var worker = ""
     public var workers = 0
-    /// How long one of them may take for a picture.
+    /// The timeout of a worker for one image.
     public var workerTimeout: Duration = .seconds(10)
-    /// How long a picture is fresh at the least, where its origin does not forbid it.
+    /// The minimum freshness lifetime of an image, unless its origin forbids it.
     public var shortest: Duration = .seconds(300)
-    /// How long it may be served stale while it is fetched anew, and where its origin fails, if that one says nothing about it.
+    /// The time for which a stale image is served during a revalidation, and after a failure of its origin, if the origin does not define it.
     public var staleWhileRevalidate: Duration = .zero
     public var staleIfError: Duration = .zero
-    /// The newer formats that sized pictures are made in, for those who take them, the preferred one first.
+    /// The modern formats of resized images for clients that accept them, the preferred one first.
     public var formats: [String] = ["avif", "webp"]
-    /// How hard sized pictures are compressed, by format and scale.
+    /// The compression quality of resized images by format and scale.
     public var quality: [String] = []
-    /// Percent of the time in which the pictures of the page that a reader comes to next are made ahead; 0 for not at all.
+    /// The percentage of time for the prefetch of images on a reader's next page; 0 disables it.
     public var prefetchPages = 0
-    /// Of how many pictures it is known what they look like.
+    /// The maximum number of images with stored metadata.
     public var known = 100_000
-    /// What is shown in the place of pictures that cannot be had, by the names of parts.
+    /// The fallback images by the names of cell parts.
     public var fallbacks: [String] = []
-    /// What differs for certain hosts.
+    /// The freshness settings of single hosts.
     public var freshness: [String] = []
-    /// Where pictures lie that are not asked for at their URLs.
+    /// The locations of images that are not fetched from their URLs.
     public var sources: [String] = []
-    /// Who asks the buckets among those places; nil for anybody. Settings that are read have those of the environment.
+    /// The credentials for buckets among ``sources``; nil for anonymous access. Settings that are read have the credentials of the environment.
     public var bucketCredentials: BucketCredentials?
 
     public init() {}
@@ -121,7 +122,7 @@ extension ImageSettings {
             allowedHosts: allowedHosts.compactMap(HostPattern.init), deniedHosts: deniedHosts.compactMap(HostPattern.init))
     }
 
-    /// The same for what is called beside pictures: any host, but for those that are denied.
+    /// The address policy of tracker calls: every host is allowed, except denied networks.
     var trackerPolicy: AddressPolicy {
         var policy = policy
         policy.allowedHosts = []
@@ -131,7 +132,7 @@ extension ImageSettings {
     private static let fallbackForms =
         "a part's name with initials or a file, such as avatar=initials or content=/etc/intertwine/content.png"
 
-    /// - Parameter setting: an element of `images.fallbacks`.
+    /// - Parameter setting: An element of `images.fallbacks`.
     private static func fallback(_ setting: String) -> (part: String, file: String?)? {
         let words = setting.split(separator: "=", maxSplits: 1).map(String.init)
         guard words.count == 2, ImageFallback(part: words[0]) != nil, words[1] == "initials" || words[1].hasPrefix("/") else {
@@ -140,9 +141,9 @@ extension ImageSettings {
         return (words[0], words[1] == "initials" ? nil : words[1])
     }
 
-    /// Empty for initials.
+    /// Returns the fallback images by part; a part with initials has an empty image.
     ///
-    /// - Throws: `ConfigurationError` where a file is none, or no picture.
+    /// - Throws: `ConfigurationError` if a file cannot be read or contains no image.
     func fallbackImages() throws(ConfigurationError) -> [String: [UInt8]] {
         var pictures: [String: [UInt8]] = [:]
         for (part, file) in fallbacks.compactMap(Self.fallback) {
@@ -158,7 +159,7 @@ extension ImageSettings {
         return pictures
     }
 
-    /// What mints and verifies the URLs of pictures.
+    /// Returns the signer and verifier of image URLs.
     func signer(_ keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {
         let hours = UInt32(clamping: lifetime.milliseconds / 3_600_000)
         let rotation = UInt32(clamping: rotation.milliseconds / 3_600_000)
@@ -168,15 +169,15 @@ extension ImageSettings {
         return signer
     }
 
-    /// What the signer signs with, by the keys in force.
+    /// Returns the signer's secrets, derived from the accepted keys.
     static func secrets(_ keys: SigningKeys) -> [[UInt8]] {
         keys.accepted.map { $0.derived(for: SigningPurpose(rawValue: "image")).withUnsafeBytes { Array($0) } }
     }
 
-    /// Longer than anything that a client waits for: a name, a turn, the fetch, and the pause before a second attempt.
+    /// The time limit of image requests: longer than name resolution, queue, fetch and the pause before a second attempt together.
     var timeLimit: Duration { .seconds(4) + queueTimeout + deadline }
 
-    /// What resizes pictures.
+    /// The configuration of the workers that resize images.
     var workerConfiguration: ImageWorkers.Configuration {
         var configuration = ImageWorkers.Configuration()
         configuration.path = worker.isEmpty ? nil : worker
@@ -185,7 +186,7 @@ extension ImageSettings {
         return configuration
     }
 
-    /// - Parameter folder: where pictures are kept on disk; not used where no room is given to them.
+    /// - Parameter folder: The folder of images on disk; unused if the disk cache is disabled.
     func configuration(folder: String) -> ImageConfiguration {
         var configuration = ImageConfiguration()
         configuration.memoryBytes = memoryCache.bytes
@@ -217,7 +218,7 @@ extension ImageSettings {
 extension EncodingQualities {
     static let allowed = "a format with a quality from 1 to 100, for all scales or for one, such as webp=75 or webp@2x=60"
 
-    /// Reads an element of `images.quality`. PNG and GIF lose nothing, whatever is said.
+    /// Parses an element of `images.quality`. PNG and GIF are lossless and ignore the setting.
     @discardableResult
     mutating func read(setting: String) -> Bool {
         let parts = setting.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
@@ -237,7 +238,7 @@ extension HostFreshness {
         "a host and what differs there, such as 'pictures.example.com shortest=0s' or '*.example.com default=1h longest=7d "
         + "stale-while-revalidate=1h stale-if-error=1d'"
 
-    /// Reads an element of `images.freshness`: a host, and settings of its own with durations. What is not named is as everywhere.
+    /// Parses an element of `images.freshness`: a host and its durations. Durations without a value are those of `base`.
     init?(setting: String, base: FreshnessPolicy) {
         let words = setting.split(separator: " ")
         guard let host = words.first.flatMap({ HostPattern(String($0)) }), words.count > 1 else { return nil }
@@ -266,7 +267,7 @@ extension ImageSource {
         "URLs ending in a slash and where their pictures lie, such as 'https://pictures.example.com/ folder:/srv/pictures' or "
         + "'https://media.example.com/ s3:https://s3.eu-central-1.amazonaws.com/bucket/ region=eu-central-1'"
 
-    /// Reads an element of `images.sources`.
+    /// Parses an element of `images.sources`.
     init?(setting: String, credentials: S3Bucket.Credentials?) {
         let words = setting.split(separator: " ").map(String.init)
         guard words.count >= 2, let prefix = try? FetchURL(words[0]) else { return nil }
@@ -283,7 +284,7 @@ extension ImageSource {
     }
 }
 
-/// What proves to buckets that speak Amazon's S3 who asks. A secret.
+/// Credentials for buckets with the S3 protocol. They are secret.
 public struct BucketCredentials: Sendable, Hashable {
     public var accessKey: String
     public var secret: String
@@ -293,7 +294,7 @@ public struct BucketCredentials: Sendable, Hashable {
         (self.accessKey, self.secret, self.token) = (accessKey, secret, token)
     }
 
-    /// Under the names that all tools for S3 know; nil where they are not set.
+    /// Reads the credentials from the usual environment variables of S3 tools; nil if these are not set.
     init?(environment: [String: String]) {
         guard let key = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"], !key.isEmpty, !secret.isEmpty
         else { return nil }

@@ -3,12 +3,12 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The keys in force, which may be others later: those of replicas are kept in their database.
+/// The current signing keys. They can change, because replicas store their keys in the database.
 final class KeyRing: Sendable {
     private let state: Mutex<SigningKeys>
     private let read: (@Sendable () async throws -> SigningKeys)?
 
-    /// - Parameter read: finds out which are valid now; nil where no others ever come.
+    /// - Parameter read: Reads the valid keys; nil if the keys never change.
     init(_ keys: SigningKeys, read: (@Sendable () async throws -> SigningKeys)? = nil) {
         state = Mutex(keys)
         self.read = read
@@ -18,9 +18,9 @@ final class KeyRing: Sendable {
 
     var mayChange: Bool { read != nil }
 
-    /// Finds out which are valid now.
+    /// Reads the valid keys.
     ///
-    /// - Returns: whether they are others than before.
+    /// - Returns: True if they differ from the previous keys.
     func refresh() async throws -> Bool {
         guard let read else { return false }
         let keys = try await read()
@@ -31,11 +31,11 @@ final class KeyRing: Sendable {
     }
 }
 
-/// Looks now and then whether the keys have been rotated.
+/// Checks periodically for rotated keys.
 struct KeyRefresher: ServiceLifecycle.Service {
     let ring: KeyRing
     let interval: Duration
-    /// Called with other keys, until it succeeds.
+    /// Called with changed keys, repeatedly until it succeeds.
     let changed: @Sendable (SigningKeys) async throws -> Void
     let logger: Logger
 
@@ -44,7 +44,7 @@ struct KeyRefresher: ServiceLifecycle.Service {
             var isPending = false
             while !Task.isCancelled {
                 do { try await Task.sleep(for: interval) } catch { return }
-                // A database that is away is told of by those who need it.
+                // An unavailable database is reported by the parts that need it.
                 if (try? await ring.refresh()) == true { isPending = true }
                 guard isPending else { continue }
                 do {

@@ -7,7 +7,7 @@ internal import IntertwineSync
 internal import IntertwineTrackers
 internal import IntertwineViewer
 
-// How the settings of the rooms below are read: what they are stands with whoever goes by them.
+// Readers for the settings of lower modules. Each module documents its own settings.
 
 extension LogSettings {
     mutating func read(_ reader: inout SettingsReader) {

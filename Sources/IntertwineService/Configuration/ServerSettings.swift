@@ -4,15 +4,15 @@ internal import IntertwineOperators
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// `server.*`: where the service listens, and what it allows a client.
+/// The settings `server.*` of the service's listener.
 public struct ServerSettings: Sendable {
     public var host = "127.0.0.1"
     public var port = 8080
-    /// Absolute hrefs begin with it; empty for relative ones.
+    /// The base of absolute hrefs; empty for relative hrefs.
     public var publicURL = ""
-    /// How long the service's listener goes on serving after a stop, with `Connection: close`, before it closes. Only `/readyz` is 503 meanwhile.
+    /// The time for which the service's listener continues to serve after a stop, with `Connection: close`. `/readyz` is 503 in that time.
     public var drain: Duration = .zero
-    /// How long a graceful stop waits for answers under way.
+    /// The time for which a graceful stop waits for responses in progress.
     public var grace: Duration = .seconds(10)
     public var limits = LimitSettings()
 
@@ -29,43 +29,43 @@ public struct ServerSettings: Sendable {
         limits.read(&reader)
     }
 
-    /// Whether paths can be appended to a URL.
+    /// Returns true if paths can be appended to a URL.
     private static func isBase(_ text: String) -> Bool {
         guard let scheme = ["http://", "https://"].first(where: text.hasPrefix), text.utf8.count > scheme.utf8.count else { return false }
         return !text.hasSuffix("/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"?#"<>\^`{|}"#.utf8.contains($0) }
     }
 }
 
-/// `limits.*`: what one client may take, counted on the bytes received. The defaults are those of the threat model.
+/// The settings `limits.*`: resource limits of one client, counted in received bytes. The defaults are those of the threat model.
 public struct LimitSettings: Sendable {
     public var requestLine: ByteCount = .kibibytes(8)
     public var header: ByteCount = .kibibytes(16)
     public var fields = 100
     public var body: ByteCount = .kibibytes(64)
-    /// Of all requests that are under way, on each listener.
+    /// The maximum size of all request bodies in progress on a listener.
     public var bodies: ByteCount = .mebibytes(64)
     public var chunkExtensions: ByteCount = .kibibytes(4)
     public var trailers: ByteCount = .kibibytes(4)
     public var headerDeadline: Duration = .seconds(10)
     public var bodyDeadline: Duration = .seconds(30)
-    /// Bytes per second, after the first five seconds.
+    /// The minimum rate of a request body in bytes per second, after the first five seconds.
     public var bodyRate: ByteCount = 240
     public var idle: Duration = .seconds(60)
     public var writeStall: Duration = .seconds(30)
-    /// Bytes per second, on the average of ``writeStall``.
+    /// The minimum rate at which a client reads a response, in bytes per second, averaged over ``writeStall``.
     public var writeRate: ByteCount = 240
     public var handler: Duration = .seconds(10)
     public var requestsPerConnection = 1_000
     public var connectionAge: Duration = .seconds(3_600)
     public var connections = 10_000
     public var connectionsPerPeer = 256
-    /// Requests per minute that write something: actions, events, and registrations of clients, each for themselves.
+    /// The rate limit of an address in writes per minute, counted separately for actions, events and registrations of clients.
     public var writesPerAddress = 600
     public var writesPerViewer = 120
     public var output: ByteCount = .kibibytes(256)
-    /// Clients that are told of changes as they happen.
+    /// The maximum number of event stream subscribers.
     public var listeners = 10_000
-    /// The same, with some connections left for everybody else.
+    /// The effective maximum of event stream subscribers, which leaves 2 % of the connections to other requests.
     var listenersAtOnce: Int { min(listeners, connections - connections / 50) }
 
     public init() {}
@@ -98,15 +98,15 @@ public struct LimitSettings: Sendable {
     }
 }
 
-/// `cors.*`: which pages of other origins may call the service from a browser.
+/// The settings `cors.*`: the pages of other origins that may call the service from a browser.
 public struct CORSSettings: Sendable {
     private static let anyOrigin = CORSPolicy.anyOrigin
 
     /// Origins as browsers send them, such as `https://app.example.com`; or `*` alone.
     public var origins: [String] = []
-    /// Whether those pages' requests may carry cookies and the like; never with `*`.
+    /// A Boolean value indicating whether requests of those pages may carry credentials such as cookies. It must be false with `*`.
     public var credentials = false
-    /// How long browsers may remember the answer to a preflight.
+    /// The time for which browsers may cache the response to a preflight request.
     public var maxAge: Duration = .seconds(600)
 
     public init() {}
@@ -124,14 +124,15 @@ public struct CORSSettings: Sendable {
         reader.read("cors.max-age", &maxAge)
     }
 
-    /// An origin's serialization (RFC 6454 section 6.2): scheme, host and port, and nothing after them; without the port that is the
-    /// scheme's own, because browsers leave that out.
+    /// Returns true if a text is a serialized origin (RFC 6454 section 6.2): scheme, host and port without anything after them.
+    ///
+    /// The default port of a scheme must be absent, because browsers omit it.
     private static func isOrigin(_ text: String) -> Bool {
         if text == anyOrigin { return true }
         let schemes: [(prefix: String, port: UInt16)] = [("https://", 443), ("http://", 80)]
         guard let scheme = schemes.first(where: { text.hasPrefix($0.prefix) }) else { return false }
         let authority = text.dropFirst(scheme.prefix.count)
-        // The colons of an IPv6 address stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         let end = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.firstIndex(of: ":") ?? authority.endIndex
         let (host, rest) = (authority[..<end], authority[end...])
         let isAddress = host.hasPrefix("[") && host.hasSuffix("]")
@@ -142,13 +143,13 @@ public struct CORSSettings: Sendable {
         return port != 0 && port != scheme.port && rest.dropFirst() == String(port)
     }
 
-    /// Nil where no origin may.
+    /// The policy; nil if no origin is allowed.
     var policy: CORSPolicy? {
         CORSPolicy(origins: origins, credentials: credentials, maxAge: maxAge.milliseconds / 1_000)
     }
 }
 
-/// What the listeners are made with.
+/// The configurations of the listeners.
 extension ServiceConfiguration {
     var publicServer: HTTPServerConfiguration {
         var server = limited
@@ -162,7 +163,7 @@ extension ServiceConfiguration {
         server.host = admin.host
         server.port = UInt16(clamping: admin.port)
         server.loops = 1
-        // Imports are long; how slowly they may come in is bounded by the rate.
+        // Imports take long; the minimum body rate bounds their duration.
         server.bodyTimeout = max(server.bodyTimeout, admin.importDeadline)
         return server
     }

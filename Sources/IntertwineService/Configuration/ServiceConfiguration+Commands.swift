@@ -8,10 +8,10 @@ internal import IntertwinePrimitives
 public import IntertwineSync
 
 extension ServiceConfiguration {
-    /// The sources that the file under `sources.file` declares; none where no file is named.
+    /// Returns the sources that the file `sources.file` declares; empty if the setting is empty.
     ///
-    /// - Parameter environment: where secrets of headers come from; the process's own where nil.
-    /// - Throws: `ConfigurationError` with file and line where that file is wrong.
+    /// - Parameter environment: The source of secrets in headers; nil for the environment of the process.
+    /// - Throws: `ConfigurationError` with file and line if the file is invalid.
     public func remoteSources(
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> [RemoteSource] {
@@ -20,8 +20,8 @@ extension ServiceConfiguration {
     }
 
     /// - Parameters:
-    ///   - kinds: all there are.
-    ///   - broken: kinds that are declared, and not rightly.
+    ///   - kinds: All existing kinds.
+    ///   - broken: Declared kinds that are invalid.
     func remoteSources(
         of kinds: ItemKinds, broken: Set<String> = [], environment: [String: String]? = nil
     ) throws(ConfigurationError) -> [RemoteSource] {
@@ -32,9 +32,9 @@ extension ServiceConfiguration {
         ).sources
     }
 
-    /// The sources as settings, for people: their headers' values are secrets.
+    /// Returns the sources as settings for display. The values of their headers are secrets.
     ///
-    /// - Throws: as ``remoteSources(_:environment:)``.
+    /// - Throws: The errors of ``remoteSources(_:environment:)``.
     public func sourceSettings() throws(ConfigurationError) -> [Setting] {
         try remoteSources().flatMap { source in
             let values = [("url", source.shownURL), ("kind", source.kind.name), ("every", source.interval.setting)]
@@ -47,12 +47,12 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Synchronises one source now, beside a service that may be running.
+    /// Synchronizes a source once, possibly while a service is running.
     ///
     /// - Parameters:
-    ///   - report: told of each item that is left out. From any thread.
-    ///   - told: told how far it is, often. From any thread.
-    /// - Throws: `ConfigurationError` where there is no such source, or `SourceError`.
+    ///   - report: Called on any thread for each item that is left out.
+    ///   - onProgress: Called often on any thread with the progress.
+    /// - Throws: `ConfigurationError` if the source does not exist, or `SourceError`.
     public func synchronise(
         _ name: String, report: @escaping @Sendable (BadSourceItem) -> Void, onProgress: @escaping @Sendable (SourceProgress) -> Void
     ) async throws -> SourceOutcome {
@@ -82,15 +82,15 @@ extension ServiceConfiguration {
 }
 
 extension ServiceConfiguration {
-    /// Where operators' writes are recorded.
+    /// The path of the audit log.
     var auditLog: String { store.path(of: "audit.log") }
 
-    /// Does what a command of the command line was told to, with a line in the audit log of a service that may be running.
+    /// Performs a command of the command line, and records it in the audit log of a service that may be running.
     ///
     /// - Parameters:
-    ///   - subject: what it was told to do it with.
-    ///   - body: says what it changed.
-    /// - Throws: `ConfigurationError` or `StoreError` where it could not be recorded, and so was not done; what `body` throws.
+    ///   - subject: The arguments of the command.
+    ///   - body: Performs the command and records its changes.
+    /// - Throws: `ConfigurationError` or `StoreError` if the command could not be recorded, in which case it did not run; the errors of `body`.
     public func audited<Value>(
         _ command: String, _ subject: String, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {

@@ -3,10 +3,10 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 
 extension ServiceConfiguration {
-    /// The files of the store, checked to belong together; nil if the items or the ledger are not in a file of the service.
+    /// Checks that the files of the store belong together; returns nil if items or ledger are not in a file of the service.
     ///
-    /// - Returns: the files, and what is wrong with them if that was accepted.
-    /// - Throws: `StoreError.unusable` with one line that says what is wrong and what to do, unless ``StoreSettings/acceptsDataLoss``.
+    /// - Returns: The files, and their faults if these were accepted.
+    /// - Throws: `StoreError.unusable` with one line that states the fault and its remedy, unless ``StoreSettings/acceptsDataLoss``.
     func storeFiles(_ extensions: ServiceExtensions) throws -> (files: StoreFiles, faults: [String])? {
         guard extensions.store == nil, extensions.ledger == nil, try store.postgresAddress() == nil else { return nil }
         let files = StoreFiles(items: store.database, ledger: store.ledgerDatabase)
@@ -23,6 +23,6 @@ extension ServiceConfiguration {
 }
 
 extension SigningKey {
-    /// Names the key, and tells nothing of it.
+    /// The identifier of the key in hexadecimal digits, which discloses nothing of the key.
     var name: String { String(id, radix: 16) }
 }

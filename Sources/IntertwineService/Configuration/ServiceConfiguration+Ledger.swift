@@ -4,11 +4,11 @@ internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 package import IntertwineStorage
 
-/// Where the ledger is: beside the items' file, or with the items in a PostgreSQL database.
+/// The location of the ledger: beside the items' file, or with the items in a PostgreSQL database.
 extension ServiceConfiguration {
-    /// Opens the ledger, and makes it where there is none.
+    /// Opens the ledger; creates it if there is none.
     ///
-    /// - Parameter now: milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
+    /// - Parameter now: Returns milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
     func openLedger(now: (@Sendable () -> Int64)?) throws(StoreError) -> any PersistentLedger {
         let patience = Double(ledger.writeTimeout.milliseconds) / 1_000
         guard let address = try store.postgresAddress() else {
@@ -20,16 +20,16 @@ extension ServiceConfiguration {
             address, waiting: ledger.queue, group: ledger.group, timeout: patience, reading: store.reading, now: now)
     }
 
-    /// Whether the items, and the ledger where there is one, are as this version keeps them: opening them writes nothing.
+    /// Returns true if the items, and the ledger if it exists, have the current schema, so that opening them writes nothing.
     func hasCurrentDatabases() throws -> Bool {
         guard try store.items().isUpToDate() else { return false }
         guard try store.postgresAddress() == nil, FileManager.default.fileExists(atPath: store.ledgerDatabase) else { return true }
         return try SQLiteLedger.isUpToDate(store.ledgerDatabase)
     }
 
-    /// Opens a ledger that is there, for those who only read it; nil where there are items and nothing has happened to them yet.
+    /// Opens an existing ledger for reading; nil if there are items but no ledger yet.
     ///
-    /// - Throws: `StoreError.unusable` where there is neither, or where what should be items is something else.
+    /// - Throws: `StoreError.unusable` if there are neither items nor a ledger, or if the items' database is something else.
     package func existingLedger() throws(StoreError) -> (any PersistentLedger)? {
         if try store.postgresAddress() != nil { return try openLedger(now: nil) }
         let files = FileManager.default

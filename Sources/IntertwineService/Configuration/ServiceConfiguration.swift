@@ -5,14 +5,16 @@ public import IntertwineSync
 public import IntertwineTrackers
 public import IntertwineViewer
 
-/// Everything that can be set, with its default. `Config/intertwine.yaml` comments each key.
+/// All settings with their defaults. `Config/intertwine.yaml` describes each key.
 ///
-/// A program that embeds the service sets what it wants to be otherwise, and nothing is read from anywhere:
+/// A program that embeds the service sets properties; nothing is read from other sources:
 ///
-///     var configuration = ServiceConfiguration()
-///     configuration.server.port = 8080
+/// ```swift
+/// var configuration = ServiceConfiguration()
+/// configuration.server.port = 8080
+/// ```
 ///
-/// The command line reads it from flags, the environment and a file, in this order: see ``init(_:)``.
+/// The command line reads settings from flags, the environment and a file, in this order of precedence: see ``init(_:)``.
 public struct ServiceConfiguration: Sendable {
     public var server = ServerSettings()
     public var admin = AdminSettings()
@@ -29,21 +31,21 @@ public struct ServiceConfiguration: Sendable {
     public var signing = SigningSettings()
     public var log = LogSettings()
     public var metrics = MetricsSettings()
-    /// Of the values that were read, by key.
+    /// The origins of values that were read, by key.
     var origins: [String: SettingOrigin] = [:]
 
     public init() {}
 
-    /// Reads what is written down.
+    /// Reads the settings of the given sources.
     ///
-    /// - Throws: `ConfigurationError` with all keys that are unknown or have values that are not allowed.
+    /// - Throws: `ConfigurationError` with all unknown keys and all invalid values.
     public init(_ sources: SettingSources) throws(ConfigurationError) {
         let (configuration, faults) = Self.read(sources)
         if let faults { throw faults }
         self = configuration
     }
 
-    /// The same for whoever wants to look for more that is wrong: where a value cannot be taken, its default stands in for it.
+    /// Reads the settings and returns the faults instead of throwing them. An invalid value is replaced by its default, for further checks.
     static func read(_ sources: SettingSources) -> (configuration: ServiceConfiguration, faults: ConfigurationError?) {
         var configuration = ServiceConfiguration()
         var reader = SettingsReader(sources)
@@ -54,17 +56,17 @@ public struct ServiceConfiguration: Sendable {
         return (configuration, ConfigurationError(reader.errors.reasons))
     }
 
-    /// The request fields that tell of the viewer.
+    /// The request fields with data about the viewer.
     var viewerFields: [String] { [events.viewerHeader, feed.languageHeader, feed.attributesHeader].filter { !$0.isEmpty } }
 
-    /// Checks values that a program has set, as those that are read are checked.
+    /// Checks values that a program has set with the rules for values that are read.
     ///
-    /// - Throws: `ConfigurationError` with all that are not allowed.
+    /// - Throws: `ConfigurationError` with all invalid values.
     public func validate() throws(ConfigurationError) {
         try walked.errors.finish()
     }
 
-    /// Every setting as it is in force, in the order of the file.
+    /// All settings with their effective values, in the order of the configuration file.
     public var settings: [Setting] {
         walked.settings.map { setting in
             var setting = setting

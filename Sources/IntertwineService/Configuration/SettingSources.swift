@@ -3,29 +3,29 @@ internal import Foundation
 internal import IntertwineDeclarations
 internal import Yams
 
-/// The places settings come from: flags, then the environment, then the file.
+/// The sources of settings by precedence: flags, environment, file.
 ///
-/// Built on the providers of swift-configuration; what those do not tell, the keys a file holds, is read with the same YAML parser.
+/// It uses the providers of swift-configuration. They do not list the keys of a file, so the keys are read with a YAML parser too.
 public struct SettingSources: Sendable {
-    /// The file that is read when neither a flag nor the environment names one, if it is there: that of the folder, or else the system's.
+    /// The default configuration file, used if neither a flag nor the environment names one: the file of the working folder or the system's.
     public static var defaultFile: String {
         let candidates = ["Config/intertwine.yaml", "/etc/intertwine/intertwine.yaml"]
         return candidates.first { FileManager.default.fileExists(atPath: $0) } ?? candidates[0]
     }
 
     private let providers: [(origin: SettingOrigin, provider: any ConfigSnapshot)]
-    /// Every key that is written down somewhere: what nobody reads of these is a mistake.
+    /// Every key in a source. A key that no setting has is a fault.
     private let written: [SettingKey]
-    /// The file's keys without a value: as good as taken out.
+    /// The keys of the file that have no value, and count as absent.
     private let emptied: Set<SettingName>
     private let environmentVariables: [String]
-    /// The environment's.
+    /// The credentials of buckets in the environment.
     let bucketCredentials: BucketCredentials?
 
     /// - Parameters:
-    ///   - flags: values by canonical key, from the command line.
-    ///   - file: the configuration file, which may be a pipe; nil for `INTERTWINE_CONFIG`, or else ``defaultFile`` if it exists.
-    /// - Throws: `ConfigurationError` where the file is missing, cannot be read or is no YAML mapping.
+    ///   - flags: Values of the command line by canonical key.
+    ///   - file: The configuration file, which may be a pipe; nil for `INTERTWINE_CONFIG`, or else ``defaultFile`` if it exists.
+    /// - Throws: `ConfigurationError` if the file is missing, cannot be read or is no YAML mapping.
     public init(
         flags: [String: String] = [:], environment: [String: String]? = nil, file: String? = nil
     ) async throws {
@@ -50,7 +50,7 @@ public struct SettingSources: Sendable {
         if named != nil || FileManager.default.fileExists(atPath: path) {
             let text = try YAMLFile.text(at: path)
             let keys = try Self.keys(in: text, of: path)
-            // A file with comments alone is a valid one, but not to the provider.
+            // The provider rejects a file with comments only, which is valid.
             if !keys.isEmpty {
                 do {
                     let bytes = Array(YAMLFile.withoutMark(text).utf8)
@@ -68,17 +68,17 @@ public struct SettingSources: Sendable {
         environmentVariables = environment.keys.filter { $0.hasPrefix(SettingName.environmentPrefix) && $0 != "INTERTWINE_CONFIG" }.sorted()
     }
 
-    /// The file that the environment names; nil where it names none, or nothing.
+    /// Returns the file that the environment names; nil if the variable is absent or empty.
     public static func file(in environment: [String: String]) -> String? {
         environment["INTERTWINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The strongest value under a key, as text.
+    /// Returns the value of a key with the highest precedence, as a text.
     func text(_ name: SettingName) throws(ConfigurationError) -> (value: String, origin: SettingOrigin)? {
         try lookUp(name, .string) { if case .string(let text) = $0 { text } else { nil } }
     }
 
-    /// The strongest value under a key, as a list. In flags and in the environment the elements are separated by commas.
+    /// Returns the value of a key with the highest precedence, as a list. In flags and in the environment, commas separate the elements.
     func list(_ name: SettingName) throws(ConfigurationError) -> (value: [String], origin: SettingOrigin)? {
         for (origin, provider) in providers {
             let isFile = if case .file = origin { true } else { false }
@@ -88,7 +88,7 @@ public struct SettingSources: Sendable {
                 } else {
                     try value(of: name, .string, from: provider, origin) { content in
                         guard case .string(let text) = content else { return nil }
-                        // Nothing at all is an empty list; nothing between two commas is an element that nobody means.
+                        // An empty text is an empty list; an empty element between two commas is a mistake.
                         let elements = text.split(separator: ",", omittingEmptySubsequences: false)
                         return elements.count == 1 && text.allSatisfy(\.isWhitespace)
                             ? [] : elements.map { $0.trimmingCharacters(in: .whitespaces) }
@@ -99,7 +99,7 @@ public struct SettingSources: Sendable {
         return nil
     }
 
-    /// Throws for all keys that are written somewhere and not among `known`, and for those that one origin gives twice.
+    /// Throws for all keys in a source that are not in `known`, and for keys that occur twice in one source.
     func refuseUnknown(besides known: [SettingName]) throws(ConfigurationError) {
         var faults = ErrorCollector()
         let names = Set(known)
@@ -111,7 +111,7 @@ public struct SettingSources: Sendable {
                     throw ConfigurationError.unknown(
                         key.spelled, from: key.origin, known: known.map(\.key) + (key.isSection ? sections : []))
                 }
-                // A section whose keys have all been taken out leaves every default.
+                // A section without keys leaves all its defaults in effect.
                 guard key.isEmpty else { throw ConfigurationError("\(key.spelled): is a section of keys (\(key.origin)), not a setting") }
             }
         }
@@ -125,7 +125,7 @@ public struct SettingSources: Sendable {
         try faults.finish()
     }
 
-    /// Throws for keys that one origin gives twice, spelled differently: which of the values holds would be anyone's guess.
+    /// Throws for keys that occur twice in one source with different spellings, because the effective value would be ambiguous.
     private func refuseRepeated() throws(ConfigurationError) {
         let origins = Dictionary(grouping: written) { "\($0.origin) \($0.name.key)" }.values.filter { $0.count > 1 }
         let reasons = origins.map { keys in
@@ -173,12 +173,12 @@ public struct SettingSources: Sendable {
     }
 }
 
-/// A key as someone wrote it down.
+/// A key as it is spelled in a source.
 private struct SettingKey {
     let name: SettingName
     let spelled: String
     let origin: SettingOrigin
-    /// Nothing stands behind it.
+    /// A Boolean value indicating whether the key has no value.
     let isEmpty: Bool
 
     init(spelled: String, origin: SettingOrigin, isEmpty: Bool = false) {
@@ -188,10 +188,10 @@ private struct SettingKey {
         self.isEmpty = isEmpty
     }
 
-    /// Whether it can be a section whose keys have all been taken out.
+    /// A Boolean value indicating whether the key can be a section without keys.
     var isSection: Bool { name.components.count == 1 }
 
-    /// Whether it is spelled as settings are looked up: a flag is taken in any spelling, a file's key in kebab-case or in camelCase.
+    /// A Boolean value indicating whether the spelling is one that lookups find: any spelling of a flag, kebab-case or camelCase in a file.
     var isRead: Bool {
         guard case .file = origin else { return true }
         return spelled == name.key || spelled == name.camelCaseComponents.joined(separator: ".")

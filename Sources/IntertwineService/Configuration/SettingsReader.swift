@@ -1,9 +1,10 @@
 internal import IntertwineDeclarations
 
-/// Walks over all settings, one by one: takes each from where it is written, checks it, and remembers it. So one pass over the configuration
-/// knows every key there is, and everything that is wrong.
+/// Reads all settings in one pass: takes each value from its source, checks it and records it.
+///
+/// After the pass, the reader knows every valid key and every fault of the configuration.
 struct SettingsReader {
-    /// Nil where the values stand as a program has set them, and are looked through alone.
+    /// The sources of the values; nil if a program set the values and they are only checked.
     private let sources: SettingSources?
     private(set) var settings: [Setting] = []
     private(set) var errors = ErrorCollector()
@@ -13,13 +14,14 @@ struct SettingsReader {
         self.sources = sources
     }
 
-    /// Sets a value to what is written under a key, and leaves it as it is where nothing is.
+    /// Reads the value of a key; without a value in any source, `value` is unchanged.
     ///
     /// - Parameters:
-    ///   - allowed: what may be written, where that is narrower than the type's own words. A NUL never may, at which the system's calls would
-    ///     take the text to end.
-    ///   - isHidden: whether what is written must not be shown.
-    ///   - isAllowed: what the type alone does not check.
+    ///   - allowed: A description of allowed values, if it differs from the type's own. A NUL is never allowed, because it ends a text in system
+    ///     calls.
+    ///   - secret: True if the value must not be shown.
+    ///   - isHidden: Returns true if a text must not be shown.
+    ///   - isAllowed: Checks rules beyond those of the type.
     mutating func read<Value: SettingValue>(
         _ key: String, _ value: inout Value, allowed: String = Value.allowed, secret: Bool = false,
         hidden isHidden: (String) -> Bool = { _ in false }, where isAllowed: (Value) -> Bool = { _ in true }
@@ -62,7 +64,7 @@ struct SettingsReader {
         value = Choice(rawValue: word) ?? value
     }
 
-    /// The same for a list, each of whose elements is checked.
+    /// Reads a list, and checks each of its elements.
     mutating func read<Element: SettingValue>(
         _ key: String, _ value: inout [Element], allowed: String = "a list of texts", where isAllowed: (Element) -> Bool = { _ in true }
     ) {
@@ -84,31 +86,31 @@ struct SettingsReader {
             Setting(key: key, value: value.map(\.setting).joined(separator: ","), origin: found?.1 ?? .default, isSecret: false))
     }
 
-    /// Checks what no single value tells.
+    /// Records a fault that involves several values, if a condition is false.
     mutating func check(_ isRight: Bool, _ reason: @autoclosure () -> String) {
         if !isRight { errors.collect { () throws(ConfigurationError) in throw ConfigurationError(reason()) } }
     }
 
-    /// Notes all keys that are written down somewhere and that nothing has read.
+    /// Records a fault for each key in a source that no setting has.
     mutating func finish() {
         if let sources { errors.collect { () throws(ConfigurationError) in try sources.refuseUnknown(besides: names) } }
     }
 }
 
-/// One setting as it is in force, for `check-config` and for the log line at the start.
+/// A setting with its effective value, for `check-config` and for the log line at the start.
 public struct Setting: Sendable, Hashable {
     public var key: String
     public var value: String
     public var origin: SettingOrigin
     public var isSecret: Bool
 
-    /// The value, or what stands for it where it must not be shown.
+    /// The value, or its replacement if the value must not be shown.
     public var shown: String {
         isSecret && !value.isEmpty ? "(secret)" : value
     }
 }
 
-/// Where a setting's value came from, strongest first.
+/// The origin of a setting's value, highest precedence first.
 public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case flag
     case environment

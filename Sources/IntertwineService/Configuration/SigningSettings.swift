@@ -6,11 +6,11 @@ internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// `signing.*`: the keys that cursors, click tokens and image URLs are signed with.
+/// The settings `signing.*`: the keys that sign cursors, click tokens and image URLs.
 public struct SigningSettings: Sendable {
-    /// 64 hexadecimal digits; empty for the key in the data folder, which is made at the first start.
+    /// The key in 64 hexadecimal digits; empty for the key in the data folder, which the first start creates.
     public var key = ""
-    /// The key before, still accepted while links signed with it are about; empty for none.
+    /// The previous key, accepted while links with its signature are in use; empty for none.
     public var previousKey = ""
 
     public init() {}
@@ -27,34 +27,34 @@ public struct SigningSettings: Sendable {
     }
 }
 
-/// The signing key that a service without a configured one keeps in its data folder, readable by its owner alone.
+/// The file of the signing key in the data folder, readable by its owner only. It is used if no key is configured.
 struct SigningKeyFile {
     let path: String
 
-    /// The key, made now if there is none yet, and on disk. Two processes that start at once end up with the same one.
+    /// Returns the key; creates it on disk if there is none. If two processes start at once, both get one key.
     ///
-    /// - Throws: `ConfigurationError` where the file cannot be read or written, or holds no key. It is never overwritten.
+    /// - Throws: `ConfigurationError` if the file cannot be read or written, or contains no key. The file is never overwritten.
     func load() throws -> SigningKey {
         let known = try read()
         if known == nil { try create(.random()) }
         guard let key = try known ?? read() else { throw ConfigurationError("\(path): the signing key cannot be read") }
-        // Links and cursors that are given out must be good after a power cut too. Whoever made the file may not have come this far.
+        // Issued links and cursors must stay valid after a power failure. The process that created the file may not have synchronized it.
         guard DurableFolder.sync(of: path) else { throw failure("cannot be written") }
         return key
     }
 
-    /// Writes a key that comes from elsewhere; nothing where it is there.
+    /// Writes a given key; does nothing if the file contains it already.
     ///
-    /// - Throws: `ConfigurationError` where there is another one.
+    /// - Throws: `ConfigurationError` if the file contains another key.
     func store(_ key: SigningKey) throws {
         if try read() == nil { try create(key) }
         guard try read() == key else { throw ConfigurationError("\(path): is another signing key; move it away first") }
         guard DurableFolder.sync(of: path) else { throw failure("cannot be written") }
     }
 
-    /// The key, if there is one.
+    /// Returns the key; nil if the file does not exist.
     ///
-    /// - Throws: `ConfigurationError` where the file cannot be read, or holds no key.
+    /// - Throws: `ConfigurationError` if the file cannot be read, or contains no key.
     func read() throws -> SigningKey? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let text: String
@@ -65,8 +65,9 @@ struct SigningKeyFile {
         return key
     }
 
-    /// Writes a key under a name of its own and links it into place, so that nobody ever reads half a key. What a process that was
-    /// killed has left is in nobody's way.
+    /// Writes a key to a temporary file and links it to its path, so that readers never see an incomplete key.
+    ///
+    /// Temporary files of killed processes do no harm.
     private func create(_ key: SigningKey) throws {
         let draft = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -86,8 +87,10 @@ struct SigningKeyFile {
 }
 
 extension ServiceConfiguration {
-    /// The keys in force. Where none is configured, that of the data folder or, with a PostgreSQL database, those of all replicas: made now
-    /// if there is none yet.
+    /// Returns the current keys.
+    ///
+    /// Without a configured key, these are the key of the data folder or, with a PostgreSQL database, the keys of all replicas. A missing key is
+    /// created.
     func keyRing() throws -> KeyRing {
         let previous = SigningKey(hexadecimal: signing.previousKey)
         if let key = SigningKey(hexadecimal: signing.key) { return KeyRing(SigningKeys(current: key, previous: previous)) }
@@ -102,10 +105,10 @@ extension ServiceConfiguration {
         return KeyRing(all(try kept.load())) { all(try await kept.read()) }
     }
 
-    /// Makes a new signing key in the database, which all replicas take up.
+    /// Creates a new signing key in the database, which all replicas adopt.
     ///
-    /// - Parameter isForced: whether links may become void that are about.
-    /// - Throws: `ConfigurationError` where the keys are not kept there, `StoreError`.
+    /// - Parameter isForced: True if existing links may become invalid.
+    /// - Throws: `ConfigurationError` if the keys are not in a database, `StoreError`.
     public func rotateKey(isForced: Bool) async throws {
         guard signing.key.isEmpty else {
             throw ConfigurationError("signing.key is configured: write a new key there, and the present one under signing.previous-key")

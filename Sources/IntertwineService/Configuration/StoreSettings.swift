@@ -5,37 +5,40 @@ internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 package import IntertwineStorage
 
-/// `store.*`: the files that the service keeps.
+/// The settings `store.*` of the databases and of the data folder.
 public struct StoreSettings: Sendable {
     private static let defaultDatabase = "data/intertwine.sqlite"
 
-    /// The items, in a file or in a PostgreSQL database. A file's folder is the data folder: ledger, signing key and image cache are kept
-    /// beside it. A database has ledger and signing key too.
+    /// The database of the items: a file or the address of a PostgreSQL database.
+    ///
+    /// The folder of a file is the data folder, with the ledger, the signing key and the image cache. A PostgreSQL database also contains the ledger
+    /// and the signing key.
     public var database = StoreSettings.defaultDatabase
-    /// A hot standby of that database, which the items are read of where it has all that the replica has seen; empty for none.
+    /// The address of a hot standby of that database; empty for none. Items are read from it if it is as recent as the replica's last read.
     public var readDatabase = ""
-    /// The data folder of a replica with a PostgreSQL database; each on one machine has its own.
+    /// The data folder of a replica with a PostgreSQL database. Replicas on one machine need different folders.
     public var folder = "data"
-    /// Threads that read the items, and as many that read the ledger.
+    /// The number of threads that read the items, and also of those that read the ledger.
     public var readers = 4
-    /// Reads that may wait for one of them; beyond it the answer is 503.
+    /// The maximum number of queued reads. Beyond it, the response is 503.
     public var queue = 4_096
-    /// How long a request waits for one before it is answered 503.
+    /// The queue timeout: the time a request waits for a reader before its response is 503.
     public var queueTimeout: Duration = .seconds(2)
-    /// How long a PostgreSQL server may take for a statement before a request that waits for it is answered 503.
+    /// The time limit of a statement on a PostgreSQL server. After it, a waiting request gets 503.
     public var statementTimeout: Duration = .seconds(10)
-    /// Whether a start goes on if a file of the store is missing, older than the others, or of another store. No setting: it is meant for one
-    /// start.
+    /// A Boolean value indicating whether a start continues if a file of the store is missing, older than the others, or of another store.
+    ///
+    /// It is no setting, because it applies to one start only.
     public var acceptsDataLoss = false
 
     public init() {}
 
     mutating func read(_ reader: inout SettingsReader) {
-        // SQLite takes some names for something else than a file, and the ledger is to be found beside it. A URL may hold a password.
+        // SQLite treats some names as no file, and the ledger must be beside the file. A URL may contain a password.
         reader.read(
             "store.database", &database, allowed: Self.allowedDatabases, hidden: Self.mayHoldPassword, where: Self.isDatabase)
         if let fault = addressError { reader.check(false, "store.database: \(fault)") }
-        // Some of these have no name that the ledger's could be made of, and commands that only read would find nothing there.
+        // No name of a ledger can be derived from some of these, and read-only commands would find nothing there.
         reader.check(!isFolder, "store.database: \(database) is a folder, not a database")
         reader.read(
             "store.read-database", &readDatabase, allowed: "postgresql://…, or nothing", hidden: Self.mayHoldPassword,
@@ -53,7 +56,7 @@ public struct StoreSettings: Sendable {
 
     static let allowedDatabases = "a file's path, neither :memory: nor a URL, or postgresql://…"
 
-    /// Whether it can be a file, or an address.
+    /// Returns true if a text can be the path of a file, or an address.
     static func isDatabase(_ text: String) -> Bool {
         PostgresAddress.isAddress(text)
             || !text.isEmpty && text != ":memory:" && !isFileURL(text) && !text.contains("://") && !isListOfKeywords(text)
@@ -61,7 +64,7 @@ public struct StoreSettings: Sendable {
 
     static func mayHoldPassword(_ text: String) -> Bool { text.contains("://") && !isFileURL(text) || isListOfKeywords(text) }
 
-    /// `host=db1 password=…`, which libpq takes as well, and which would make a fine file's name.
+    /// Returns true for a list of keywords such as `host=db1 password=…`, which libpq accepts and which would also be a valid file name.
     private static func isListOfKeywords(_ text: String) -> Bool {
         text.split(whereSeparator: \.isWhitespace).contains { word in
             guard let end = word.firstIndex(of: "=") else { return false }
@@ -81,7 +84,7 @@ public struct StoreSettings: Sendable {
 
     var reading: ReadLimits { ReadLimits(threads: readers, waiting: queue, queueTimeout: queueTimeout) }
 
-    /// Why the address cannot be read, should it be one.
+    /// The error of an address that cannot be parsed; nil if the database is a file or the address is valid.
     private var addressError: StoreError? {
         do throws(StoreError) {
             _ = try postgresAddress()
@@ -100,28 +103,30 @@ public struct StoreSettings: Sendable {
         }
     }
 
-    /// One that does not answer must not hold up for long who can ask the primary.
+    /// Returns the standby's address with a short timeout. Why: if the standby does not respond, reads continue on the primary without a long delay.
     private func standbyAddress() throws(StoreError) -> PostgresAddress? {
         PostgresAddress.isAddress(readDatabase)
             ? try PostgresAddress(readDatabase, statementTimeout: min(statementTimeout, .seconds(2))) : nil
     }
 
-    /// Nil where the items are in a file.
+    /// Returns the address of the database; nil if the items are in a file.
     ///
-    /// - Throws: ``StoreError/unusable(_:)`` where it cannot be read.
+    /// - Throws: ``StoreError/unusable(_:)`` if the address cannot be parsed.
     func postgresAddress() throws(StoreError) -> PostgresAddress? {
         PostgresAddress.isAddress(database) ? try PostgresAddress(database, statementTimeout: statementTimeout) : nil
     }
 
-    /// `intertwine.sqlite` keeps its ledger in `intertwine.ledger.sqlite`: a long import never makes a click wait.
+    /// The path of the ledger: `intertwine.ledger.sqlite` beside `intertwine.sqlite`. Why: a long import never delays a click.
     public var ledgerDatabase: String {
         let url = URL(fileURLWithPath: database)
         let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
         return url.deletingPathExtension().path + ".ledger" + suffix
     }
 
-    /// Makes the data folder where it is missing: that of a replica, for nobody but its user, and a file's where it is called `data`. One of
-    /// another name is not made: more likely it was mistyped. That it cannot be made is told by whoever opens what belongs there.
+    /// Creates the data folder if it is missing.
+    ///
+    /// A replica's folder is created for its user only; the folder of a file is created only if its name is `data`. Why: another missing folder is
+    /// more likely a typing error. If the creation fails, the error is reported by the code that opens a file in the folder.
     public func makeDataFolder() {
         let (folder, isReplica) = (dataFolder, PostgresAddress.isAddress(database))
         guard isReplica || folder.lastPathComponent == "data" else { return }
@@ -129,7 +134,7 @@ public struct StoreSettings: Sendable {
             at: folder, withIntermediateDirectories: false, attributes: isReplica ? [.posixPermissions: 0o700] : nil)
     }
 
-    /// A file or folder in the data folder.
+    /// Returns the path of a file or folder in the data folder.
     public func path(of name: String) -> String {
         dataFolder.appendingPathComponent(name).path
     }
@@ -138,27 +143,27 @@ public struct StoreSettings: Sendable {
         PostgresAddress.isAddress(database) ? URL(fileURLWithPath: folder) : URL(fileURLWithPath: database).deletingLastPathComponent()
     }
 
-    /// Room for a start on a full disk; nil if the databases are not files of this machine.
+    /// The disk space that is reserved for a start on a full disk; nil if the databases are not files of this machine.
     var room: DiskRoom? { PostgresAddress.isAddress(database) ? nil : DiskRoom(path: path(of: "start.reserve")) }
 
-    /// Where the items are, as ``database`` says.
+    /// Returns the location of the items according to ``database``.
     ///
-    /// - Throws: `StoreError.unusable` where it is an address that cannot be read.
+    /// - Throws: `StoreError.unusable` if it is an address that cannot be parsed.
     package func items() throws(StoreError) -> any ItemLocation {
         guard let address = try postgresAddress() else { return ItemFile(database) }
         return PostgresItemLocation(address, standby: try standbyAddress(), companions: path(of: "items"))
     }
 }
 
-/// `ledger.*`: the record of what happened.
+/// The settings `ledger.*` of the durable record of events.
 public struct LedgerSettings: Sendable {
-    /// Units of work that may wait for the disk; beyond it the answer is 503.
+    /// The maximum number of queued writes. Beyond it, the response is 503.
     public var queue = 4_096
-    /// Units of work that share one transaction at most.
+    /// The maximum number of writes in one transaction.
     public var group = 512
-    /// How long a request waits for the disk before it is answered 503.
+    /// The write timeout: the time a request waits for the disk before its response is 503.
     public var writeTimeout: Duration = .seconds(5)
-    /// How long single events are kept; their daily totals are kept for good.
+    /// The retention of single events. Their daily totals are stored without a limit.
     public var retention: Duration = .seconds(400 * 86_400)
 
     public init() {}
