@@ -15,26 +15,26 @@ public import Logging
 internal import ServiceLifecycle
 
 extension FeedService {
-    /// Makes everything there is, and gives each part what it needs: here, and nowhere else.
+    /// Creates and connects all parts of the service. This is the only composition root.
     ///
     /// - Parameters:
-    ///   - extensions: kinds of item, cells and commands besides those that the product comes with.
-    ///   - telemetry: one of its own where nil.
-    /// - Throws: `ConfigurationError` or `StoreError`, each one line for the person who starts it.
+    ///   - extensions: The kinds of item, cells and commands of the embedding program.
+    ///   - telemetry: The metrics and logs of the process; nil to create new ones.
+    /// - Throws: `ConfigurationError` or `StoreError`, each with one line for the person who starts the service.
     public static func build(
         configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
         logger: Logger
     ) throws -> FeedService {
-        // Whoever reads the log or an answer may go; serving goes on.
+        // A closed log or connection must not end the process.
         signal(SIGPIPE, SIG_IGN)
-        // All that serving takes as well: workers begin while the rest is made, and would say that there is nothing left for them.
+        // The check includes the needs of serving, because workers start during the composition and would fail without a clear message.
         try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
         try ThreadLimit.require(ThreadLimit.ofServing)
         let clock: @Sendable () -> Int64 = extensions.clock ?? WallClock.now
         let telemetry = telemetry ?? Telemetry(configuration.log)
         let state = ServiceState()
 
-        // What is declared, and the files that are kept. Those of a program's own store and ledger are its own.
+        // Declarations and databases. A program's own store and ledger have no files here.
         configuration.store.makeDataFolder()
         let declared = try configuration.declarations(extensions)
         let items = try configuration.store.items()
@@ -60,7 +60,7 @@ extension FeedService {
         }
         if ownStore != nil || ownLedger != nil { configuration.store.room?.reserve() }
         let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
-        // After the stores, whose complaint about a missing folder says more.
+        // The keys come after the stores, whose error about a missing folder is clearer.
         let ring = try configuration.keyRing()
         let keys = ring.keys
         let (registry, kinds, kindsText, declaredFeeds) = (declared.registry, declared.kinds, declared.kindsText, declared.file.feeds)
@@ -68,7 +68,7 @@ extension FeedService {
         let declaredLanguages = declared.file.languages
         let lanes = try ownStore?.streams(plans) ?? [DeclaredFeeds.mainName: .content]
 
-        // What stays for as long as the process.
+        // Parts that live as long as the process.
         let pictures = try ImageProxy(
             configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
             store: ownStore,
@@ -90,7 +90,7 @@ extension FeedService {
         let writes = WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer)
         let refusals = WriteRefusals(ledger)
 
-        // What follows from the configuration and can be made anew while requests go on: the feed, what its cells do, and the clients' routes.
+        // Parts that a new configuration replaces while requests continue: the feeds, the actions of cells and the routes.
         let router = Router([], clock: clock, logger: logger)
         let live = try ReloadableApplication(configuration, router: router, control: telemetry.control, logger: logger) { configuration in
             let keys = ring.keys
@@ -195,7 +195,7 @@ extension FeedService {
                 try await composition.campaigns.remember()
                 try await store.read(for: .background) { _ in try delivery.begin(book, now: now) }
             }
-            // It is in force from here on.
+            // The composition is active from here on.
             listeners.serve(composition.feeds)
             try await pictures.takedowns.serve(composition.campaigns)
         }
@@ -211,7 +211,7 @@ extension FeedService {
                 now: clock, logger: logger)
         }
 
-        // What is seen of it all, and the operators' routes.
+        // Logs, metrics and the admin API.
         let accessLog = AccessLog(
             control: telemetry.control, sink: telemetry.sink, now: extensions.clock ?? WallClock.coarse,
             anonymize: { live.current.privacy.storedForm(of: $0, now: $1) })
@@ -246,7 +246,7 @@ extension FeedService {
             ServiceObserver(listener: listener, routes: patterns, registry: counted, log: accessLog)
         }
 
-        // The listeners, from the routes outwards.
+        // The listeners, from the innermost handler outwards.
         var publicHandler: any HTTPHandler = CORSMiddleware(
             policy: configuration.crossOrigin.policy, publicURL: { live.configuration.server.publicURL },
             viewerFields: { live.configuration.viewerFields }, router: router)
@@ -267,7 +267,7 @@ extension FeedService {
                 ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))
         }
 
-        // What goes on beside requests.
+        // Background services.
         let advance: @Sendable () -> Void = {
             guard let files, let items = ownStore as? SQLiteStore, let events = ownLedger as? SQLiteLedger else { return }
             do {
@@ -325,7 +325,7 @@ extension FeedService {
                 await pictures.shutDown()
                 await audit?.close()
                 advance()
-                // Nothing writes any more: each database is to be one whole file, for whoever copies it.
+                // All writers have ended. Each database becomes one complete file, so that it can be copied.
                 do {
                     try await ownLedger?.complete()
                     try await ownStore?.completeFile()

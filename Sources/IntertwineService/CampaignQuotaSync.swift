@@ -3,16 +3,17 @@ internal import IntertwineFeed
 internal import Logging
 internal import ServiceLifecycle
 
-/// Has the processes that share a ledger tell each other what they have given to campaigns, twice a second.
+/// Exchanges the delivery counts of campaigns with other processes on the ledger, twice a second.
 ///
-/// Where it fails, campaigns get what this process holds, and nothing once the others may take it to be gone, until it succeeds again.
+/// If the exchange fails, campaigns can use the leases of this process until these expire for the others. After that, campaigns get nothing
+/// until an exchange succeeds.
 struct CampaignQuotaSync: ServiceLifecycle.Service {
     private static let interval = Duration.milliseconds(500)
 
     private let delivery: AdServer
     private let now: @Sendable () -> Int64
     private let logger: Logger
-    /// The ledger's answers are waited for.
+    /// The queue of the exchange, which blocks until the ledger responds.
     private let queue = DispatchQueue(label: "intertwine.campaigns")
 
     init(delivery: AdServer, now: @escaping @Sendable () -> Int64, logger: Logger) {

@@ -2,13 +2,13 @@ internal import Foundation
 internal import Logging
 internal import ServiceLifecycle
 
-/// Reads the configuration again on SIGHUP and when its file has changed, and puts it in force as far as that is possible.
+/// Reloads the configuration on SIGHUP and after changes of its file, and applies the settings that can change at run time.
 struct ConfigurationReloader: ServiceLifecycle.Service {
-    /// How often the file is looked at. Looking beats being told: it works for files that are replaced, linked or mounted.
+    /// The interval of checks of the file. Why: unlike file notifications, polling works for replaced, linked and mounted files.
     private static let interval = Duration.seconds(1)
 
     let source: ConfigurationSource
-    /// One for each SIGHUP.
+    /// An element per SIGHUP.
     let hangUps: AsyncStream<Void>
     let live: ReloadableApplication
     let logger: Logger
@@ -23,7 +23,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
             group.addTask {
                 await cancelWhenGracefulShutdown { await watch { wish.yield("file") } }
             }
-            // One after the other: two readings at once could end in the wrong order.
+            // Reloads are serial, because concurrent ones could end in the wrong order.
             var held = source.stamp
             for await reason in wishes { await reload(because: reason, held: &held) }
             group.cancelAll()
@@ -36,9 +36,9 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
         var last = read
         while !Task.isCancelled {
             do { try await Task.sleep(for: Self.interval) } catch { return }
-            // A file that is gone, or no regular one at the moment, may be on its way back: it is read when it is.
+            // A missing or irregular file may reappear, and is read then.
             guard let now = FileStamp(path: file) else { continue }
-            // One that is still being written is read when it has stopped changing.
+            // A file that is being written is read after it has stopped changing.
             if now != read, now == last {
                 changed()
                 read = now
@@ -47,7 +47,9 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
         }
     }
 
-    /// - Parameter held: the file that was last read; nil if there never was one. What else is read, such as campaigns, is then read again alone.
+    /// Reloads the configuration.
+    ///
+    /// - Parameter held: The last file that was read; nil if there was none. In that case, only other files such as campaigns are reloaded.
     private func reload(because reason: String, held: inout FileStamp?) async {
         do {
             let found = source.file.flatMap(FileStamp.init)
@@ -55,7 +57,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
                 guard found != nil || held == nil && !FileManager.default.fileExists(atPath: file) else {
                     throw ConfigurationError("\(file): there is no regular file to be read again")
                 }
-                // Programs that save a file empty it first.
+                // Some programs truncate a file before they write it.
                 guard found?.isBlank != true || held?.isBlank != false else {
                     throw ConfigurationError("\(file): is empty; a comment in it says that no setting is meant")
                 }
@@ -70,16 +72,16 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
     }
 }
 
-/// Where a running service's configuration comes from.
+/// The source of a running service's configuration.
 public struct ConfigurationSource: Sendable {
-    /// The file that is watched; nil for none.
+    /// The path of the watched file; nil for none.
     public var file: String?
-    /// Reads everything again: flags, environment, file.
+    /// Reads flags, environment and file again.
     public var read: @Sendable () async throws -> ServiceConfiguration
-    /// Which file it was when this was made.
+    /// The stamp of the file when this value was created.
     let stamp: FileStamp?
 
-    /// To be made before the configuration is read for the first time: what becomes of the file from then on is read again.
+    /// Creates a source. Call it before the first read of the configuration, so that later changes of the file are noticed.
     public init(file: String?, read: @escaping @Sendable () async throws -> ServiceConfiguration) {
         self.file = file
         self.read = read
@@ -87,17 +89,17 @@ public struct ConfigurationSource: Sendable {
     }
 }
 
-/// What tells that a file is another one than before.
+/// The properties that identify a version of a file.
 struct FileStamp: Equatable, Sendable {
     private let number: UInt64?
     private let size: UInt64?
     private let changed: Date?
-    /// Whether nothing stands in the file, not even a comment.
+    /// True if the file contains nothing, not even a comment.
     let isBlank: Bool
 
-    /// Nil where there is no regular file: a pipe is read once, at the start.
+    /// Reads the stamp of a path; nil if it is no regular file. A pipe is read once, at the start.
     init?(path: String) {
-        // Links are followed, as a mounted configuration is often one.
+        // Links are followed, because mounted configurations often use them.
         let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: real),
             attributes[.type] as? FileAttributeType == .typeRegular

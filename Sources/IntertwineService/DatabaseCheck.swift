@@ -1,12 +1,12 @@
 internal import IntertwineStorage
 internal import ServiceLifecycle
 
-/// Checks the database files in the background: slowly, and again and again.
+/// Checks the database files for corruption in the background, slowly and repeatedly.
 struct DatabaseCheck: ServiceLifecycle.Service {
     let files: [any CheckedFile]
-    /// Bytes a second that the check of one file reads.
+    /// The read rate of a check in bytes per second and file.
     private let rate = 4.0 * 1_048_576
-    /// Between two checks of a file.
+    /// The pause between two checks of a file.
     private let pause = Duration.seconds(10)
 
     init(files: [any CheckedFile]) {
@@ -18,7 +18,7 @@ struct DatabaseCheck: ServiceLifecycle.Service {
             await withTaskGroup(of: Void.self) { group in
                 for file in files { group.addTask { await check(file) } }
             }
-            // Without a file there is nothing to do until the end.
+            // Without files, the service idles until its end.
             while files.isEmpty, !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
         }
     }

@@ -4,13 +4,17 @@ internal import IntertwineFeed
 internal import IntertwinePostgreSQL
 internal import IntertwineStorage
 
-/// Moves everything that is kept from files to a PostgreSQL database, or back: items, sections, takedowns, ledger, viewers' lists, signing key.
+/// Copies all stored data from files to a PostgreSQL database or back.
+///
+/// The data are items, sections, takedowns, ledger, viewers' lists and the signing key.
 public enum DatabaseCopy {
+    /// Copies the data. If the copy was interrupted, another call continues it.
+    ///
     /// - Parameters:
-    ///   - source: as `store.database` names it, as `destination`.
-    ///   - told: of each table how many rows have been copied so far. From any thread.
-    /// - Returns: rows by table, as both have them.
-    /// - Throws: `ConfigurationError`, or `StoreError` with one line. What is there is gone on from when it is called once more.
+    ///   - source: The source database in the format of `store.database`, like `destination`.
+    ///   - told: Called on any thread with the number of copied rows per table.
+    /// - Returns: The number of rows per table, equal in both databases.
+    /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     public static func run(
         from source: String, to destination: String, onProgress: @escaping @Sendable (_ table: String, _ rows: Int) -> Void
     ) async throws -> [(table: String, rows: Int)] {
@@ -28,7 +32,7 @@ public enum DatabaseCopy {
                 continuation.resume(
                     with: Result {
                         let copy = try StoreCopy(from: try from.databaseURL(), to: try to.databaseURL())
-                        // First: who starts before all is done must make no key of its own.
+                        // Keys come first, so that a service that starts on an incomplete copy creates no key of its own.
                         try copyKeys(from, to)
                         return try copy.run(onProgress)
                     })
@@ -41,7 +45,7 @@ public enum DatabaseCopy {
             let file = SigningKeyFile(path: from.path(of: "signing.key"))
             if let key = try file.read() { try PostgresSigningKeys.store(key, at: address) }
         } else if let address = try from.postgresAddress() {
-            // Where there are no tables yet, a key is made; it does no harm there.
+            // Without tables, this call creates a key, which does no harm.
             try SigningKeyFile(path: to.path(of: "signing.key")).store(try PostgresSigningKeys(address).load().current)
         }
     }

@@ -4,11 +4,11 @@ internal import IntertwineStorage
 internal import Logging
 internal import ServiceLifecycle
 
-/// Looks at the database files twice a second: one that is deleted or replaced under the process takes what is written with it.
+/// Checks twice a second for deleted or replaced database files. Why: writes to such a file are lost.
 struct DatabaseWatch: ServiceLifecycle.Service {
-    /// What became of each file since the last look; these block.
+    /// Returns the change of a file since the last check; the functions block.
     private let monitors: [@Sendable () -> FileChange?]
-    /// Called once another file is served.
+    /// Called after a database file is back.
     private let prepare: @Sendable () throws -> Void
     private let logger: Logger
     private var interval = Duration.milliseconds(500)

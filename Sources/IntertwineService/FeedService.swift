@@ -6,9 +6,9 @@ public import Logging
 internal import ServiceLifecycle
 internal import UnixSignals
 
-/// The whole service, composed by hand from a configuration: see ``build(configuration:extensions:telemetry:logger:)``.
+/// The service, composed from a configuration by ``build(configuration:extensions:telemetry:logger:)``.
 public struct FeedService: Sendable {
-    /// The product's version (semver.org), as `intertwine --version` and `intertwine_build_info` tell it.
+    /// The product's version (semver.org), as `intertwine --version` and the metric `intertwine_build_info` report it.
     public static let version = "0.1.0"
 
     let live: ReloadableApplication
@@ -16,27 +16,29 @@ public struct FeedService: Sendable {
     let state: ServiceState
     let drain: Duration
     let grace: Duration
-    /// Lays the store out as the feeds want it: the first thing that a start writes, when nothing is left that can stop it. Throws `StoreError`,
-    /// also where another process has just laid it out for other sections.
+    /// Arranges the sections of the store for the feeds. It is the first write of a start, when no check can fail any more.
+    ///
+    /// It throws `StoreError`, also if another process has just arranged the store for other sections.
     package let prepare: @Sendable () throws -> Void
-    /// What goes on beside requests.
+    /// The background services.
     let background: [any ServiceLifecycle.Service]
-    /// Ends what is open, when nothing is answered any more.
+    /// Closes the databases and other open resources after the last response.
     package let close: @Sendable () async -> Void
     let logger: Logger
-    /// The routes of the operators' listener.
+    /// The routes of the admin listener.
     let operatorRoutes: [Route]
-    /// What answers on the public listener, for tests that ask it without a socket.
+    /// The handler of the public listener, which tests can call without a socket.
     package let publicHandler: any HTTPHandler
-    /// The same of the operators' listener; nil where there is none.
+    /// The handler of the admin listener; nil if there is none.
     package let operatorHandler: (any HTTPHandler)?
     /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }
 
-    /// Makes the service and serves, as ``build(configuration:extensions:telemetry:logger:)`` and ``run(reloading:started:)`` do one after the
-    /// other. The addresses are bound first: `/healthz` answers while a store is migrated, and a start that cannot bind opens no store.
+    /// Builds the service and serves, like ``build(configuration:extensions:telemetry:logger:)`` followed by ``run(reloading:started:)``.
     ///
-    /// - Throws: as the two do.
+    /// The addresses are bound first. Therefore `/healthz` responds during a migration of a store, and a start that cannot bind opens no store.
+    ///
+    /// - Throws: The errors of both methods.
     public static func serve(
         configuration: ServiceConfiguration, extensions: ServiceExtensions = ServiceExtensions(), telemetry: Telemetry? = nil,
         logger: Logger, reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
@@ -54,12 +56,12 @@ public struct FeedService: Sendable {
         try await service.run(on: sockets, reloading: reloading, started: started)
     }
 
-    /// Serves until the process is told to stop by SIGTERM or SIGINT, then finishes what is under way.
+    /// Serves until SIGTERM or SIGINT, and then completes the requests in progress.
     ///
     /// - Parameters:
-    ///   - reloading: where the configuration comes from; read again on SIGHUP and when its file changes. Nil for never.
-    ///   - started: called once with the address of each listener, by name.
-    /// - Throws: where an address cannot be listened on, or the store not laid out.
+    ///   - reloading: The source of the configuration, read again on SIGHUP and after changes of its file; nil to read it never again.
+    ///   - started: Called once with the address of each listener by name.
+    /// - Throws: An error if an address cannot be bound, or the store cannot be arranged.
     public func run(
         reloading: ConfigurationSource? = nil, started: @escaping @Sendable ([String: String]) -> Void = { _ in }
     ) async throws {
@@ -76,7 +78,7 @@ public struct FeedService: Sendable {
             await sockets.close()
             throw error
         }
-        // Heeded before anything is answered: whoever has had an answer may tell the process to stop.
+        // Signals are handled before the first response, because a client that got a response may send one.
         let signals = await UnixSignalsSequence(trapping: reloading == nil ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup])
         let (hangUps, hangUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watchdog = Watchdog(
@@ -92,7 +94,7 @@ public struct FeedService: Sendable {
         defer { watchdog.stop() }
         var services = [watchdog] + background + [listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, hangUps: hangUps, live: live, logger: logger), at: 0) }
-        // Without a name of its own, each would be described by all that it holds.
+        // Without an explicit name, a service is described by all its contents.
         let named = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0, serviceName: "\(type(of: $0))") }
         let group = ServiceGroup(configuration: .init(services: named, logger: logger))
         let heeding = Task {

@@ -2,17 +2,18 @@ internal import Foundation
 internal import Glibc
 internal import IntertwineDeclarations
 
-/// The files and sockets that the process may open at once.
+/// The limit of open files and sockets of the process.
 enum FileDescriptors {
-    /// What listeners, loops and signals take, before the first client.
+    /// The number of descriptors that listeners, event loops and signals need before the first client.
     static let ofServing = 16 + 4 * ProcessInfo.processInfo.activeProcessorCount
-    /// What the databases take while they are opened.
+    /// The number of descriptors that the databases need to open.
     static let ofStores = 16
 
-    /// Makes sure that so many more can be opened: what waits for connections, events and signals ends the process without a word where it
-    /// gets none.
+    /// Checks that a number of further descriptors can be opened.
     ///
-    /// - Throws: `ConfigurationError` with what to do.
+    /// Why: without a descriptor, the waiting calls for connections, events and signals end the process without a message.
+    ///
+    /// - Throws: `ConfigurationError` with the remedy.
     static func require(_ count: Int) throws {
         var opened: [Int32] = []
         defer { for descriptor in opened { close(descriptor) } }

@@ -3,15 +3,15 @@ internal import IntertwinePrimitives
 internal import Logging
 internal import ServiceLifecycle
 
-/// Removes the ledger's events once they are older than they are to be kept: at the start, and every hour from then on.
+/// Removes the ledger's events after their retention time, at the start and every hour.
 ///
-/// How old they are is decided by the time that has passed (``RetentionClock``), not by what the clock says at that moment: one sweep under a
-/// clock that is a year ahead would remove all there is.
+/// The age of events is measured by ``RetentionClock``, which counts elapsed time. Why: a single run under a clock that is a year ahead would
+/// remove all events.
 struct LedgerRetention: ServiceLifecycle.Service {
     let archive: any LedgerArchive
-    /// Asked each time: it can change.
+    /// Returns the current retention time, which can change.
     let retention: @Sendable () -> Duration
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Returns milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
     var interval = Duration.seconds(3_600)
@@ -21,14 +21,14 @@ struct LedgerRetention: ServiceLifecycle.Service {
             var last: ContinuousClock.Instant?
             while !Task.isCancelled {
                 let moment = ContinuousClock.now
-                // What could not be told the ledger is told it the next time.
+                // If the ledger could not record the elapsed time, the next run includes it.
                 if await sweep(elapsed: last?.duration(to: moment) ?? .zero) { last = moment }
                 do { try await Task.sleep(for: interval) } catch { return }
             }
         }
     }
 
-    /// Whether the ledger knows of the time that has elapsed.
+    /// Removes old events. Returns true if the ledger recorded the elapsed time.
     private func sweep(elapsed: Duration) async -> Bool {
         var isTold = false
         do {
@@ -42,7 +42,7 @@ struct LedgerRetention: ServiceLifecycle.Service {
             let removed = try await archive.removeEvents(before: time.now - retention().milliseconds)
             if removed > 0 { logger.info("removed old events", metadata: ["events": "\(removed)"]) }
         } catch is CancellationError {
-            // The rest goes after the next start.
+            // The remaining events are removed after the next start.
         } catch {
             logger.error("old events could not be removed", metadata: ["error": "\(error)"])
         }

@@ -2,12 +2,12 @@ internal import IntertwineFeed
 internal import Logging
 internal import ServiceLifecycle
 
-/// Adds the ledger's events to the totals of its reports every now and then, so that no report has many left to add.
+/// Adds the ledger's events to the report totals periodically, so that a report has few events left to add.
 struct LedgerTotals: ServiceLifecycle.Service {
     private let archive: any LedgerArchive
     private let logger: Logger
     private var interval = Duration.seconds(10)
-    /// Rounds after which the sketches of viewers are written, which are the more to write the more often they are.
+    /// The number of rounds between writes of viewer sketches. Why: they are rewritten as a whole.
     private let viewersEvery = 6
 
     init(archive: any LedgerArchive, logger: Logger) {
@@ -26,7 +26,7 @@ struct LedgerTotals: ServiceLifecycle.Service {
                 } catch is CancellationError {
                     return
                 } catch {
-                    // They are gathered the next time, or for the next report.
+                    // The events are added in the next round or by the next report.
                     logger.warning("totals for reports could not be gathered", metadata: ["error": "\(error)"])
                 }
             }

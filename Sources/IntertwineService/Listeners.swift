@@ -2,25 +2,25 @@ internal import IntertwineHTTPServer
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The listening servers, as one thing that starts and stops, in their order.
+/// The listening servers as one service, which starts and stops them in order.
 struct Listeners: ServiceLifecycle.Service {
     private let servers: [(name: String, server: HTTPServer)]
     private let state: ServiceState
     private let drain: Duration
     private let grace: Duration
     private let started: @Sendable ([String: String]) -> Void
-    /// Of each listener, by name.
+    /// The address of each listener by name.
     private let addresses: [String: String]
 
-    /// Has the rest prepared, and begins to answer.
+    /// Prepares the service and starts the servers.
     ///
     /// - Parameters:
-    ///   - sockets: bound already.
-    ///   - drain: how long the first one goes on serving after a stop, with `Connection: close`, before it closes.
-    ///   - grace: how long a stop then waits for answers under way.
-    ///   - prepare: called before a server of these answers anything; it blocks.
-    ///   - started: called with the address of each listener, by name, when signals are heeded.
-    /// - Throws: what `prepare` throws, or `HTTPServerError`; the sockets are then closed.
+    ///   - sockets: The bound sockets.
+    ///   - drain: The time for which the first server continues to serve after a stop, with `Connection: close`.
+    ///   - grace: The time for which a stop then waits for responses in progress.
+    ///   - prepare: Called before one of the servers responds; it blocks.
+    ///   - started: Called with the address of each listener by name, after signals are handled.
+    /// - Throws: The errors of `prepare`, or `HTTPServerError`; the sockets are closed in that case.
     init(
         servers: [(name: String, server: HTTPServer)], on sockets: StartingListeners, state: ServiceState, drain: Duration, grace: Duration,
         prepare: @escaping @Sendable () throws -> Void, started: @escaping @Sendable ([String: String]) -> Void
@@ -51,13 +51,13 @@ struct Listeners: ServiceLifecycle.Service {
             await first.closeAfterResponses()
             try? await Task.sleep(for: drain)
         }
-        // One after another, so that the operators' listener, the last one, tells how things stand until the others are done.
+        // The servers stop one after another. The admin listener is the last, so that it reports the state until the others have stopped.
         let end = ContinuousClock.now + grace
         for (_, server) in servers { await server.shutdown(grace: max(.zero, end - .now)) }
     }
 }
 
-/// Whether the service is on its way out.
+/// The state of the service: serving or draining.
 final class ServiceState: Sendable {
     private let draining = Atomic(false)
 

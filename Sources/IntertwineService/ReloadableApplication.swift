@@ -6,32 +6,32 @@ internal import IntertwineSync
 internal import Logging
 internal import Synchronization
 
-/// What follows from a configuration and can be made anew while requests go on.
+/// The parts of the service that depend on the configuration and can be replaced while requests continue.
 struct Application: Sendable {
-    /// Those of the public listener.
+    /// The routes of the public listener.
     let routes: [Route]
-    /// The same, to be looked up in.
+    /// The lookup table of ``routes``.
     let table: RouteTable
     let feeds: FeedCatalogue
     let campaigns: Campaigns
-    /// Where those of the file are declared; nil without one.
+    /// The file that declares campaigns; nil if none is configured.
     let campaignsFile: CampaignsFile?
     let pages: PageCache
     let cells: RenderedCellCache
     let factories: CellFactories
-    /// What is kept of addresses in the access log.
+    /// The anonymization of addresses in the access log.
     let privacy: AddressPrivacy
     let trackerCalls: TrackerCalls
 }
 
-/// The composition in force, and its exchange for another one.
+/// The current composition, and its replacement by a new one.
 final class ReloadableApplication: Sendable {
     private struct State {
         var configuration: ServiceConfiguration
         var composition: Application
-        /// The file of the campaigns as it was.
+        /// The stamp of the campaigns file that was read.
         var campaigns: FileStamp?
-        /// Which one it is.
+        /// The sequence number of the composition.
         var number = 0
     }
 
@@ -41,13 +41,13 @@ final class ReloadableApplication: Sendable {
     private let control: LogControl
     private let logger: Logger
     private let state: Mutex<State>
-    /// The files that are read at the start alone, as they were then, by the setting that names them.
+    /// The stamps of files that are read at the start only, by the setting that names them.
     private let stamps: [String: FileStamp]
 
     /// - Parameters:
-    ///   - router: the public listener's, which is given the routes in force.
-    ///   - compose: throws where the configuration names cells or commands that there are not.
-    ///   - check: called before a composition is put in force, and throws where it does not go together with what is stored.
+    ///   - router: The router of the public listener, which gets the current routes.
+    ///   - compose: Creates a composition; throws if the configuration names unknown cells or commands.
+    ///   - check: Called before a composition is activated; throws if it conflicts with the store.
     init(
         _ configuration: ServiceConfiguration, router: Router, control: LogControl, logger: Logger,
         compose: @escaping @Sendable (ServiceConfiguration) throws -> Application,
@@ -63,19 +63,19 @@ final class ReloadableApplication: Sendable {
 
     var current: Application { state.withLock { $0.composition } }
 
-    /// Throws `ConfigurationError` with all that does not go together with what is stored, and `StoreError`.
+    /// Checks the current composition against the store. Throws `ConfigurationError` with all conflicts, and `StoreError`.
     func checkCurrent() async throws { try await check(current) }
 
     var configuration: ServiceConfiguration { state.withLock { $0.configuration } }
 
-    /// Puts a new configuration in force, as far as it can be: all of that at once, for the requests that begin from then on.
+    /// Applies the settings of a new configuration that can change at run time, atomically for requests that begin afterwards.
     ///
-    /// - Throws: where the configuration cannot be composed, or does not go together with what is stored; the old one then stays in force.
+    /// - Throws: An error if the configuration cannot be composed, or conflicts with the store; the previous one stays active.
     func change(to wanted: ServiceConfiguration) async throws {
         let old = configuration
         let changed = zip(old.settings, wanted.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
         var applied = changed.filter(Self.canChange)
-        // What the file of campaigns says holds from then on, whatever it is called.
+        // The contents of the campaigns file are applied even if its name did not change.
         let campaigns = wanted.feed.campaigns.isEmpty ? nil : FileStamp(path: wanted.feed.campaigns)
         if campaigns != state.withLock({ $0.campaigns }), !applied.contains("ads.campaigns") { applied.append("ads.campaigns") }
         let files = Self.stamps(old)
@@ -91,14 +91,14 @@ final class ReloadableApplication: Sendable {
         }
     }
 
-    /// Makes everything anew, of the same configuration: what it does not tell, such as the signing keys, has changed.
+    /// Recreates the composition with the current configuration, because data outside of it has changed, such as the signing keys.
     ///
-    /// - Throws: as ``change(to:)``.
+    /// - Throws: The errors of ``change(to:)``.
     func renew() async throws {
         try await replace { ($0, $1) }
     }
 
-    /// Composes what a change of the configuration in force leads to, and puts it in force; anew where another one came first.
+    /// Composes and activates a change of the current configuration; repeats it if another change was activated in the meantime.
     private func replace(_ change: (ServiceConfiguration, FileStamp?) -> (ServiceConfiguration, FileStamp?)) async throws {
         while true {
             let old = state.withLock { $0 }
@@ -122,17 +122,17 @@ final class ReloadableApplication: Sendable {
 
     private static let changeable = ["actions.", "ads.", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url"]
 
-    /// Whether a setting can be put in force while the service runs.
+    /// Returns true if a setting can change while the service runs.
     static func canChange(_ key: String) -> Bool {
-        // Addresses that are remembered in one form must not turn up in another.
-        // Nor can kinds come and go: what was imported by them is there.
+        // Addresses that are stored in one form must not be stored in another one.
+        // Kinds cannot change either, because items were imported by their rules.
         !["ads.reservation", "events.address", "feed.kinds"].contains(key)
             && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
     }
 }
 
 extension ServiceConfiguration {
-    /// This configuration with what can change while the service runs taken from another one.
+    /// Returns this configuration with the changeable settings of another one.
     fileprivate func taking(_ wanted: ServiceConfiguration) -> ServiceConfiguration {
         var next = self
         next.actions = wanted.actions

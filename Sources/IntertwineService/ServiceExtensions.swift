@@ -1,4 +1,4 @@
-// One import for programs that embed the service: what its own declarations speak of.
+// Embedding programs need one import only: these modules define the types in the declarations of this one.
 @_exported public import HTTPTypes
 @_exported public import IntertwineDeclarations
 @_exported public import IntertwineFeed
@@ -11,30 +11,35 @@ internal import IntertwineRouting
 @_exported public import IntertwineViewer
 @_exported public import Logging
 
-/// What a program that embeds the service adds to it: a kind of item, its cells and its commands are each one type and one line here.
+/// The extensions of an embedding program: kinds of item, cells and commands, each with one type and one line here.
 public struct ServiceExtensions: Sendable {
-    /// Kinds of item besides those that the product comes with and those that configuration declares.
+    /// Kinds of item in addition to the standard kinds and the kinds that configuration declares.
     public var kinds: [any ItemKind] = []
     public var commands: [any Command] = []
-    /// What feeds show, by their names: `main` is `/feed`, any other one is served at `/feeds/{name}`. One that configuration declares under
-    /// the same name gives way.
+    /// The data sources of feeds by name: `main` is `/feed`, any other one is served at `/feeds/{name}`.
+    ///
+    /// A data source replaces a declared feed of that name.
     public var dataSources: [String: any DataSource] = [:]
-    /// Where advertisements stand, in place of what `ads.scope` and `ads.per-page` say.
+    /// The ad placement, which replaces `ads.scope` and `ads.per-page`.
     public var placement: (any AdPlacement)?
-    /// Where the items are kept, in place of the file at `store.database`. What writes items there is then the program's own matter: the operators'
-    /// routes for items, takedowns, operations, imports and sources are not served, and neither sections nor sources can be declared.
+    /// The store of the items, which replaces the file `store.database`.
+    ///
+    /// The program is responsible for writes to it. The admin routes of items, takedowns, operations, imports and sources are not served, and
+    /// neither sections nor sources can be declared.
     public var store: (any FeedStore)?
-    /// Where actions are recorded, in place of the file beside the items'. Unless it is an `SQLiteLedger`, the operators' reports are not served, and
-    /// nothing here removes its old events.
+    /// The ledger, which replaces the file beside the items' database.
+    ///
+    /// Unless it is an `SQLiteLedger`, the reports of the admin API are not served, and the service does not remove its old events.
     public var ledger: (any Ledger)?
-    /// Routes of the public listener. Those of the product go before where both match.
+    /// Further routes of the public listener. If a request matches two routes, the product's route handles it.
     public var routes: [ServiceRoute] = []
-    /// Around all routes of the public listener, the first one outermost.
+    /// Middleware around all routes of the public listener, the first one outermost.
     public var middleware: [any ServiceMiddleware] = []
-    /// The time of day, in milliseconds since 1970-01-01 UTC; the machine's where nil. For tests: all that the service remembers until a time of
-    /// day goes by it, and lines of the log do not.
+    /// Returns the time of day in milliseconds since 1970-01-01 UTC; nil for the system's clock.
+    ///
+    /// It is for tests. All data that expires at a time of day uses it; lines of the log do not.
     public var clock: (@Sendable () -> Int64)?
-    /// Registers cell factories; the registry holds all commands by then.
+    /// Registers cell factories. The registry contains all commands at that time.
     public var registerCells: @Sendable (inout CellFactories, CommandRegistry) throws -> Void
 
     public init(
@@ -46,9 +51,9 @@ public struct ServiceExtensions: Sendable {
         self.registerCells = registerCells
     }
 
-    /// The product's own commands and these.
+    /// Returns the registry of the product's and these commands.
     ///
-    /// - Throws: where two have one name.
+    /// - Throws: An error if two commands have one name.
     func registry() throws -> CommandRegistry {
         var registry = CommandRegistry.standard
         for command in commands { try registry.register(command) }
@@ -56,10 +61,12 @@ public struct ServiceExtensions: Sendable {
     }
 }
 
-/// A route that a program adds to the public listener. It stands in metrics and in the log under its pattern, and not in `/openapi.json`. Writes of
-/// foreign web pages do not get to it (403); bodies may be of any media type.
+/// A route that a program adds to the public listener.
+///
+/// Metrics and logs contain its pattern; `/openapi.json` does not describe it. Writes of foreign web pages are refused (403) before they reach
+/// it. Bodies may have any media type.
 public struct ServiceRoute: Sendable {
-    /// Gets the request with its body, and the segments of the path that the pattern names, decoded. What it throws is 500, and in the log.
+    /// Handles a request with its body and the decoded path segments that the pattern names. An error results in 500 and a log line.
     public typealias Handle = @Sendable (_ request: ServerRequest, _ parameters: [String: String]) async throws -> ServerResponse
 
     private let method: HTTPRequest.Method
@@ -68,8 +75,8 @@ public struct ServiceRoute: Sendable {
     private let handle: Handle
 
     /// - Parameters:
-    ///   - pattern: segments of the path; one in braces stands for any: `/recipes/{id}`.
-    ///   - bodyLimit: the most bytes of a body; `limits.body` where nil. A longer one is 413.
+    ///   - pattern: The segments of the path; a name in braces matches any segment: `/recipes/{id}`.
+    ///   - bodyLimit: The maximum size of a body in bytes; nil for `limits.body`. A longer body gets 413.
     public init(_ method: HTTPRequest.Method, _ pattern: String, bodyLimit: Int? = nil, handle: @escaping Handle) {
         (self.method, self.pattern, self.bodyLimit, self.handle) = (method, pattern, bodyLimit, handle)
     }
@@ -83,28 +90,29 @@ public struct ServiceRoute: Sendable {
     }
 }
 
-/// Stands around all routes of the public listener: sees each request before they do, and its answer after them.
+/// Middleware around all routes of the public listener, which sees each request before them and its response after them.
 ///
-///     struct Timing: ServiceMiddleware {
-///         func handle(_ request: ServerRequest, next: Next) async throws -> ServerResponse {
-///             let begun = ContinuousClock.now
-///             var response = try await next(request)
-///             response.fields[.serverTiming] = "total;dur=\(ContinuousClock.now - begun)"
-///             return response
-///         }
+/// ```swift
+/// struct Timing: ServiceMiddleware {
+///     func handle(_ request: ServerRequest, next: Next) async throws -> ServerResponse {
+///         let begun = ContinuousClock.now
+///         var response = try await next(request)
+///         response.fields[.serverTiming] = "total;dur=\(ContinuousClock.now - begun)"
+///         return response
 ///     }
+/// }
+/// ```
 ///
-/// It may answer by itself, hand on another request, change what comes back, or throw: what it throws becomes problem details, as of any
-/// route. Requests for which there is no route, and those that the server refuses, never get to it. With a middleware, all pages and
-/// clicks go the long way, by a task each.
+/// It may respond itself, pass on another request, change the response, or throw. An error becomes problem details, as in routes. Requests
+/// without a route, and requests that the server refuses, do not reach it. With middleware, every page and click is handled by a task.
 public protocol ServiceMiddleware: Sendable {
-    /// What stands behind it: the next middleware, and after the last one the routes.
+    /// The next handler: the next middleware, or the routes after the last one.
     typealias Next = @Sendable (ServerRequest) async throws -> ServerResponse
 
     func handle(_ request: ServerRequest, next: Next) async throws -> ServerResponse
 }
 
-/// Has middleware called before another handler, the first one first.
+/// A handler that calls middleware before another handler, in order.
 struct MiddlewareHandler: HTTPHandler {
     let middleware: [any ServiceMiddleware]
     let handler: any HTTPHandler
@@ -114,7 +122,7 @@ struct MiddlewareHandler: HTTPHandler {
         handler.plan(for: request, peer: peer).around { sent, respond in
             do {
                 return try await Self.respond(to: sent, through: middleware[...]) { asked in
-                    // One that it changed may mean another route.
+                    // A request that middleware changed may have another route.
                     if asked.head.method == request.method, asked.head.path == request.path { return await respond(asked) }
                     return await handler.plan(for: asked.head, peer: peer).respond(to: asked)
                 }

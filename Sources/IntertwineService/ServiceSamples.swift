@@ -5,11 +5,11 @@ internal import IntertwineStorage
 internal import IntertwineSync
 internal import IntertwineTrackers
 
-/// What the parts of the service count themselves, read when metrics are asked for.
+/// The metrics that parts of the service count themselves, read at each metrics request.
 struct ServiceSamples: Sendable {
     let live: ReloadableApplication
     let cellCounters: RenderedCellCache.Counters
-    /// Nil where a program brought its own, as the ledger and the sources.
+    /// The store; nil if the program has its own. This also applies to the ledger and the sources.
     let store: (any ItemStore)?
     let ledger: (any PersistentLedger)?
     let polling: SourcePoller?
@@ -183,7 +183,7 @@ struct ServiceSamples: Sendable {
     }
 }
 
-/// How the sources are doing, as metrics: one series for each configured name.
+/// The metrics of remote sources: one series for each configured name.
 private enum SourceSamples {
     static func read(_ polling: SourcePoller, now: Int64) -> [MetricSample] {
         polling.sources.flatMap { source in

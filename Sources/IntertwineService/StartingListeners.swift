@@ -11,7 +11,7 @@ internal import Logging
 /// requests of a shorter start wait in the kernel for the service itself.
 final class StartingListeners: Sendable {
     private static let delay = Duration.seconds(1)
-    /// Responses of the starting servers are short and close their connections: they need no longer to be sent.
+    /// The grace period is short, because responses of the starting servers are short and close their connections.
     private static let grace = Duration.seconds(1)
 
     private let sockets: [String: ListeningSocket]
@@ -38,7 +38,7 @@ final class StartingListeners: Sendable {
             for (name, configuration, handler) in starting {
                 var configuration = configuration
                 configuration.loops = 1
-                // Without one, clients wait for the service itself.
+                // Without a starting server, clients wait for the service itself.
                 guard let server = try? HTTPServer(configuration: configuration, handler: handler) else { continue }
                 if (try? await server.start(on: sockets[name])) != nil { servers.append(server) }
             }
@@ -46,7 +46,7 @@ final class StartingListeners: Sendable {
         }
     }
 
-    /// The socket of a listener, for the server that answers on it once the start is over.
+    /// Returns the socket of a listener, for the server that uses it after the start.
     subscript(name: String) -> ListeningSocket? { sockets[name] }
 
     /// Ends the starting servers. The sockets stay open, and the kernel queues connections.
@@ -61,7 +61,7 @@ final class StartingListeners: Sendable {
         for socket in sockets.values { socket.close() }
     }
 
-    /// Runs work that blocks on a thread that may block, so that the starting servers' tasks are not held up.
+    /// Runs blocking work on a thread that may block, so that tasks of the starting servers are not delayed.
     static func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
@@ -69,14 +69,14 @@ final class StartingListeners: Sendable {
     }
 }
 
-/// Answers while the service starts.
+/// A handler that responds while the service starts.
 private struct StartingHandler: HTTPHandler {
-    /// Why a request may not be answered; nil if it may.
+    /// Returns the refusal of a request; nil if the request is allowed.
     var refusal: @Sendable (HTTPRequest, PeerAddress) -> Problem? = { _, _ in nil }
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
         var response = response(to: request, from: peer)
-        // The next request is for the service itself.
+        // The connection's next request is for the service itself.
         response.closesConnection = true
         return .respond(response)
     }

@@ -4,16 +4,17 @@ internal import IntertwineEventLoop
 
 /// The number of threads that the process may start.
 package enum ThreadLimit {
-    /// What serving takes at most: event loops, the pools of Dispatch and of tasks, readers, writers, and the processes that resize images.
+    /// The maximum number of threads of a serving process: event loops, the pools of Dispatch and of tasks, readers, writers, and the threads for
+    /// processes that resize images.
     static let ofServing = 32 + 4 * ProcessInfo.processInfo.activeProcessorCount
-    /// What a command takes that does not serve.
+    /// The number of threads of a command that does not serve.
     package static let ofCommands = 8 + ProcessInfo.processInfo.activeProcessorCount
 
-    /// Makes sure that so many more threads can start.
+    /// Checks that a number of further threads can start.
     ///
-    /// Why: Dispatch waits for as long as it gets no thread. Event loops, tasks, timers and signals wait with it.
+    /// Why: without a thread, Dispatch waits forever, and event loops, tasks, timers and signals wait with it.
     ///
-    /// - Throws: `ConfigurationError` with what to do.
+    /// - Throws: `ConfigurationError` with the remedy.
     package static func require(_ count: Int) throws {
         let started = ParkedThreads().park(count)
         guard started == count else { throw error(started, needed: count) }

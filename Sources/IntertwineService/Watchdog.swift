@@ -6,18 +6,18 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Watches, on a thread of its own, whether the event loops and the pool of tasks run, and whether a stop ends in time.
+/// Checks on a thread of its own that the event loops and the pool of tasks make progress, and that a stop ends in time.
 ///
-/// If something does not run for seconds, threads may be short: the reserve makes room for others. Meanwhile systemd is not notified, so that it
-/// restarts a service that does not recover. A stop that takes longer than it may ends the process.
+/// After seconds without progress, threads may be exhausted, and the watchdog releases its reserved threads. In that time it does not notify
+/// systemd, which restarts a service that does not recover. A stop that exceeds its time limit ends the process.
 final class Watchdog: Sendable {
-    /// How many threads are in reserve.
+    /// The number of reserved threads.
     private static let reserve = 8
     /// The time without progress after which threads count as short. Event loops and tasks beat each second, to a quarter of one.
     private static let patience = Duration.milliseconds(2_500)
     /// The time with progress after which the reserve is filled again.
     private static let recovery = Duration.seconds(60)
-    /// What ending background work and closing databases may take beyond the configured times.
+    /// The additional time for the end of background work and for closing databases.
     private static let margin = Duration.seconds(10)
     private static let tick = Duration.seconds(1)
     private static let stackBytes = 256 << 10
@@ -37,12 +37,12 @@ final class Watchdog: Sendable {
     private let pool = Atomic<UInt64>(0)
     private let end = DispatchSemaphore(value: 0)
 
-    /// - Parameter stopTime: how long a stop may take until the last connection is closed.
+    /// - Parameter stopTime: The maximum time of a stop until the last connection is closed.
     init(_ servers: [HTTPServer], state: ServiceState, stopTime: Duration, notifier: SystemdNotifier?, logger: Logger) {
         (self.servers, self.state, self.stopTime, self.notifier, self.logger) = (servers, state, stopTime, notifier, logger)
     }
 
-    /// Starts to watch: when the servers have started.
+    /// Starts the watchdog. Call it after the servers have started.
     ///
     /// - Throws: `ConfigurationError` if the system provides no thread.
     func start() throws {
@@ -56,7 +56,7 @@ final class Watchdog: Sendable {
     /// Notifies systemd that a stop has begun.
     func stopping() { notifier?.send("STOPPING=1") }
 
-    /// Ends watching.
+    /// Ends the watchdog.
     func stop() { end.signal() }
 
     // MARK: On the thread
@@ -76,7 +76,7 @@ final class Watchdog: Sendable {
 
     private func check(_ progress: inout Progress, after tick: Duration) {
         let beats = servers.flatMap(\.beats) + [pool.load(ordering: .relaxed)]
-        // While servers stop, their loops go.
+        // The loops of a server end when it stops.
         let isStalled = beats.count == progress.beats.count && zip(beats, progress.beats).contains { $0 == $1 }
         progress.beats = beats
         if isStalled {
@@ -85,7 +85,7 @@ final class Watchdog: Sendable {
             return
         }
         if progress.stalled >= Self.patience {
-            // Logged when it is over: the log needs threads, too.
+            // The line is logged after the recovery, because the log needs threads too.
             logger.warning(
                 "event loops or tasks did not run: threads are short, or the machine is", metadata: ["for": "\(progress.stalled)"])
         }
@@ -101,7 +101,7 @@ final class Watchdog: Sendable {
 }
 
 extension Watchdog: ServiceLifecycle.Service {
-    /// Has the pool of tasks beat.
+    /// Counts a beat of the pool of tasks every second.
     func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {

@@ -2,20 +2,22 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineRouting
 
-/// The service's description of itself, made of the routes that serve: `GET /openapi.json`, and `GET /schemas/cell.json` with what it says of
-/// cells as a document of its own, and one for each identifier. It is the binding description of what clients may rely on.
+/// The OpenAPI description of the service, generated from its routes.
+///
+/// It is served at `GET /openapi.json`. `GET /schemas/cell.json` contains the schema of cells as a document of its own; each reuse identifier
+/// has a further one. Clients may rely on this description.
 struct APIDescription: Sendable {
     private static let cellPath = "/schemas/cell.json"
     static let schemaType = "application/schema+json"
 
-    /// The routes of the document and of the schemas.
+    /// The routes of the description and of the schemas.
     let routes: [Route]
 
     /// - Parameters:
-    ///   - routes: those of the service's listener.
-    ///   - kinds: those that are imported.
-    ///   - viewerHeader: the request field that names the viewer. Empty where there is none: the default's is then one that nobody reads.
-    ///   - publicURL: what absolute hrefs begin with; empty for relative ones.
+    ///   - routes: The routes of the service's listener.
+    ///   - kinds: The kinds of item that can be imported.
+    ///   - viewerHeader: The request field that names the viewer. If it is empty, the description contains the default name, which is not read.
+    ///   - publicURL: The base of absolute hrefs; empty for relative hrefs.
     init(of routes: [Route], kinds: ItemKinds, viewerHeader: String, publicURL: String) {
         let cell = Route.content(
             Self.cellPath,

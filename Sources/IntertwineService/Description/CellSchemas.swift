@@ -2,7 +2,7 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// Pages of cells, as clients get them.
+/// Schemas of pages of cells, as clients receive them.
 extension Schema {
     static let page = Schema.object([
         .required(
@@ -158,7 +158,7 @@ extension Schema {
         ]
             + playback, others: Schema.action.described("A slot that the kind of cell adds, performed at `POST /cells/{id}/{slot}`.")
     ).described("What can be done with a cell, by slot. A missing slot means that there is nothing to do.").named("Actions")
-    /// The last by name is the one that takes whatever is left, as generators try them in that order.
+    /// The fallback has the last name in alphabetical order, because code generators try the alternatives in that order.
     private static let action = Schema.choice([.bindAction, .linkAction, .requestAction, .unknownAction]).described(
         """
         What a client does for a slot, by `type`. The list of types is open: one that a client does not know is nothing to do, and \

@@ -1,6 +1,6 @@
 internal import IntertwineRouting
 
-/// What became of pages.
+/// Schemas of the changes of pages.
 extension Schema {
     static let changes = Schema.choice([.batchUpdate, .reload]).described(
         """

@@ -4,24 +4,25 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// `GET /schemas/cells/{identifier}.json`: what cells of one reuse identifier bind, for whoever writes the class that shows them. Those that the
-/// product comes with and those that kinds declare; the cells of a program's own factories are not told.
+/// The routes `GET /schemas/cells/{identifier}.json`: the bindings of the cells of one reuse identifier, for developers of client cells.
+///
+/// They describe the product's own cells and the cells of declared kinds. Cells of a program's own factories have no schema.
 final class IdentifierSchemas: Sendable {
     private static let pattern = "/schemas/cells/{identifier}.json"
     private static let identifier = Parameter.segment(
         "identifier", .string(minLength: 1), "A cell's `identifier`.", example: #""AdvertisementCollectionViewCell""#)
 
-    /// A part of a cell, and what it is filled with.
+    /// A part of a cell and the type of its content.
     private struct Part {
         enum Form: Hashable {
             case declared(BindingDeclaration.BindingFormat)
-            /// What is played.
+            /// A video or sound.
             case media
         }
 
         let name: String
         let form: Form
-        /// Whether each cell fills it.
+        /// A Boolean value indicating whether every cell contains the part.
         let isRequired: Bool
 
         init(_ name: String, _ form: Form, isRequired: Bool = true) {
@@ -33,12 +34,12 @@ final class IdentifierSchemas: Sendable {
         }
     }
 
-    /// By identifier: some 13 KB each, which with a thousand kinds are mostly looked at by nobody.
+    /// The responses by identifier, encoded at the first request. Why: each has some 13 KB, and with a thousand kinds most are never requested.
     private let responses: [String: LazyResponse]
 
     /// - Parameters:
-    ///   - kinds: those that are imported.
-    ///   - publicURL: what absolute hrefs begin with; empty for relative ones.
+    ///   - kinds: The kinds of item that can be imported.
+    ///   - publicURL: The base of absolute hrefs; empty for relative hrefs.
     init(kinds: ItemKinds, publicURL: String) {
         var cells = Self.standard.mapValues { [$0] }
         for kind in kinds.names.compactMap({ kinds[$0] as? DeclaredKind }) {
@@ -105,7 +106,7 @@ final class IdentifierSchemas: Sendable {
 
     private static func parts(of cell: CellDeclaration, in kind: KindDeclaration) -> [Part] {
         cell.bindings.map { binding in
-            // A template may come to nothing.
+            // A template may have an empty result.
             let isRequired = binding.source.all.allSatisfy { source in
                 ["id", "type"].contains(source) || kind.fields.contains { $0.name == source && $0.isRequired }
             }
@@ -115,7 +116,7 @@ final class IdentifierSchemas: Sendable {
 
     // MARK: Schemas
 
-    /// - Parameter cells: the parts of each cell that is declared under the identifier.
+    /// - Parameter cells: The parts of each cell with the identifier.
     private static func schema(_ identifier: String, _ cells: [[Part]]) -> Schema {
         let names = cells.joined().reduce(into: [String]()) { names, part in if !names.contains(part.name) { names.append(part.name) } }
         let bindings = names.map { name in

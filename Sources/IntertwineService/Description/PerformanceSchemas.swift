@@ -1,7 +1,7 @@
 internal import IntertwineFeed
 internal import IntertwineRouting
 
-/// What performing actions came to.
+/// Schemas of the results of actions.
 extension Schema {
     static let performance = Schema.object([
         .optional("selection", .string(minLength: 1), "The id under which it can be undone. Missing where it was only simulated."),

@@ -6,16 +6,16 @@ internal import IntertwineOperators
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// `GET /admin/campaigns`: what each campaign has delivered, against its goal and its pace.
+/// The route `GET /admin/campaigns`: the delivery of each campaign, its goal and its pace.
 struct CampaignRoutes: Sendable {
-    /// Those in force.
+    /// Returns the current campaigns.
     let campaigns: @Sendable () -> Campaigns
     let store: any FeedStore
 
     private struct Answer: Encodable {
         struct Campaign: Encodable {
             var campaign: String
-            /// Nil where nothing but the id is known.
+            /// The advertiser; nil if only the campaign's id is known.
             var advertiser: String?
             var priority: String?
             var state: String
@@ -49,14 +49,14 @@ struct CampaignRoutes: Sendable {
             var dueToday: Int64?
         }
 
-        /// An advertisement that belongs to campaigns that are gone.
+        /// An advertisement whose campaigns do not exist any more.
         struct Withheld: Encodable {
-            /// `klass:id`.
+            /// The item as `klass:id`.
             var item: String
             var campaigns: [String]
         }
 
-        /// Those that share the ledger, with this one.
+        /// The number of processes that share the ledger, including this one.
         var processes: Int?
         var campaigns: [Campaign]
         var withheld: [Withheld]
@@ -92,7 +92,7 @@ struct CampaignRoutes: Sendable {
         return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
     }
 
-    /// Campaigns that are taken down keep their rows, with what they have delivered.
+    /// Returns the rows of campaigns that are taken down, with their delivery.
     private func takenDown(_ campaigns: Campaigns, now: Int64) async throws -> [Answer.Campaign] {
         let takenDown = try await campaigns.takenDown(in: store)
         let delivered = try await store.read(for: .background) { _ in
@@ -112,7 +112,7 @@ struct CampaignRoutes: Sendable {
     private func respond(_ request: RouteRequest) async throws -> ServerResponse {
         let campaigns = campaigns()
         let book = try await campaigns.book(of: store)
-        // It reads the ledger.
+        // The closure reads the ledger.
         let now = request.now
         var rows: [Answer.Campaign] =
             try await store.read(for: .background) { _ in
@@ -156,7 +156,7 @@ extension IneligibilityReason {
         "running", "scheduled", "ended", "paused", "reached", "reserved", "paced", "unknown", "blocked", "taken-down",
     ]
 
-    /// Of a campaign that cannot be shown to anybody now.
+    /// The state of a campaign that currently cannot be shown.
     fileprivate var state: String {
         switch self {
         case .notStarted: "scheduled"
@@ -170,7 +170,7 @@ extension IneligibilityReason {
         }
     }
 
-    /// In words, for operators.
+    /// The reason in words, for operators.
     package var reason: String {
         switch self {
         case .notStarted: "it has not started"

@@ -4,7 +4,7 @@ internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
 extension ResponseDescription {
-    /// With the way to take back what was performed.
+    /// The response with a link to the route that undoes the command.
     var undoable: ResponseDescription { linked("undo", to: "undoSelection", "Takes it back.", ["id": "$response.body#/selection"]) }
 
     static let keyReused = problem(
@@ -15,14 +15,14 @@ extension ResponseDescription {
         [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "Something went wrong here.")], [.problemCaching])
 }
 
-/// `/cells/{id}/…` and `/selections/{id}`: performing what people do with cells, and taking it back.
+/// The routes `/cells/{id}/…` and `/selections/{id}`: perform and undo actions on cells.
 struct CellRoutes: Sendable {
     let performer: ActionPerformer
     let clients: ClientReader
     let keys: IdempotencyKeys
-    /// Whether configuration has the ledger's verdict told.
+    /// A Boolean value indicating whether responses contain the ledger's verdict.
     let reportsVerdict: Bool
-    /// Told of the viewer behind whatever was performed or taken back.
+    /// Called with the viewer after each performed or undone action.
     let viewerDidChange: @Sendable (_ viewer: String?) -> Void
 
     private static let slot = Parameter.segment(
@@ -107,7 +107,7 @@ struct CellRoutes: Sendable {
         ]
     }
 
-    /// A route that performs a slot of a cell.
+    /// Returns the description of a route that performs a command key of a cell.
     private static func performing(
         _ id: String, _ summary: String, _ text: String, _ answers: [ResponseDescription] = [],
         viewer: Parameter<Void> = FeedParameters.viewer,
@@ -144,7 +144,7 @@ struct CellRoutes: Sendable {
             ])
     }
 
-    /// A route that takes a cell off a list of the viewer's.
+    /// Returns the description of a route that removes a cell from a list of the viewer.
     private static func removal(from list: ViewerList, _ id: String, _ summary: String, _ text: String) -> APIOperation {
         APIOperation(
             id, tag: "Actions", summary, text,
@@ -208,7 +208,7 @@ struct CellRoutes: Sendable {
             }, to: client)
     }
 
-    /// Takes a cell off a list of the viewer's.
+    /// Removes a cell from a list of the viewer.
     private func remove(from list: ViewerList, by command: String, _ request: RouteRequest) async throws -> ServerResponse {
         let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         guard client.viewer != nil else { throw ViewerListRoutes.viewerRequired(list) }
@@ -233,7 +233,7 @@ struct CellRoutes: Sendable {
         return answer.response(reportsVerdict: reportsVerdict)
     }
 
-    /// The slots that every client knows have routes of their own, or none.
+    /// Returns the command key in the path. Standard command keys are rejected, because they have own routes or none.
     private static func ownSlot(of request: RouteRequest) throws -> CommandKey {
         let slot = CommandKey(try request[Self.slot])
         guard slot.isOwn else { throw ActionError.nothingToDo(slot, cell: try request[FeedParameters.cell]) }
@@ -264,9 +264,9 @@ struct CellRoutes: Sendable {
         StoredResponse(status: .ok, verdict: nil, location: nil, body: StepResult.json(undone))
     }
 
-    /// 303 where the client is to go elsewhere, a problem (500) where nothing could be performed, else 200.
+    /// Returns 303 if the client is redirected, a problem (500) if no command could be performed, otherwise 200.
     private static func response(for performance: CommandResult, to client: ClientFingerprint) -> StoredResponse {
-        // What is to be shown has texts; the rest is for programs.
+        // Only a presentation has texts; other results are for programs.
         let language = performance.presentation == nil ? nil : client.language?.tag
         if let destination = performance.destination {
             return StoredResponse(

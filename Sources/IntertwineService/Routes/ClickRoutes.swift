@@ -3,9 +3,9 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// `GET /click/{token}`: the clickthrough link. It leads to the stored URL, never to one taken from the request.
+/// The route `GET /click/{token}`: the clickthrough link. It redirects to the stored URL only, never to a URL of the request.
 ///
-/// A class, as each click holds it until its answer.
+/// A class, because each click holds a reference to it until its response.
 final class ClickRoutes: Sendable {
     private static let pattern = "/click/{token}"
     private static let token = Parameter.segment(
@@ -42,7 +42,7 @@ final class ClickRoutes: Sendable {
         return [Route(.get, Self.pattern, operation) { [self] in try await follow($0) }]
     }
 
-    /// What a link leads to that is known already: most clicks are on few links, and have no more to wait for than the disk.
+    /// Returns the route of a click on a cached link; nil if the link is not cached. Such a click waits for the ledger's disk write only.
     func pendingRoute(for head: borrowing RequestHead, from peer: PeerAddress, now: Int64) -> PendingRoute? {
         guard head.method == .get || head.method == .head, let token = head.pathParameter(afterPrefix: "/click/") else { return nil }
         let client = clients.fingerprintIgnoringErrors(of: head, from: peer.address, now: now)
@@ -54,7 +54,7 @@ final class ClickRoutes: Sendable {
                     return redirects.response(to: click.location, as: click.verdict)
                 }
             }
-            // The click has happened, whether or not somebody waits to be led on.
+            // The click counts even if the client does not wait for the redirect, so it cannot be cancelled.
             return nil
         }
     }

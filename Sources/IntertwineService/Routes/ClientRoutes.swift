@@ -4,7 +4,9 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// `PUT /clients/{name}`: a client says once what it can show, and then names a digest of that in URLs, which shared caches can keep.
+/// The route `PUT /clients/{name}`: a client registers its capabilities and gets a digest of them.
+///
+/// The client puts the digest into URLs, so that shared caches can store the responses.
 struct ClientRoutes: Sendable {
     let registry: ClientRegistry
 

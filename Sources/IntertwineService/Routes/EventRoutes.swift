@@ -4,10 +4,10 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// `POST /events`: what clients saw.
+/// The route `POST /events`: a batch of impressions that a client reports.
 struct EventRoutes: Sendable {
     private static let limit = 500
-    /// 500 events of a token and a cell id each.
+    /// The maximum size of a body in bytes: 500 events with a token and a cell id each.
     private static let bodyLimit = 512 << 10
 
     static let types = [CommandKey.impression.rawValue] + CommandKey.playback.map(\.rawValue)

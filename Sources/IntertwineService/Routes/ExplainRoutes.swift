@@ -6,15 +6,15 @@ internal import IntertwineOperators
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// `GET /admin/explain?cursor=&limit=&layout=&width=`: a page of any feed, with the reason for each of its cells.
+/// The route `GET /admin/explain?cursor=&limit=&layout=&width=`: a page of a feed with the reason for each of its cells.
 struct ExplainRoutes: Sendable {
-    /// Those in force.
+    /// Returns the current feeds.
     let feeds: @Sendable () -> FeedCatalogue
-    /// The kinds of item that there are.
+    /// All kinds of item.
     let kinds: ItemKinds
-    /// Milliseconds within which a viewer's page is the same page.
+    /// The number of milliseconds in which a viewer's repeated request gets an identical page.
     let window: Int64
-    /// Knows what viewers dismissed.
+    /// The ledger, which contains the dismissals of viewers.
     let ledger: any Ledger
 
     private struct Answer: Encodable {

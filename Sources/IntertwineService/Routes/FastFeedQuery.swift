@@ -1,13 +1,12 @@
 internal import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// What a page is asked for with in the plainest way: a path as it stands in the feed's own links, and behind it a limit and a cursor, or
-/// one of them, or nothing.
+/// The query of a simple page request: the exact path of a feed, optionally with a limit, a cursor, or both.
 struct FastFeedQuery {
     private(set) var limit: Int?
     private(set) var cursor: String?
 
-    /// Nil for any other target, for one that names something twice, and for all that may be wrong: it is for others to say what.
+    /// Parses a target; nil for any other target, a repeated parameter or an invalid value. The general route reports such faults.
     init?(_ target: Span<UInt8>, of path: [UInt8]) {
         guard target.count >= path.count else { return nil }
         for index in path.indices where target[index] != path[index] { return nil }
@@ -39,7 +38,7 @@ struct FastFeedQuery {
         return true
     }
 
-    /// Where the value stands of a parameter that is there with one.
+    /// Returns the range of the value of a parameter; nil if the parameter has another name or no value.
     private static func value(_ target: Span<UInt8>, _ range: Range<Int>, of name: StaticString) -> Range<Int>? {
         let count = name.utf8CodeUnitCount
         guard range.count > count else { return nil }
@@ -47,7 +46,7 @@ struct FastFeedQuery {
         return range.lowerBound + count..<range.upperBound
     }
 
-    /// The characters of base64url.
+    /// Returns true for the characters of base64url.
     private static func isOfCursor(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true

@@ -3,11 +3,11 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// `GET /feeds`: what feeds there are. Its answers are made once, one for each language.
+/// The route `GET /feeds`: the list of feeds. Its responses are encoded once per language.
 struct FeedListing: Sendable {
     private let languages: LanguageReader
     private let response: EncodedResponse
-    /// By ``FeedLanguage/number``, from 1.
+    /// The responses by ``FeedLanguage/number``, from 1.
     private let all: [EncodedResponse]
 
     init(in languages: LanguageReader, _ body: (FeedLanguage?) -> [UInt8]) {

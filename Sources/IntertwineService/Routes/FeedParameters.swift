@@ -2,13 +2,13 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineRouting
 
-/// What several of the feed's routes are asked with.
+/// The request parameters that several routes of feeds share.
 enum FeedParameters {
     static let limit = Parameter.integer(
         "limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit,
         "Content items on the page; advertisements come on top of it.", example: 20)
 
-    /// - Note: pages that are kept are found by text, to which some characters beyond ASCII are the same as a letter.
+    /// - Note: The pattern matters, because cached pages are found by text, in which some characters beyond ASCII equal a letter.
     static let cursor = Parameter.text(
         "cursor", .string(minLength: 1, pattern: "^[A-Za-z0-9_-]+$"),
         """
@@ -92,7 +92,7 @@ enum FeedParameters {
         "The id of the last event that came, where a stream is taken up again: in place of `since`. Only with `Accept: text/event-stream`.",
         example: #""AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ""#)
 
-    /// Characters of base64url, and the comma.
+    /// Returns true for the characters of base64url and the comma.
     static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -104,7 +104,7 @@ enum FeedParameters {
 
     static let simulate = Parameter.flag("simulate", "Tells what would run, and runs nothing.")
 
-    /// Anything in a segment but control characters.
+    /// The schema of a path segment without control characters.
     static let plain = Schema.string(minLength: 1, pattern: #"^[^\u0000-\u001f\u007f]+$"#)
 
     static let cell = Parameter.segment(
@@ -112,7 +112,7 @@ enum FeedParameters {
 
     // MARK: Fields that are read elsewhere
 
-    /// The name that descriptions have for the field that names the viewer; ``APIDescription`` puts the configured one in its place.
+    /// The default name of the field that names the viewer. ``APIDescription`` replaces it with the configured name.
     static let viewerField = "X-Viewer-ID"
 
     static let viewer = Parameter.field(
@@ -130,9 +130,9 @@ enum FeedParameters {
     static let ifNoneMatch = Parameter.ifNoneMatch
 }
 
-/// What several of the feed's routes answer.
+/// The responses that several routes of feeds share.
 extension ResponseDescription {
-    /// What every route of the service's listener may answer.
+    /// The responses that every route of the service's listener may send.
     static let usual: [ResponseDescription] = [
         .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .unsupportedMediaType, .expectationFailed, .headerTooLarge,
         .internalServerError, .notImplemented, .serviceUnavailable, .versionNotSupported,
@@ -149,11 +149,11 @@ extension ResponseDescription {
         [.init(.storeUnavailable, "The store does not answer. Try again."), .init(nil, "There are too many listeners.")],
         [.problemCaching, .retryAfter])
 
-    /// A page of cells.
+    /// Returns the responses of a route that serves pages of cells.
     ///
     /// - Parameters:
-    ///   - text: what may be wrong with the request.
-    ///   - wrong: the problems that tell it.
+    ///   - text: A description of the faults of a request.
+    ///   - wrong: The problems for these faults.
     static func page(_ text: String, _ wrong: [ProblemExample]) -> [ResponseDescription] {
         [
             .json(.ok, "A page.", .page, [.pageCaching, .eTag, .vary, .link, .contentEncoding, .contentLanguage]),

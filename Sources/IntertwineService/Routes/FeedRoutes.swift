@@ -6,7 +6,7 @@ internal import IntertwineObservability
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells; and under each, `/changes`.
+/// The routes `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells. Each has a route `/changes` below it.
 struct FeedRoutes: Sendable {
     let feeds: FeedCatalogue
     let campaigns: Campaigns
@@ -26,7 +26,7 @@ struct FeedRoutes: Sendable {
     private static let section = Parameter.segment("section", nameSchema, "The name of one of its sections.", example: #""events""#)
     private static let nameSchema = Schema.string(pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$")
 
-    /// One of the ways to a feed, which has a route for its pages and one for what became of them.
+    /// A path of a feed, with a route for pages and one for changes.
     private struct PagePath {
         let pattern: String
         let parameters: [any RequestParameter]
@@ -168,7 +168,7 @@ struct FeedRoutes: Sendable {
                 let since = try request[FeedParameters.since]
                 let feed = try way.feed(request)
                 if AcceptHeader(request.head.headerFields[.accept]).asks(for: "text/event-stream", ratherThan: "application/json") {
-                    // An empty id is none: so listeners say that nothing has come yet (WHATWG HTML, 9.2.4).
+                    // An empty id counts as absent: event stream clients send it before the first event (WHATWG HTML, 9.2.4).
                     let last = request.head.headerFields[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
                     return try await listen(request, since: last ?? since, to: feed)
                 }
@@ -191,7 +191,7 @@ struct FeedRoutes: Sendable {
         (`BatchUpdate`), and whose id is the next `since`; an event `reload` is the last.
         """
 
-    /// 16 texts of the longest, and what JSON puts around them.
+    /// The maximum size of a body in bytes: 16 texts of maximum length with the surrounding JSON.
     private static let changesBodyLimit = 128 << 10
 
     private func posted(_ way: PagePath) -> APIOperation {
@@ -218,7 +218,7 @@ struct FeedRoutes: Sendable {
 
     private static let changesShape = #"The body must be {"since": ["…"]}: the page.since of each page that is held."#
 
-    /// The texts in a body.
+    /// Returns the texts in a body.
     private static func clientPages(in body: [UInt8]) throws(Problem) -> [String] {
         struct Held: Decodable { var since: [String] }
         guard let held = try? JSONDecoder().decode(Held.self, from: Data(body)), !held.since.isEmpty,
@@ -229,24 +229,25 @@ struct FeedRoutes: Sendable {
         return held.since
     }
 
-    /// Looks up finished pages, on the event loops.
+    /// Returns the function that looks up cached pages on the event loops.
     func cachedLookup(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.CachedLookup {
         let viewerField = Array(viewerField.lowercased().utf8)
-        // Where none is declared, nobody has to look which one is wanted.
+        // Without declared languages, requests are not searched for one.
         let languages = clients.languages.languages.isEmpty ? nil : clients.languages
         return { [pages, shared, store, campaigns] head in
             guard head.method == .get || head.method == .head, !head.hasField(viewerField), !head.hasField("accept-cells") else {
                 return nil
             }
             let now = clock()
-            // What campaigns have a place on is made for each who asks.
+            // Pages with ads of campaigns are made per request.
             guard !campaigns.hasActive(at: now) else { return nil }
             return pages.response(for: head, in: languages?.language(of: head), version: store.version, now: now) { shared.prefetch($0) }
         }
     }
 
-    /// Puts pages together without a task, in either coding: those that are asked for in the plainest way, and that is how feeds are walked. All
-    /// others go the long way, and get the same.
+    /// Returns the handler that makes pages without a task, in either content coding.
+    ///
+    /// It handles simple requests (``FastFeedQuery``), which pagination consists of. All other requests use the general route, with equal results.
     func pendingHandler() -> Router.PendingHandler {
         let doors = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
         return { [self] head, peer, now in
@@ -287,14 +288,14 @@ struct FeedRoutes: Sendable {
             let work = CancellableWork()
             shared.page(wish, work: work) { page in
                 guard case .failure(let error) = page, error is PageIsPersonalizedError else { return reply(page) }
-                // Campaigns came up since anybody looked.
+                // A campaign became active after the first check.
                 work.perform { make(asked, of: assembler, gzip: gzip, reply) }
             }
             return work.cancel
         }
     }
 
-    /// A page that is made for the one who asks.
+    /// Returns the route of a page for one viewer.
     private func own(_ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, at pattern: String) -> PendingRoute {
         PendingRoute(pattern: pattern) { [self] reply in make(feed, of: assembler, gzip: gzip, reply) }
     }
@@ -338,7 +339,7 @@ struct FeedRoutes: Sendable {
         return format.response(page, to: request.head)
     }
 
-    /// Has what becomes of pages told as it happens.
+    /// Returns an event stream with the changes of the client's pages.
     private func listen(_ request: RouteRequest, since: String?, to feed: FeedAssembler) async throws -> ServerResponse {
         guard let since, !since.isEmpty, since.utf8.count <= Self.changesBodyLimit, since.utf8.allSatisfy(FeedParameters.isPlain) else {
             throw FeedParameters.wrongSince
@@ -347,7 +348,7 @@ struct FeedRoutes: Sendable {
         try await clients.addCapabilities(to: &asked, from: request)
         let viewer = try clients.viewer(of: request.head)
         var held = facts(for: request, viewer, at: feed)
-        // Pages that are held have moments of their own.
+        // Pages of the client have times of their own.
         held?.moment = 0
         held?.address = 0
         return try live.listen(
@@ -366,7 +367,7 @@ struct FeedRoutes: Sendable {
         return try await assembler.changes(since: held, feed)
     }
 
-    /// What campaigns may ask; nil where none has a place.
+    /// Returns the targeting context of a request; nil if no campaign can have an ad slot in the feed.
     private func facts(for request: RouteRequest, _ viewer: String?, at feed: FeedAssembler) -> TargetingContext? {
         guard campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
         return campaignFacts.facts(of: request.head, from: request.request.peer.address, viewer: viewer, now: request.now)
@@ -380,7 +381,7 @@ struct FeedRoutes: Sendable {
 }
 
 extension FeedRequest {
-    /// What a viewer, or somebody whom nobody names, asks for at the beginning of a feed.
+    /// Creates a request for the first page of a feed, by a viewer or without one.
     init(of viewer: String?, in ledger: any Ledger, now: Int64) {
         self.init(
             now: now, hasViewer: viewer != nil, marks: viewer.map { ListMembership(of: $0, in: ledger) },

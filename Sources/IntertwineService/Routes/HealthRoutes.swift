@@ -3,13 +3,13 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// `GET /healthz` (the process answers) and `GET /readyz` (it can serve).
+/// The routes `GET /healthz` (the process responds) and `GET /readyz` (the service can serve).
 struct HealthRoutes: Sendable {
     let store: any FeedStore
     let ledger: any Ledger
     let state: ServiceState
 
-    /// The tag that the descriptions put them under.
+    /// The tag of the routes in the API description.
     let tag: String
 
     var routes: [Route] {
@@ -37,7 +37,9 @@ struct HealthRoutes: Sendable {
         ]
     }
 
-    /// - Throws: ``Problem`` (503) while the service drains, or ``StoreError`` where the store does not answer or the ledger takes no click.
+    /// Returns the readiness of the service.
+    ///
+    /// - Throws: ``Problem`` (503) while the service drains, or `StoreError` if the store does not respond or the ledger accepts no click.
     private func ready(_ request: RouteRequest) async throws -> ServerResponse {
         guard !state.isDraining else { throw Problem(.serviceUnavailable, nil, "The service is stopping.", fields: [.retryAfter: "1"]) }
         try await store.checkReady()

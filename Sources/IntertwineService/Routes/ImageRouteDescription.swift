@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineRouting
 
-/// How `GET /images/{signature}/{source}` is described: a picture, or why there is none.
+/// The API description of `GET /images/{signature}/{source}`: an image, or the reason why it is not available.
 enum ImageRouteDescription {
     static let operation = APIOperation(
         "getImage", tag: "Images", "A picture",
@@ -100,7 +100,7 @@ enum ImageRouteDescription {
             ["loop-detected"]),
     ]
 
-    /// Why there is no picture, by reasons of the proxy's own; and what else the status may say.
+    /// Returns the response without an image: the proxy's reasons, and other problems with the given status.
     private static func none(
         _ status: HTTPResponse.Status, _ text: String, _ reasons: [String], or told: [ResponseDescription.ProblemExample] = [],
         _ fields: [ResponseDescription.Header] = []
@@ -164,9 +164,9 @@ enum ImageRouteDescription {
 }
 
 extension Schema {
-    /// Requests for pictures, by their `X-Request-ID`.
+    /// Returns the schema of image requests, identified by their `X-Request-ID`.
     ///
-    /// - Parameter limit: of each list.
+    /// - Parameter limit: The maximum length of each list.
     static func viewport(limit: Int) -> Schema {
         Schema.object([
             .optional("visible", .list(of: .uuid, maximum: limit), "Those that are seen now: they go first."),

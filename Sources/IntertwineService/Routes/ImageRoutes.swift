@@ -5,12 +5,12 @@ internal import IntertwineImages
 internal import IntertwineRouting
 internal import IntertwineSample
 
-/// `/images/…`: pictures through the image network manager, and taking requests for them back.
+/// The routes `/images/…`: images of the image network manager, and the cancellation of image requests.
 struct ImageRoutes: Sendable {
     static let original = "/images/{signature}/{source}"
     static let sized = "/images/{signature}/{source}/{variant}"
     private static let viewportLimit = 1_000
-    /// Twice as many UUIDs as that, with room for spaces.
+    /// The maximum size of a body in bytes: two lists of that many UUIDs, with spaces.
     private static let viewportBodyLimit = 256 << 10
 
     private static let viewportShape =
@@ -20,10 +20,10 @@ struct ImageRoutes: Sendable {
     let signer: ImageURLSigner
     let responseCache: ImageResponseCache
     let takedowns: TakedownImageFilter
-    /// Hears what is asked for.
+    /// The prefetcher, which records the requested images.
     let prefetcher: ImagePrefetcher?
     let clients: ClientReader
-    /// Longer than anything the manager lets a client wait, for a picture to be made too.
+    /// The time limit of a request. It is longer than any wait in the manager, including the creation of a resized image.
     let timeLimit: Duration
 
     private struct Viewport: Decodable {
@@ -32,7 +32,7 @@ struct ImageRoutes: Sendable {
 
         private enum CodingKeys: CodingKey { case visible, gone }
 
-        /// Both may be missing, and neither may be anything but a list.
+        /// Both lists are optional; a value of another type is an error.
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             visible = container.contains(.visible) ? try container.decode([UUID].self, forKey: .visible) : []
@@ -84,7 +84,7 @@ struct ImageRoutes: Sendable {
             return ImageResponses.response(sample: sample)
         }
         let fields = request.head.headerFields
-        // A name that is no UUID is one of a proxy in front, and names nothing here.
+        // A name that is no UUID comes from a proxy, and identifies no request here.
         let id = fields[.xRequestID].flatMap { UUID(uuidString: $0) }
         let wish = ImageRequest(
             verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible,
@@ -92,7 +92,7 @@ struct ImageRoutes: Sendable {
             cacheControl: fields[.cacheControl], accept: fields[.accept])
         prefetcher?.record(wish)
         let answer = await manager.image(wish)
-        // The next request for it is answered on the loop.
+        // The event loop serves the next request for this image from the cache.
         if case .complete = answer.body { responseCache.store(path: path, wish, expires: verified.expires, now: now) }
         return ImageResponses.response(answer)
     }
@@ -116,7 +116,7 @@ struct ImageRoutes: Sendable {
             body: Array("{\"cancelled\":\(cancelled)}".utf8))
     }
 
-    /// Whether a browser fetches ahead of what its user looks at (`Sec-Purpose`, Fetch standard section 3.7, and its forerunner).
+    /// Returns true if a browser prefetches the image (`Sec-Purpose`, Fetch standard section 3.7, and its predecessor `Purpose`).
     private static func isPrefetch(_ fields: HTTPFields) -> Bool {
         [fields[.secPurpose], fields[.purpose]].contains { $0?.lowercased().contains("prefetch") == true }
     }
@@ -133,7 +133,7 @@ struct ImageRoutes: Sendable {
         }
     }
 
-    /// A problem with the fields that every answer of this route has where there is no picture.
+    /// Returns a problem with the fields of every response of this route without an image.
     private static func refusal(_ status: HTTPResponse.Status, _ kind: Problem.ProblemType, _ detail: String, _ reason: String) -> Problem {
         var fields = HTTPFields()
         for header in ImageResponse.refusalHeaders(reason) {

@@ -4,13 +4,13 @@ internal import IntertwineHTTPServer
 internal import IntertwineRouting
 internal import Synchronization
 
-/// Puts the rate limit of writes in front of routes: beyond it a request is 429 with `Retry-After`, before its idempotency key is looked at.
+/// Applies the rate limit of writes to routes. Beyond the limit, a request gets 429 with `Retry-After`, before its idempotency key is read.
 struct LimitedRoutes: Sendable {
     let limiter: WriteLimiter
     let clients: ClientReader
     let refusals: WriteRefusals
 
-    /// The same routes with the limit. Actions that are only simulated write nothing, and are not limited.
+    /// Returns the given routes with the rate limit. Simulated actions write nothing, and are not limited.
     func limiting(_ routes: [Route], as group: WriteLimiter.Group) -> [Route] {
         routes.map { route in
             var limited = route
@@ -34,7 +34,9 @@ struct LimitedRoutes: Sendable {
             fields: [.retryAfter: String(seconds)])
     }
 
-    /// What the ledger counts a refused request as; nil for what leaves no event. It depends on the route alone, as paths are the client's word.
+    /// Returns the event kind that a refused request counts as; nil if the route records no event.
+    ///
+    /// The kind depends on the route only, because clients choose paths.
     private static func kind(_ route: Route) -> LedgerEvent.Kind? {
         switch route.pattern {
         case "/cells/{id}/selection": route.method == .delete ? .deselection : .selection
@@ -47,7 +49,9 @@ struct LimitedRoutes: Sendable {
     }
 }
 
-/// Counts refused writes in the ledger, as `limited` and by kind alone: no rows, and one unit of work at a time however many are refused.
+/// Counts refused writes in the ledger by kind, with the verdict `limited`.
+///
+/// Refused writes have no rows, and at most one ledger write is in progress at a time.
 final class WriteRefusals: Sendable {
     private struct State {
         var counts: [RejectedEvent: Int] = [:]
@@ -70,7 +74,7 @@ final class WriteRefusals: Sendable {
         if begins { write() }
     }
 
-    /// Writes what has been counted since the last time, until there is nothing.
+    /// Writes the counts since the last write, and repeats until there are none.
     private func write() {
         let counts = state.withLock { state in
             defer { state.counts = [:] }
@@ -78,7 +82,7 @@ final class WriteRefusals: Sendable {
             return state.counts
         }
         guard !counts.isEmpty else { return }
-        // A ledger that cannot count them is no reason to fail.
+        // A failure of this write is ignored; it loses only counts of refusals.
         ledger.commit(LedgerEntry(refused: counts)) { [self] _ in write() }
     }
 }

@@ -3,7 +3,7 @@ package import IntertwineFeed
 internal import IntertwineHTTPServer
 package import IntertwineRouting
 
-// The one place where errors of the layers below become answers.
+// The conversions from errors of lower modules to problem responses. No other file converts them.
 
 extension FeedError: ProblemConvertible {
     package var problem: Problem {
@@ -53,7 +53,7 @@ extension StoreError: ProblemConvertible {
     }
 }
 
-/// The problems of the service that clients can tell apart.
+/// The problem types of the service.
 extension Problem.ProblemType {
     static let invalidCursor = Problem.ProblemType("invalid-cursor")
     static let unknownClient = Problem.ProblemType("unknown-client")

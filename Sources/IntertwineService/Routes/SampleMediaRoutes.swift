@@ -3,7 +3,7 @@ internal import IntertwineHTTPServer
 internal import IntertwineRouting
 internal import IntertwineSample
 
-/// `GET /sample/{file}`: what the sample feed's video and sound ads play. The host that the sample names exists nowhere.
+/// The route `GET /sample/{file}`: the media files of the sample feed's video and sound ads. The host in the sample does not exist.
 struct SampleMediaRoutes: Sendable {
     private static let folder = "/sample/"
     private static let pattern = folder + "{file}"
@@ -12,7 +12,7 @@ struct SampleMediaRoutes: Sendable {
     private static let hrefs = Dictionary(
         uniqueKeysWithValues: SampleMedia.files.map { ("\(SamplePictures.origin)/\($0.name)", folder + $0.name) })
 
-    /// Where a source is played from: a file of the sample here, all others where they are.
+    /// Returns the href of a media source: a path of this service for a sample file, the unchanged source otherwise.
     static func href(of source: String) -> String { hrefs[source] ?? source }
 
     var routes: [Route] {

@@ -3,13 +3,13 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// `GET /saved` and `GET /dismissed`: what a viewer has saved or dismissed, page by page, the newest first.
+/// The routes `GET /saved` and `GET /dismissed`: pages of a viewer's lists, newest first.
 struct ViewerListRoutes: Sendable {
     private let lists: [(list: ViewerList, path: String, assembler: ViewerListAssembler)]
     private let clients: ClientReader
     private let format: PageFormat
 
-    /// - Parameter assembler: makes the pages of a list, which is served under a path.
+    /// - Parameter assembler: Creates the assembler of a list from the list and its path.
     init(
         clients: ClientReader, format: PageFormat,
         assembler: (_ list: ViewerList, _ path: String) -> ViewerListAssembler
