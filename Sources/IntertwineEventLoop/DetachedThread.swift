@@ -1,6 +1,6 @@
 internal import CIntertwineLinux
 
-/// Starts threads of their own, for work that must not wait for Dispatch.
+/// Starts POSIX threads for work that must not wait for a thread of Dispatch.
 package enum DetachedThread {
     private final class Body {
         let run: @Sendable () -> Void
@@ -12,8 +12,8 @@ package enum DetachedThread {
 
     /// Runs a closure on a new thread.
     ///
-    /// - Parameter stackBytes: the size of its stack.
-    /// - Returns: false if the system provides no thread. The closure is not called then.
+    /// - Parameter stackBytes: The size of the thread's stack.
+    /// - Returns: False if the system provides no thread. The closure is then not called.
     package static func start(stackBytes: Int, _ run: @escaping @Sendable () -> Void) -> Bool {
         let body = Unmanaged.passRetained(Body(run: run))
         let result = clinux_start_thread(

@@ -1,11 +1,11 @@
 internal import CIntertwineLinux
 internal import Glibc
 
-/// A call to the kernel that failed.
+/// An error of a system call, with the name of the call and its error number.
 public struct EventLoopError: Error, Hashable, CustomStringConvertible {
-    /// What was tried, as the kernel names it.
+    /// The name of the system call that failed.
     public let operation: String
-    /// The kernel's error number.
+    /// The error number (`errno`) that the system call set.
     public let errno: Int32
 
     init(_ operation: String, errno: Int32) {
@@ -16,9 +16,9 @@ public struct EventLoopError: Error, Hashable, CustomStringConvertible {
     public var description: String { "\(operation): \(String(cString: strerror(errno)))" }
 }
 
-/// The kernel's side of a loop: an epoll descriptor that watches a timer, a wake-up, and whatever is added. Closed once, by its loop.
+/// An epoll descriptor that watches a timer, a wake-up event and the descriptors that the event loop adds. The event loop closes it once.
 struct EpollSelector: Sendable {
-    /// Tokens of the poller's own descriptors. Generations of registrations start at 1, so these cannot be one of them.
+    /// Tokens of the selector's own descriptors. Generations of registrations start at 1, so no registration has one of these tokens.
     static let timerToken: UInt64 = 0
     static let wakeupToken: UInt64 = 1
 
@@ -26,7 +26,7 @@ struct EpollSelector: Sendable {
     private let timer: Int32
     let wakeup: Int32
 
-    /// - Throws: ``EventLoopError`` where the process has no descriptor left.
+    /// - Throws: ``EventLoopError`` if the process has no descriptor left.
     init() throws(EventLoopError) {
         let epoll = clinux_epoll_create()
         if epoll < 0 { throw EventLoopError("epoll_create", errno: -epoll) }
@@ -55,7 +55,7 @@ struct EpollSelector: Sendable {
     }
 
     func remove(_ descriptor: Int32) {
-        // What is not watched any more need not be taken out.
+        // A failure is ignored: a descriptor that epoll does not watch needs no removal.
         try? control(EPOLL_CTL_DEL, descriptor, 0, 0)
     }
 
@@ -64,17 +64,17 @@ struct EpollSelector: Sendable {
         if result < 0 { throw EventLoopError("epoll_ctl", errno: -result) }
     }
 
-    /// Waits for events. The answer is how many there are now in `events`; 0 where the time is over, or a signal came.
+    /// Waits for events and returns their number in `events`: 0 after a timeout or a signal.
     func wait(_ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
         min(events.count, Int(max(0, clinux_epoll_wait(epoll, events.baseAddress, Int32(clamping: events.count), milliseconds))))
     }
 
-    /// Has the timer fire at an instant of the kernel's monotonic clock; at once where that is past.
+    /// Sets the timer to an instant of the monotonic clock. An instant in the past fires at once.
     func arm(at instant: MonotonicInstant) {
         _ = clinux_timerfd_arm(timer, max(1, instant.nanoseconds))
     }
 
-    /// Ends a wait, from any thread.
+    /// Ends a wait in the kernel. May be called on any thread.
     func wake() {
         var one: UInt64 = 1
         _ = write(wakeup, &one, 8)

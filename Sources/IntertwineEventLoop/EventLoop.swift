@@ -3,20 +3,25 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A serial Dispatch queue with its own epoll descriptor: sockets, timers and actors that live on it never run at the same time.
+/// A serial Dispatch queue with its own epoll descriptor. Its sockets, timers and actors never run at the same time.
 ///
-/// One Dispatch source watches the epoll descriptor, so Dispatch pays one event per burst and not one per socket event.
-/// Within a burst the loop waits a few milliseconds for the next event before it goes back to Dispatch: a busy loop
-/// then costs what a plain epoll loop costs, an idle one nothing at all.
+/// One Dispatch source watches the epoll descriptor, so Dispatch handles one event per burst and not one per socket event.
+/// Within a burst the loop waits a few milliseconds for the next event before it returns to Dispatch.
+/// A busy loop then costs as much as a plain epoll loop, and an idle loop uses no CPU time.
 ///
-/// A loop is alive until ``stop()``. Blocking work must never run on it.
+/// A loop runs until ``stop()``. Blocking work must never run on it.
+///
+/// ```swift
+/// let loop = try EventLoop(label: "example")
+/// loop.execute { print("runs on the loop") }
+/// ```
 public final class EventLoop: SerialExecutor, @unchecked Sendable {
-    // Safety of @unchecked: every stored variable is either immutable, protected by `mailbox`'s lock, or marked
-    // "on the loop" and then touched only by code that runs on `queue`, which is serial.
+    // Safety of @unchecked: every stored variable is either immutable, protected by the lock of `mailbox`, or marked
+    // "On the loop". The latter are touched only by code that runs on `queue`, which is serial.
 
-    /// How long a loop that was busy just now waits for more before it goes back to Dispatch.
+    /// The time in which a loop that was busy waits for the next event before it returns to Dispatch.
     private static let lingerMilliseconds: Int32 = 4
-    /// After so many batches the loop goes back to Dispatch even if there is more to do.
+    /// The number of batches after which the loop returns to Dispatch even if more events are ready.
     private static let maxBatchesPerTick = 100_000
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
@@ -30,19 +35,21 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     private var registrations = RegistrationTable()
     private var wheel: TimerWheel<any TimerHandler>
     private var oneShots: [OneShotTimer] = []
-    /// What the kernel's timer is set to.
+    /// The instant that the kernel's timer is set to, nil if it is not set.
     private var armed: MonotonicInstant?
     private let events: UnsafeMutableBufferPointer<epoll_event>
     private var spareWork: [TaskQueue.Work] = []
-    /// The clock as read when the current batch began, be it of events or of work from elsewhere: never as old as the loop's last rest.
+    /// The time at which the current batch of events or of submitted work began. It is never as old as the loop's last idle period.
     /// On the loop.
     public private(set) var now: MonotonicInstant
 
+    /// Creates an event loop.
+    ///
     /// - Parameters:
-    ///   - label: the queue's name, as debuggers show it.
-    ///   - tick: the granularity of coarse timers; 250 ms where nothing is said.
-    ///   - clock: what ``now`` is read from. The timers themselves are the kernel's, whatever this says.
-    /// - Throws: ``EventLoopError`` where the process has no descriptor left.
+    ///   - label: The name of the queue, as debuggers show it.
+    ///   - tick: The granularity of coarse timers; 250 ms by default.
+    ///   - clock: The source of ``now``. Timers always use the kernel's clock.
+    /// - Throws: ``EventLoopError`` if the process has no descriptor left.
     public init(
         label: String, tick: Duration = .milliseconds(250), clock: @escaping @Sendable () -> MonotonicInstant = { .now() }
     ) throws(EventLoopError) {
@@ -64,15 +71,15 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         events.deallocate()
     }
 
-    /// Whether the caller runs on this loop.
+    /// A Boolean value indicating if the caller runs on this loop.
     public var isOnLoop: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
 
-    /// Traps where the caller does not run on this loop: a programming error, never something a client can cause.
+    /// Traps if the caller does not run on this loop. Only a programming error causes this, never a client.
     public func preconditionOnLoop() {
         precondition(isOnLoop, "called off the loop")
     }
 
-    /// Forgets all registrations and timers and closes the loop's own descriptors. Registered descriptors stay open: they are their owners'.
+    /// Removes all registrations and timers and closes the loop's own descriptors. Registered descriptors stay open; their owners close them.
     public func stop() {
         execute { [self] in
             guard mailbox.withLock({ $0.stop() }) else { return }
@@ -86,7 +93,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Work of other threads
 
-    /// Runs `work` on the loop, soon, in the order of the calls. From any thread; also after ``stop()``.
+    /// Runs `work` on the loop, asynchronously and in the order of the calls. May be called on any thread, also after ``stop()``.
     public func execute(_ work: @escaping @Sendable () -> Void) {
         submit(.closure(work))
     }
@@ -111,12 +118,12 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs what other threads have asked for. New work that arrives meanwhile waits for the next call.
+    /// Runs the work that other threads submitted. Work that arrives meanwhile waits for the next call.
     private func runWork() {
         var batch = spareWork
         spareWork = []
         mailbox.withLock { $0.drain(&batch) }
-        // The loop may have rested until now.
+        // Refreshes the time, because the loop may have been idle until now.
         if !batch.isEmpty { now = clock() }
         for work in batch {
             switch work {
@@ -130,9 +137,9 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Descriptors
 
-    /// Watches a descriptor. On the loop. The loop keeps the handler alive until ``deregister(_:)``.
+    /// Watches a descriptor. Called on the loop. The loop keeps the handler alive until ``deregister(_:)``.
     ///
-    /// - Throws: ``EventLoopError`` where the kernel refuses (the descriptor is a file, is registered already, or is closed).
+    /// - Throws: ``EventLoopError`` if the kernel refuses: the descriptor is a file, is registered already, or is closed.
     public func register(_ descriptor: Int32, for events: ReadyEvents, handler: any EventHandler) throws(EventLoopError) -> Registration {
         preconditionOnLoop()
         let registration = registrations.insert(handler, descriptor: descriptor)
@@ -145,32 +152,32 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         return registration
     }
 
-    /// Changes what a descriptor is watched for. On the loop. Nothing happens where the registration is over.
+    /// Changes the events that a descriptor is watched for. Called on the loop. Does nothing if the registration has ended.
     public func update(_ registration: Registration, for events: ReadyEvents) throws(EventLoopError) {
         preconditionOnLoop()
         guard let descriptor = registrations.descriptor(of: registration) else { return }
         try poller.change(descriptor, for: events, token: registration.token)
     }
 
-    /// Stops watching. On the loop, before the descriptor is closed. No event reaches the handler from here on, not even one
-    /// that was already fetched from the kernel.
+    /// Stops watching a descriptor. Called on the loop, before the descriptor is closed.
+    /// The handler receives no event after this call, including events that were already fetched from the kernel.
     public func deregister(_ registration: Registration) {
         preconditionOnLoop()
         guard let descriptor = registrations.remove(registration) else { return }
         poller.remove(descriptor)
     }
 
-    /// The same for a descriptor that nobody else has and that is closed next: the kernel then stops watching it by itself.
+    /// Removes a registration whose descriptor has no duplicate and is closed next. The kernel then stops watching the descriptor by itself.
     public func forget(_ registration: Registration) {
         preconditionOnLoop()
         _ = registrations.remove(registration)
     }
 
-    /// Serves ready descriptors until none has become ready for a while.
+    /// Dispatches events of ready descriptors until none becomes ready within the linger time.
     private func drain() {
         for _ in 0..<Self.maxBatchesPerTick {
             runWork()
-            // With work that has come meanwhile there is a look at the descriptors all the same, and no waiting for them.
+            // If work was submitted meanwhile, the loop still polls the descriptors once, but does not wait for them.
             let mayWait = mailbox.withLock { $0.beginWaiting() }
             if !mayWait, mailbox.withLock({ $0.isStopped }) { return }
             let count = poller.wait(events, milliseconds: mayWait ? Self.lingerMilliseconds : 0)
@@ -203,7 +210,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Timers
 
-    /// Calls `handler` at the first tick that is not before `instant`. On the loop.
+    /// Calls `handler` at the first tick that is not before `instant`. Called on the loop.
     public func schedule(_ handler: any TimerHandler, at instant: MonotonicInstant) -> TimerToken {
         preconditionOnLoop()
         let token = wheel.insert(handler, at: instant)
@@ -211,13 +218,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         return token
     }
 
-    /// Moves a coarse timer. On the loop. Nothing happens where it is over.
+    /// Moves a coarse timer to another instant. Called on the loop. Does nothing if the timer has ended.
     public func reschedule(_ token: TimerToken, at instant: MonotonicInstant) {
         preconditionOnLoop()
         if wheel.move(token, to: instant) { wake(by: instant) }
     }
 
-    /// Forgets a coarse timer. On the loop.
+    /// Cancels a coarse timer. Called on the loop.
     public func cancel(_ token: TimerToken) {
         preconditionOnLoop()
         wheel.remove(token)
@@ -249,14 +256,14 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         if let next = [wheel.nextWake, precise].lazy.compactMap({ $0 }).min() { arm(at: next) }
     }
 
-    /// A coarse deadline is met at the first tick that is not before it.
+    /// Coarse timers fire at the first tick that is not before their deadline.
     private func wake(by instant: MonotonicInstant) {
         let (whole, rest) = max(instant.nanoseconds, now.nanoseconds).quotientAndRemainder(dividingBy: wheel.tickLength)
         let (next, overflow) = (rest > 0 ? whole &+ 1 : whole).multipliedReportingOverflow(by: wheel.tickLength)
         if !overflow { arm(at: MonotonicInstant(nanoseconds: next)) }
     }
 
-    /// Arms the kernel's timer unless it is armed for an earlier instant: a wake-up too early finds nothing to do and arms anew.
+    /// Sets the kernel's timer unless it is set to an earlier instant. A wake-up that is too early finds no due timer and sets the next instant.
     private func arm(at instant: MonotonicInstant) {
         if let armed, armed <= instant { return }
         armed = instant
@@ -264,27 +271,29 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 }
 
-/// A timer for one instant at a time, good to about a millisecond. Used on its loop only.
+/// A timer for one instant at a time, precise to about a millisecond. Used only on its loop.
 ///
-/// For the few who need precision (a transfer library's own timer); the many use the coarse wheel.
+/// It serves the few uses that need precision, for example a transfer library's own timer. All other uses take the coarse timer wheel.
 public final class OneShotTimer {
     private unowned let loop: EventLoop
     private let action: () -> Void
-    /// When it fires, nil while it is not armed.
+    /// The instant at which the timer fires, nil if the timer is not armed.
     public private(set) var deadline: MonotonicInstant?
 
-    /// - Parameter action: called on the loop, once per arming.
+    /// Creates a timer that is not armed.
+    ///
+    /// - Parameter action: The closure that the loop calls, once per arming.
     public init(on loop: EventLoop, action: @escaping () -> Void) {
         self.loop = loop
         self.action = action
     }
 
-    /// Fires `duration` from now, in place of what was armed before.
+    /// Sets the timer to fire after `duration`. It replaces an earlier setting.
     public func arm(after duration: Duration) {
         deadline = loop.add(self, after: duration)
     }
 
-    /// Forgets what was armed.
+    /// Cancels the timer.
     public func disarm() {
         deadline = nil
         loop.remove(self)

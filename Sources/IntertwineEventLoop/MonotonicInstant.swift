@@ -1,6 +1,6 @@
 internal import CIntertwineLinux
 
-/// An instant of the monotonic clock, in nanoseconds. It does not move when the wall clock is set.
+/// An instant of the monotonic clock, in nanoseconds. Setting the wall clock does not change it.
 public struct MonotonicInstant: Comparable, Hashable, Sendable {
     public let nanoseconds: Int64
 
@@ -8,18 +8,18 @@ public struct MonotonicInstant: Comparable, Hashable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// Reads the clock.
+    /// Returns the current time of the monotonic clock.
     public static func now() -> MonotonicInstant {
         MonotonicInstant(nanoseconds: clinux_monotonic_nanoseconds())
     }
 
-    /// A later instant; the far end of the clock where the sum would not fit.
+    /// Returns a later instant, or the largest instant if the sum overflows.
     public func advanced(by duration: Duration) -> MonotonicInstant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
         return MonotonicInstant(nanoseconds: overflow ? .max : sum)
     }
 
-    /// The time from `earlier` to this instant.
+    /// Returns the time from `earlier` to this instant.
     public func since(_ earlier: MonotonicInstant) -> Duration {
         .nanoseconds(nanoseconds &- earlier.nanoseconds)
     }

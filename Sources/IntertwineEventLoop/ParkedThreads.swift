@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A reserve of threads that do nothing. If threads are short, they end, and others can start in their place.
+/// A reserve of idle threads. If threads are short, the reserve ends, and other threads can start instead.
 package final class ParkedThreads: Sendable {
     private static let stackBytes = 64 << 10
 
@@ -12,9 +12,9 @@ package final class ParkedThreads: Sendable {
 
     deinit { release() }
 
-    /// Starts threads until so many are parked, or the system provides no more.
+    /// Starts threads until the given number is parked or the system provides no more.
     ///
-    /// - Returns: how many are parked.
+    /// - Returns: The number of parked threads.
     @discardableResult
     package func park(_ wanted: Int) -> Int {
         count.withLock { count in
@@ -23,7 +23,7 @@ package final class ParkedThreads: Sendable {
         }
     }
 
-    /// Ends all of them.
+    /// Ends all parked threads.
     package func release() {
         count.withLock { count in
             for _ in 0..<count { gate.signal() }

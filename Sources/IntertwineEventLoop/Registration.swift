@@ -1,4 +1,4 @@
-/// What a descriptor is watched for, and what it became ready for.
+/// Events that a descriptor is watched for, or that it became ready for.
 public struct ReadyEvents: OptionSet, Sendable {
     public let rawValue: UInt32
 
@@ -6,26 +6,26 @@ public struct ReadyEvents: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// There are bytes to read, a connection to accept, or the end of the stream.
+    /// Bytes to read, a connection to accept, or the end of the stream are available.
     public static let readable = ReadyEvents(rawValue: 0x001)
-    /// There is room to write.
+    /// The descriptor accepts bytes to write.
     public static let writable = ReadyEvents(rawValue: 0x004)
-    /// The descriptor failed. Reported whether asked for or not.
+    /// The descriptor failed. Reported even if not requested.
     public static let failed = ReadyEvents(rawValue: 0x008)
-    /// Both directions are closed. Reported whether asked for or not.
+    /// Both directions are closed. Reported even if not requested.
     public static let hungUp = ReadyEvents(rawValue: 0x010)
     /// The peer has closed its sending side.
     public static let peerClosed = ReadyEvents(rawValue: 0x2000)
 }
 
-/// Receives what happens on a descriptor that is registered with an ``EventLoop``. Called on the loop only.
+/// Receives the events of a descriptor that is registered with an ``EventLoop``. Called only on the loop.
 public protocol EventHandler: AnyObject {
-    /// The descriptor is ready for what `events` says. Level-triggered: what is left undone is reported again.
+    /// Handles the events that the descriptor is ready for. Events are level-triggered: unread bytes are reported again.
     func ready(_ events: ReadyEvents)
 }
 
-/// Names one registration of a descriptor with a loop. A token of a finished registration is never mistaken for a
-/// later one, even where the kernel hands out the same descriptor again.
+/// An identifier of one registration of a descriptor with a loop. The token of an ended registration never equals a later one,
+/// even if the kernel reuses the descriptor number.
 public struct Registration: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
@@ -35,7 +35,7 @@ public struct Registration: Hashable, Sendable {
         self.generation = generation
     }
 
-    /// The form in which the kernel keeps it.
+    /// The token that epoll stores with the descriptor.
     var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 
     init(token: UInt64) {
@@ -44,7 +44,7 @@ public struct Registration: Hashable, Sendable {
     }
 }
 
-/// Who handles which registered descriptor: slots that are used again, each time under a new generation.
+/// A table of registered descriptors and their handlers. Its slots are reused, each time with a new generation.
 struct RegistrationTable {
     private struct Slot {
         var handler: (any EventHandler)?
@@ -68,7 +68,7 @@ struct RegistrationTable {
         return Registration(slot: UInt32(slots.count - 1), generation: 1)
     }
 
-    /// The descriptor that was registered, or nil where the registration is over.
+    /// Removes a registration and returns its descriptor, or nil if the registration has ended.
     mutating func remove(_ registration: Registration) -> Int32? {
         guard let descriptor = descriptor(of: registration) else { return nil }
         let slot = Int(registration.slot)
@@ -96,7 +96,7 @@ struct RegistrationTable {
 
     private mutating func empty(_ slot: Int) {
         slots[slot].handler = nil
-        // Never 0: tokens of that generation are the loop's own.
+        // Generation 0 is skipped: tokens with it belong to the loop's own descriptors.
         slots[slot].generation = slots[slot].generation == .max ? 1 : slots[slot].generation + 1
         free.append(UInt32(slot))
     }

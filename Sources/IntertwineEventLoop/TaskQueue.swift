@@ -1,17 +1,17 @@
-/// What other threads have asked a loop to run, and how it learns of that. A state machine without a lock of its own.
+/// A queue of work that other threads submit to a loop, with the loop's wake-up state. It is a state machine without a lock.
 struct TaskQueue: Sendable {
     enum Work: Sendable {
         case closure(@Sendable () -> Void)
         case job(UnownedJob)
     }
 
-    /// How the loop is told that there is work.
+    /// The way to notify the loop of new work.
     enum Signal {
-        /// Somebody has told it already.
+        /// No notification is needed: an earlier one is pending.
         case none
-        /// It waits in the kernel, and is woken there.
+        /// The loop waits in the kernel and is woken there.
         case kernel
-        /// It rests: its queue is to run it.
+        /// The loop is idle; its Dispatch queue must run it.
         case queue
     }
 
@@ -20,7 +20,7 @@ struct TaskQueue: Sendable {
     private var isWaiting = false
     private(set) var isStopped = false
 
-    /// Adds work. The answer is what the caller has to do for it.
+    /// Adds work and returns the notification that the caller must send.
     mutating func add(_ more: Work) -> Signal {
         work.append(more)
         if isSignalled { return .none }
@@ -28,13 +28,13 @@ struct TaskQueue: Sendable {
         return isWaiting ? .kernel : .queue
     }
 
-    /// Exchanges the work for an empty list, whose memory is used again. Work that comes from here on needs another signal.
+    /// Exchanges the list of work for an empty list, whose memory is reused. Work that is added later needs another notification.
     mutating func drain(_ empty: inout [Work]) {
         swap(&work, &empty)
         isSignalled = false
     }
 
-    /// Announces that the loop is about to wait in the kernel. False where there is work to do first, or the loop is over.
+    /// Records that the loop is about to wait in the kernel. Returns false if work is pending or the loop has stopped.
     mutating func beginWaiting() -> Bool {
         guard work.isEmpty, !isStopped else { return false }
         isWaiting = true
@@ -43,7 +43,7 @@ struct TaskQueue: Sendable {
 
     mutating func endWaiting() { isWaiting = false }
 
-    /// Whether it was not stopped before.
+    /// Stops the queue. Returns true if it was not stopped before.
     mutating func stop() -> Bool {
         defer { isStopped = true }
         return !isStopped

@@ -1,22 +1,22 @@
-/// Receives the coarse timer it was scheduled with. Called on the loop only.
+/// Receives the calls of a coarse timer. Called only on the loop.
 public protocol TimerHandler: AnyObject {
-    /// The timer is due. The answer is when it wants to be called again (under the same token), or nil for never.
+    /// Handles a due timer and returns the instant of the next call under this token, or nil for no further call.
     ///
-    /// A handler whose deadline moves often keeps it in a field and answers with it here: moving a deadline to a later
+    /// A handler whose deadline moves often can store the deadline in a property and return it here. Moving a deadline to a later
     /// instant then costs nothing.
     func timerDue(at now: MonotonicInstant) -> MonotonicInstant?
 }
 
-/// Names one scheduled coarse timer. A token outlives its timer harmlessly.
+/// An identifier of one scheduled coarse timer. Using the token of an ended timer has no effect.
 public struct TimerToken: Hashable, Sendable {
     let node: UInt32
     let generation: UInt32
 }
 
-/// Many coarse deadlines: inserting, moving and removing one costs the same however many there are.
+/// A hashed timer wheel for many coarse deadlines. Inserting, moving and removing a timer take constant time.
 ///
-/// A hashed wheel. Each bucket is a circular list through an array of nodes, whose first nodes are the lists' heads, so
-/// that a node can be unlinked without knowing where it hangs. A deadline is met at the first tick that is not before it.
+/// Each bucket is a circular list through an array of nodes. The first nodes of the array are the heads of the lists,
+/// so a node can be unlinked without knowing its bucket. A timer fires at the first tick that is not before its deadline.
 struct TimerWheel<Payload> {
     private struct Node {
         var payload: Payload?
@@ -31,7 +31,7 @@ struct TimerWheel<Payload> {
     private let bucketCount: Int
     private var nodes: [Node]
     private var free: [UInt32] = []
-    /// All ticks up to this one have been moved to the due list.
+    /// The last tick whose timers have been moved to the due list.
     private var current: Int64
     /// The number of scheduled timers.
     private(set) var count = 0
@@ -59,7 +59,7 @@ struct TimerWheel<Payload> {
         return TimerToken(node: index, generation: nodes[Int(index)].generation)
     }
 
-    /// Moves a timer to another instant. False where the token's timer is over.
+    /// Moves a timer to another instant. Returns false if the timer has ended.
     mutating func move(_ token: TimerToken, to deadline: MonotonicInstant) -> Bool {
         guard contains(token) else { return false }
         unlink(token.node)
@@ -84,7 +84,7 @@ struct TimerWheel<Payload> {
             && nodes[index].payload != nil
     }
 
-    /// The next timer that is due at `now`; it stays scheduled (far in the future) until moved or removed.
+    /// Returns the next timer that is due at `now`. The timer stays scheduled, far in the future, until it is moved or removed.
     mutating func nextDue(at now: MonotonicInstant) -> (TimerToken, Payload)? {
         collect(upTo: now.nanoseconds / tickLength)
         let index = nodes[Int(dueList)].next
@@ -94,7 +94,7 @@ struct TimerWheel<Payload> {
         return (TimerToken(node: index, generation: nodes[Int(index)].generation), payload)
     }
 
-    /// When to look again: the first tick at which a bucket holds something, nil where nothing is scheduled.
+    /// The first tick at which a bucket holds a timer, nil if no timer is scheduled.
     var nextWake: MonotonicInstant? {
         if count == 0 { return nil }
         if nodes[Int(dueList)].next != dueList { return MonotonicInstant(nanoseconds: current &* tickLength) }
@@ -112,7 +112,7 @@ struct TimerWheel<Payload> {
         let (quotient, rest) = deadline.nanoseconds.quotientAndRemainder(dividingBy: tickLength)
         let tick = max(rest > 0 ? quotient &+ 1 : quotient, current &+ 1)
         nodes[Int(index)].tick = tick
-        // Beyond one turn it waits in the farthest bucket and is placed anew from there.
+        // A deadline beyond one turn waits in the farthest bucket and is inserted again from there.
         link(index, into: bucket(of: min(tick, current &+ Int64(bucketCount))))
     }
 

@@ -1,7 +1,7 @@
 /// Base64 for URLs (RFC 4648 §5), without padding.
 ///
-/// Decoding accepts the one canonical spelling of a value and nothing else, so that two different texts never carry the same bytes: a
-/// signed value whose spelling was changed is refused even where only the unused bits of its last character differ.
+/// Decoding accepts only the canonical encoding of a value, so two different texts never decode to equal bytes.
+/// A signed value with a changed encoding is refused even if only the unused bits of its last character differ.
 package enum Base64URL {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -17,13 +17,13 @@ package enum Base64URL {
         bytes.withContiguousStorageIfAvailable(encode) ?? Array(bytes).withUnsafeBufferPointer(encode)
     }
 
-    /// How many characters so many bytes become.
+    /// Returns the number of characters that encode `count` bytes.
     package static func length(of count: Int) -> Int { (count * 4 + 2) / 3 }
 
-    /// Writes the text where it is to stand: ``length(of:)`` characters.
+    /// Writes ``length(of:)`` characters to `output`.
     package static func encode(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
         precondition(output.count == length(of: bytes.count))
-        // Three bytes are four characters.
+        // Three bytes are encoded as four characters.
         let alphabet = UnsafeRawPointer(alphabet.utf8Start)
         func character(_ value: UInt32) -> UInt8 { alphabet.load(fromByteOffset: Int(value & 0x3F), as: UInt8.self) }
         var (read, written) = (0, 0)
@@ -49,7 +49,7 @@ package enum Base64URL {
         }
     }
 
-    /// The bytes, or nil where the text is not the canonical spelling of any.
+    /// Returns the decoded bytes, or nil if the text is not a canonical encoding.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decode) ?? Array(text).withUnsafeBufferPointer(decode)
     }
@@ -78,7 +78,7 @@ package enum Base64URL {
                 buffer &= 1 << bits - 1
             }
         }
-        // One left-over character carries no whole byte; left-over bits must be the zeros that encoding writes.
+        // One left-over character carries no whole byte. Left-over bits must be the zeros that encoding writes.
         guard bits < 6, buffer == 0 else { return nil }
         return bytes
     }

@@ -1,4 +1,4 @@
-/// Writes what a ``ByteReader`` reads: numbers in network byte order, texts and counted bytes with their length before them.
+/// Writes the binary format that ``ByteReader`` reads: numbers in network byte order, and texts and byte arrays after their length.
 package struct ByteWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
@@ -26,7 +26,7 @@ package struct ByteWriter: Sendable {
         write(UInt64(bitPattern: value), count: 8)
     }
 
-    /// The lowest bytes of a number, 0 to 8 of them.
+    /// Writes the lowest `count` bytes of a number, 0 to 8 of them.
     package mutating func write(_ value: UInt64, count: Int) {
         for index in stride(from: count - 1, through: 0, by: -1) {
             bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))))
@@ -37,14 +37,14 @@ package struct ByteWriter: Sendable {
         self.bytes.append(contentsOf: bytes)
     }
 
-    /// Its length in eight bytes, then its UTF-8. Nil, which is not the empty text, is a length of all ones.
+    /// Writes the length of a text in eight bytes, then its UTF-8. Nil, which differs from the empty text, is a length of all ones.
     package mutating func write(_ text: String?) {
         guard let text else { return write(UInt64.max) }
         write(UInt64(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Seven bits a byte, the lowest first; the highest bit says that more follow. What is negative is written as 0.
+    /// Writes a number with seven bits per byte, the lowest first; the highest bit marks a further byte. Negative numbers are written as 0.
     package mutating func write(varying value: Int) {
         var rest = UInt(clamping: value)
         while rest > 0x7F {
@@ -54,14 +54,14 @@ package struct ByteWriter: Sendable {
         write(UInt8(rest))
     }
 
-    /// Their number, varying, then the bytes.
+    /// Writes the number of bytes with `write(varying:)`, then the bytes.
     package mutating func write(counted bytes: some Collection<UInt8>) {
         write(varying: bytes.count)
         write(bytes)
     }
 }
 
-/// Reads what a ``ByteWriter`` wrote; nil where too few bytes are left.
+/// Reads the output of a ``ByteWriter``. Every method returns nil if too few bytes are left.
 package struct ByteReader: Sendable {
     package private(set) var remaining: ArraySlice<UInt8>
 
@@ -93,7 +93,7 @@ package struct ByteReader: Sendable {
         readNumber(8).map { Int64(bitPattern: $0) }
     }
 
-    /// A number of so many bytes, 0 to 8.
+    /// Reads a number of `count` bytes, 0 to 8.
     package mutating func readNumber(_ count: Int) -> UInt64? {
         readBytes(count).map { UInt64(bigEndianBytes: $0) }
     }
@@ -104,14 +104,14 @@ package struct ByteReader: Sendable {
         return remaining.prefix(count)
     }
 
-    /// The outer nil is the end of the bytes or a damaged text, the inner one a text that is not there.
+    /// Reads a text. The outer nil means the end of the bytes or a corrupt text; the inner nil means that nil was written.
     package mutating func readText() -> String?? {
         guard let length = readInt64() else { return nil }
         if length == -1 { return .some(nil) }
         return Int(exactly: length).flatMap { readBytes($0) }.flatMap { String(validating: $0, as: UTF8.self) }.map { .some($0) }
     }
 
-    /// Nil for what takes more than 21 bits: nothing that is counted here is that long.
+    /// Reads a number that `write(varying:)` wrote. Returns nil for more than 21 bits, because no length in the format is that large.
     package mutating func readVarying() -> Int? {
         var value = 0
         for shift in stride(from: 0, to: 21, by: 7) {
@@ -128,7 +128,7 @@ package struct ByteReader: Sendable {
 }
 
 extension FixedWidthInteger {
-    /// The number that some bytes are in network byte order. Of more than fit, the last count.
+    /// Creates a number from bytes in network byte order. If there are more bytes than fit, the last ones count.
     @inlinable package init(bigEndianBytes bytes: some Sequence<UInt8>) {
         self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
     }

@@ -1,6 +1,6 @@
-/// A day of the proleptic Gregorian calendar in UTC, written as RFC 3339 §5.6 has a `full-date`: `2026-11-21`.
+/// A day of the proleptic Gregorian calendar in UTC, written as an RFC 3339 §5.6 `full-date`: `2026-11-21`.
 package struct CalendarDay: Hashable, Comparable, Sendable {
-    /// The first and the last day that four digits of a year can name: 0000-01-01 and 9999-12-31.
+    /// The days with a year of four digits: 0000-01-01 to 9999-12-31.
     package static let range = CalendarDay(number: -719_528)...CalendarDay(number: 2_932_896)
 
     /// Days since 1970-01-01.
@@ -10,22 +10,22 @@ package struct CalendarDay: Hashable, Comparable, Sendable {
         self.number = number
     }
 
-    /// The day of a moment in seconds since 1970-01-01 UTC.
+    /// Creates the day of an instant in seconds since 1970-01-01 UTC.
     package init(ofSecond second: Int64) {
         number = second.floored(by: 86_400).quotient
     }
 
-    /// Nil where the calendar has no such day, and for years of more or less than four digits.
+    /// Creates the day of a date. Returns nil if the calendar has no such day or the year is outside of 0 to 9999.
     package init?(year: Int, month: Int, day: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), (1...Self.days(of: month, in: year)).contains(day) else { return nil }
-        // Counted in years that begin in March, so that the leap day comes last, and in eras of 400 of them.
+        // The calculation uses years that begin in March, so that the leap day comes last, and eras of 400 years.
         let shifted = Int64(month <= 2 ? year - 1 : year)
         let (era, yearOfEra) = shifted.floored(by: 400)
         let dayOfYear = (153 * Int64(month + (month > 2 ? -3 : 9)) + 2) / 5 + Int64(day) - 1
         number = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Reads exactly what ``text`` writes; nil for anything else.
+    /// Parses exactly the format of ``text``. Returns nil for any other text.
     package init?(_ text: some StringProtocol) {
         self.init(bytes: text.utf8)
     }
@@ -38,7 +38,7 @@ package struct CalendarDay: Hashable, Comparable, Sendable {
         self.init(year: year, month: month, day: day)
     }
 
-    /// Year, month from 1, and day from 1. A day outside of ``range`` is taken for the nearest one inside.
+    /// The year, the month from 1, and the day from 1. A day outside of ``range`` is clamped to it.
     package var date: (year: Int, month: Int, day: Int) {
         let number = min(max(number, Self.range.lowerBound.number), Self.range.upperBound.number)
         let (era, dayOfEra) = (number + 719_468).floored(by: 146_097)
@@ -49,7 +49,7 @@ package struct CalendarDay: Hashable, Comparable, Sendable {
         return (Int(yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), Int(month), Int(dayOfYear - (153 * shifted + 2) / 5 + 1))
     }
 
-    /// Days since a Thursday, 0 to 6, as 1970-01-01 was one.
+    /// The day of the week, counted from Thursday, 0 to 6: 1970-01-01 was a Thursday.
     var dayOfWeek: Int { Int(number.floored(by: 7).remainder) }
 
     package var text: String {
@@ -82,7 +82,7 @@ package struct CalendarDay: Hashable, Comparable, Sendable {
 }
 
 extension Int64 {
-    /// Quotient and remainder where the remainder is never negative. The divisor is positive.
+    /// Returns quotient and remainder of a floored division: the remainder is never negative. The divisor is positive.
     func floored(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -90,7 +90,7 @@ extension Int64 {
 }
 
 extension [UInt8] {
-    /// Appends the last digits of a number that is not negative, with zeros before it where it has fewer.
+    /// Appends the last digits of a number that is not negative, padded with leading zeros.
     @inline(__always)
     mutating func append(decimal number: Int, digits: Int) {
         var power = 1
@@ -102,12 +102,12 @@ extension [UInt8] {
     }
 }
 
-/// Reads a text of fixed places: so many digits, then this character.
+/// A reader of texts with fixed positions: a given number of digits, then a given character.
 struct DigitReader<Bytes: Collection<UInt8>> {
     private var rest: Bytes.SubSequence
     private let ignoresCase: Bool
 
-    /// - Parameter ignoresCase: whether a letter that is skipped may be written in either case.
+    /// - Parameter ignoresCase: A Boolean value indicating if a letter that is skipped may have either case.
     init(_ text: Bytes, ignoresCase: Bool = false) {
         rest = text[...]
         self.ignoresCase = ignoresCase
@@ -115,7 +115,7 @@ struct DigitReader<Bytes: Collection<UInt8>> {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Exactly so many decimal digits; at most nine.
+    /// Reads exactly `count` decimal digits, at most nine.
     mutating func number(_ count: Int) -> Int? {
         var value = 0
         for _ in 0..<count {
@@ -126,7 +126,7 @@ struct DigitReader<Bytes: Collection<UInt8>> {
         return value
     }
 
-    /// As many digits as there are.
+    /// Skips all digits that follow and returns their number.
     mutating func digits() -> Int {
         let digits = rest.prefix { $0 &- UInt8(ascii: "0") <= 9 }
         rest = rest[digits.endIndex...]
@@ -147,7 +147,7 @@ struct DigitReader<Bytes: Collection<UInt8>> {
         return (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
-    /// The index of the name that stands next, all of which are three characters long.
+    /// Reads one of the names, which are all three characters long, and returns its index.
     mutating func name(of names: [StaticString]) -> Int? {
         names.indices.first { skip(names[$0]) }
     }

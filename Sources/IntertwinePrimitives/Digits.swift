@@ -1,6 +1,6 @@
-/// Bytes and numbers as hexadecimal digits (RFC 4648 §8): written in lower case, read in either.
+/// Hexadecimal encoding of bytes and numbers (RFC 4648 §8): written in lower case, read in either case.
 package enum Hexadecimal {
-    /// Two digits a byte.
+    /// Returns two digits per byte.
     @inlinable package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * bytes.underestimatedCount)
@@ -11,7 +11,7 @@ package enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Nil where there is anything but digits, or an odd number of them.
+    /// Decodes hexadecimal digits. Returns nil for any other character or an odd number of digits.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var digits = text.utf8.makeIterator()
@@ -34,7 +34,7 @@ extension UInt8 {
         }
     }
 
-    /// The digit of its lower half.
+    /// Returns the hexadecimal digit of the byte's lower half.
     @inlinable @inline(__always) package func hexadecimalDigit(isUpperCase: Bool = false) -> UInt8 {
         let value = self & 15
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: isUpperCase ? "A" : "a") + value - 10
@@ -42,7 +42,7 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-    /// Appends the lowest hexadecimal digits of a number, zeros before it included.
+    /// Appends the lowest `digits` hexadecimal digits of a number, with leading zeros.
     package mutating func append(hexadecimal number: UInt64, digits: Int) {
         for index in stride(from: digits - 1, through: 0, by: -1) {
             append(UInt8(truncatingIfNeeded: number >> (4 * UInt64(index))).hexadecimalDigit())
@@ -53,7 +53,7 @@ extension [UInt8] {
     package mutating func append(decimal number: Int64) {
         if number < 0 { append(UInt8(ascii: "-")) }
         var rest = number.magnitude
-        // No number of 64 bits has more.
+        // A number of 64 bits has at most 20 characters.
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var first = digits.count
         repeat {

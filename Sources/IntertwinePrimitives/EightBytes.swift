@@ -1,12 +1,14 @@
-/// Eight bytes of a text, looked at together: nearly all texts are plain, and most of them are read for nothing but that.
+/// Eight bytes of a text, examined together. Why: nearly all texts need no escape, and most are read only to find that out.
 package struct EightBytes {
     @usableFromInline let word: UInt64
 
     @inlinable package init(_ word: UInt64) { self.word = word }
 
-    /// - Parameter limit: at most 128.
+    /// Returns true if one of the eight bytes is below a limit.
+    ///
+    /// - Parameter limit: The limit, at most 128.
     @inlinable package func hasByte(below limit: UInt8) -> Bool {
-        // The highest bit of a byte stays where one is below the limit, the lowest such byte for certain.
+        // The highest bit of a byte remains set if the byte is below the limit. This is certain for the lowest such byte.
         (word &- 0x0101_0101_0101_0101 &* UInt64(limit)) & ~word & 0x8080_8080_8080_8080 != 0
     }
 
@@ -16,6 +18,6 @@ package struct EightBytes {
 
     @inlinable package var isASCII: Bool { word & 0x8080_8080_8080_8080 == 0 }
 
-    /// Whether one of them cannot stand in a JSON string as it is.
+    /// True if one of the eight bytes must be escaped in a JSON string.
     @inlinable package var isEscapedInJSON: Bool { hasByte(below: 0x20) || has(UInt8(ascii: "\"")) || has(UInt8(ascii: "\\")) }
 }

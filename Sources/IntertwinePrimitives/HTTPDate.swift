@@ -1,22 +1,22 @@
-/// Dates as HTTP writes them (RFC 9110 §5.6.7): written as IMF-fixdate, read in all three forms. Seconds since 1970-01-01 UTC.
+/// HTTP dates (RFC 9110 §5.6.7) as seconds since 1970-01-01 UTC: written as IMF-fixdate, read in all three formats.
 package enum HTTPDate {
-    /// Bytes of an IMF-fixdate, always.
+    /// The number of bytes of every IMF-fixdate.
     package static let length = 29
 
     private static let months: [StaticString] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    /// From Thursday on: 1970-01-01 was one.
+    /// The list begins with Thursday, because 1970-01-01 was a Thursday.
     private static let days: [StaticString] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    /// What the long names have behind the short ones.
+    /// The remainders of the long day names after the short ones.
     private static let longDayEnds: [StaticString] = ["rsday, ", "day, ", "urday, ", "day, ", "day, ", "sday, ", "nesday, "]
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`. Moments outside the years 0 to 9999 are written as the nearest one inside.
+    /// Returns a text such as `Sun, 06 Nov 1994 08:49:37 GMT`. Instants outside the years 0 to 9999 are clamped.
     package static func text(_ second: Int64) -> String {
         var bytes: [UInt8] = []
         append(second, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends ``length`` bytes.
+    /// Appends an IMF-fixdate of ``length`` bytes.
     package static func append(_ second: Int64, to bytes: inout [UInt8]) {
         let (day, time) = Timestamp.clamped(second).floored(by: 86_400)
         let calendar = CalendarDay(number: day)
@@ -34,9 +34,10 @@ package enum HTTPDate {
         append(" GMT")
     }
 
-    /// Reads IMF-fixdate, RFC 850 and asctime dates, names and zone in either case, as some origins write them; nil for anything else, and for days that the calendar does not have.
+    /// Parses IMF-fixdate, RFC 850 and asctime dates, with names and zone in either case, as some origins write them.
+    /// Returns nil for any other text and for days that the calendar does not have.
     ///
-    /// - Parameter now: seconds since 1970-01-01 UTC. A year of two digits that seems more than 50 years ahead of it is of the past.
+    /// - Parameter now: Seconds since 1970-01-01 UTC. A year of two digits that seems more than 50 years ahead of it is in the past.
     package static func parse(_ text: String, now: Int64) -> Int64? {
         read(text.utf8, now: now)
     }
@@ -47,14 +48,14 @@ package enum HTTPDate {
 
     private static func read(_ text: some Collection<UInt8>, now: Int64) -> Int64? {
         var rest = DigitReader(text, ignoresCase: true)
-        // Which day of the week it is follows from the date; one that is wrong changes nothing.
+        // The day of the week follows from the date, so a wrong one is ignored.
         guard let day = rest.name(of: days) else { return nil }
         if rest.skip(", ") { return fixdate(&rest) }
         if rest.skip(" ") { return asctime(&rest) }
         return rest.skip(longDayEnds[day]) ? obsolete(&rest, now: now) : nil
     }
 
-    /// `06 Nov 1994 08:49:37 GMT`
+    /// Reads `06 Nov 1994 08:49:37 GMT`.
     private static func fixdate(_ rest: inout DigitReader<some Collection<UInt8>>) -> Int64? {
         guard let day = rest.number(2), rest.skip(" "), let month = rest.name(of: months), rest.skip(" "), let year = rest.number(4),
             rest.skip(" "), let time = time(&rest), rest.skip(" GMT"), rest.isAtEnd
@@ -62,7 +63,7 @@ package enum HTTPDate {
         return second(year, month, day, time)
     }
 
-    /// `Nov  6 08:49:37 1994`
+    /// Reads `Nov  6 08:49:37 1994`.
     private static func asctime(_ rest: inout DigitReader<some Collection<UInt8>>) -> Int64? {
         guard let month = rest.name(of: months), rest.skip(" "), let day = rest.number(rest.skip(" ") ? 1 : 2), rest.skip(" "),
             let time = time(&rest), rest.skip(" "), let year = rest.number(4), rest.isAtEnd
@@ -70,12 +71,12 @@ package enum HTTPDate {
         return second(year, month, day, time)
     }
 
-    /// `06-Nov-94 08:49:37 GMT`
+    /// Reads `06-Nov-94 08:49:37 GMT`.
     private static func obsolete(_ rest: inout DigitReader<some Collection<UInt8>>, now: Int64) -> Int64? {
         guard let day = rest.number(2), rest.skip("-"), let month = rest.name(of: months), rest.skip("-"), let short = rest.number(2),
             rest.skip(" "), let time = time(&rest), rest.skip(" GMT"), rest.isAtEnd
         else { return nil }
-        // The latest year with these digits that is not more than 50 years ahead: to the second, so that of one year only a part may be.
+        // The year is the latest one with these digits that is at most 50 years ahead. The limit is exact to the second and can fall within a year.
         let today = CalendarDay(ofSecond: now).date
         let last = today.year + 50
         let year = last - (last - short) % 100
@@ -85,7 +86,7 @@ package enum HTTPDate {
         return second(isAhead ? year - 100 : year, month, day, time)
     }
 
-    /// `08:49:37`, as seconds. A leap second is the one that follows.
+    /// Reads `08:49:37` as seconds. A leap second is read as the second that follows it.
     private static func time(_ rest: inout DigitReader<some Collection<UInt8>>) -> Int64? {
         guard let hour = rest.number(2), hour < 24, rest.skip(":"), let minute = rest.number(2), minute < 60, rest.skip(":"),
             let second = rest.number(2), second <= 60
@@ -93,7 +94,9 @@ package enum HTTPDate {
         return Int64(hour * 3_600 + minute * 60 + second)
     }
 
-    /// - Parameter month: from 0.
+    /// Returns the seconds since 1970-01-01 UTC, nil if the calendar has no such day.
+    ///
+    /// - Parameter month: The month from 0.
     private static func second(_ year: Int, _ month: Int, _ day: Int, _ time: Int64) -> Int64? {
         CalendarDay(year: year, month: month + 1, day: day).map { $0.number * 86_400 + time }
     }

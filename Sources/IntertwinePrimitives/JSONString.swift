@@ -1,14 +1,14 @@
-/// Texts as strings of JSON: quote, backslash and control characters are escaped, as RFC 8259 §7 says they must be, and everything else stays as
-/// it is. So equal texts have equal bytes.
+/// JSON strings: quote, backslash and control characters are escaped, as RFC 8259 §7 requires, and all other characters stay unchanged.
+/// Equal texts therefore have equal bytes.
 extension [UInt8] {
-    /// Appends a text with its quotes.
+    /// Appends a text as a JSON string with its quotes.
     package mutating func append(jsonString text: String) {
         append(UInt8(ascii: "\""))
         append(jsonCharactersOf: text)
         append(UInt8(ascii: "\""))
     }
 
-    /// The same of a text's UTF-8.
+    /// Appends the UTF-8 of a text as a JSON string with its quotes.
     package mutating func append(jsonString characters: some Collection<UInt8>) {
         append(UInt8(ascii: "\""))
         let isContiguous = characters.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
@@ -16,7 +16,7 @@ extension [UInt8] {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends a text without quotes.
+    /// Appends the escaped characters of a text without quotes.
     package mutating func append(jsonCharactersOf text: String) {
         let isContiguous = text.utf8.withContiguousStorageIfAvailable { append(jsonCharacters: $0) } != nil
         if !isContiguous {
@@ -36,7 +36,7 @@ extension [UInt8] {
         }
     }
 
-    /// Where the next character stands that has to be escaped, or the end. Eight are looked at together: nearly all texts have none.
+    /// Returns the index of the next character that must be escaped, or the end. It examines eight bytes together, because most texts need no escape.
     private static func nextEscaped(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
         while index + 8 <= text.count, !EightBytes(text.loadUnaligned(fromByteOffset: index, as: UInt64.self)).isEscapedInJSON {

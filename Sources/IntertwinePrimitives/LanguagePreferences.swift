@@ -1,21 +1,28 @@
-/// What somebody wants to read, as `Accept-Language` says it (RFC 9110, 12.5.4): language ranges (RFC 4647), the most wanted first.
+/// A person's preferred languages from `Accept-Language` (RFC 9110, 12.5.4): language ranges (RFC 4647), the most preferred first.
 ///
-/// Ranges that are none are left out, and those beyond the sixteenth: what a client sends must cost no more than that.
+/// Invalid ranges and ranges after the sixteenth are ignored, which limits the cost of a request.
+///
+/// ```swift
+/// let preferences = LanguagePreferences("de-CH, en;q=0.8")
+/// let index = preferences.lookup(among: ["en", "de"])  // 1
+/// ```
 public struct LanguagePreferences: Sendable, Hashable {
     private struct Range: Sendable, Hashable {
-        /// Subtags in lower case; `["*"]` for any language.
+        /// The subtags in lower case; `["*"]` for any language.
         var subtags: [Substring]
-        /// In thousandths; 0 where the language is not wanted.
+        /// The quality value in thousandths; 0 if the language is not wanted.
         var quality: Int
     }
 
     private static let limit = 16
-    /// Bytes of a field that are looked at.
+    /// The number of bytes of a field that are read.
     private static let longest = 1_024
 
     private let ranges: [Range]
 
-    /// - Parameter field: the field's value; of a field that stands there more than once, all values with commas in between.
+    /// Parses the value of an `Accept-Language` field.
+    ///
+    /// - Parameter field: The value of the field. If the field occurs more than once, all values, separated by commas.
     public init(_ field: String) {
         var ranges: [Range] = []
         let bytes = Array(field.utf8.prefix(Self.longest))
@@ -24,12 +31,13 @@ public struct LanguagePreferences: Sendable, Hashable {
             if let weight, subtags == ["*"] || subtags.allSatisfy(Self.isSubtag) { ranges.append(Range(subtags: subtags, quality: weight)) }
             return ranges.count < Self.limit
         }
-        // Of those that are wanted alike, the first is meant first.
+        // Among ranges of equal quality, the first is preferred.
         self.ranges = ranges.enumerated().sorted { ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset) }.map(\.element)
     }
 
-    /// The index of the language to be given, among those that there are: looked up (RFC 4647, 3.4), each range in turn, from its end
-    /// shortened until it is one of them. Nil where none is wanted: it is for whoever asks to have a default.
+    /// Returns the index of the best language among those available, by lookup (RFC 4647, 3.4).
+    /// Each range in turn is shortened from its end until it equals an available language.
+    /// Returns nil if none matches; the caller then chooses a default.
     public func lookup(among languages: [String]) -> Int? {
         let tags = languages.map(Self.subtags)
         let refused = ranges.filter { $0.quality == 0 }.map(\.subtags)
@@ -38,7 +46,7 @@ public struct LanguagePreferences: Sendable, Hashable {
             while !wanted.isEmpty {
                 if let index = tags.firstIndex(of: wanted), !refused.contains(wanted) { return index }
                 wanted.removeLast()
-                // A single letter or digit begins something, and is not left at the end.
+                // A single letter or digit introduces another subtag and is not left at the end.
                 if wanted.last?.utf8.count == 1 { wanted.removeLast() }
             }
         }
@@ -46,8 +54,8 @@ public struct LanguagePreferences: Sendable, Hashable {
         return tags.firstIndex { !refused.contains($0) }
     }
 
-    /// The language ranges, in lower case, that take in a language that is wanted, by basic filtering (RFC 4647, 3.3.1): of `de-CH` that
-    /// itself, `de` and `*`.
+    /// The language ranges, in lower case, that match a preferred language by basic filtering (RFC 4647, 3.3.1).
+    /// For `de-CH` these are `de-ch`, `de` and `*`.
     public var rangesAround: [String] {
         var found: [String] = []
         for range in ranges where range.quality > 0 {
@@ -58,7 +66,7 @@ public struct LanguagePreferences: Sendable, Hashable {
         return found.isEmpty || found.contains("*") ? found : found + ["*"]
     }
 
-    /// Whether a text is a language tag as far as its form goes (RFC 5646, 2.1): subtags of letters and digits, the first of letters alone.
+    /// Returns true if a text has the form of a language tag (RFC 5646, 2.1): subtags of letters and digits, the first of letters only.
     public static func isTag(_ text: String) -> Bool {
         let subtags = Self.subtags(text)
         guard let first = subtags.first, (2...8).contains(first.utf8.count), first.utf8.allSatisfy(isLetter) else { return false }

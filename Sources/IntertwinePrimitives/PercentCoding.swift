@@ -1,8 +1,8 @@
 /// Percent-encoding (RFC 3986 §2.1): `%` and two hexadecimal digits for a byte of UTF-8.
 package enum PercentCoding {
-    /// Which bytes stay as they are.
+    /// A set of ASCII characters that are not escaped.
     package struct Kept: Sendable {
-        /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
+        /// The unreserved characters: letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
         package static let unreserved = Kept { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -10,12 +10,12 @@ package enum PercentCoding {
             default: false
             }
         }
-        /// In a segment of a path: those, and the colon of cells' ids.
+        /// The characters of a path segment: the unreserved ones and the colon of cell ids.
         package static let segment = Kept { unreserved.contains($0) || $0 == UInt8(ascii: ":") }
-        /// All of ASCII, for a reference that has its escapes already.
+        /// All ASCII characters, for a reference that is escaped already.
         package static let ascii = Kept { $0 < 0x80 }
 
-        /// A bit for each byte of ASCII: no other one is ever kept.
+        /// One bit for each ASCII character. All other bytes are always escaped.
         private var bits: (UInt64, UInt64) = (0, 0)
 
         private init(_ isKept: (UInt8) -> Bool) {
@@ -28,12 +28,12 @@ package enum PercentCoding {
         }
     }
 
-    /// The text with all that is not kept escaped, in capitals.
+    /// Returns the text with all characters outside of `kept` escaped, in upper-case digits.
     package static func encode(_ text: String, keeping kept: Kept = .unreserved) -> String {
         keeps(text, kept) ? text : encode(text.utf8, keeping: kept)
     }
 
-    /// Whether nothing in a text would be escaped.
+    /// Returns true if no character of a text would be escaped.
     package static func keeps(_ text: String, _ kept: Kept) -> Bool {
         let isKept = text.utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy { kept.contains($0) } }
         return isKept ?? text.utf8.allSatisfy(kept.contains)
@@ -54,7 +54,7 @@ package enum PercentCoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Resolves escapes, once. Nil where one is damaged or the bytes are no UTF-8.
+    /// Decodes escapes, once. Returns nil if an escape is malformed or the bytes are not valid UTF-8.
     package static func decode(_ text: Substring) -> String? {
         guard text.utf8.contains(percent) else { return String(text) }
         var bytes: [UInt8] = []
@@ -70,7 +70,7 @@ package enum PercentCoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The same text with the escapes resolved of those characters that mean the same with and without (RFC 3986 §6.2.2.2).
+    /// Returns the text with the escapes of unreserved characters decoded, which does not change its meaning (RFC 3986 §6.2.2.2).
     package static func normalised(_ text: Substring) -> Substring {
         guard text.utf8.contains(percent) else { return text }
         var bytes: [UInt8] = []

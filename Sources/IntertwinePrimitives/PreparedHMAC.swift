@@ -1,13 +1,15 @@
 package import Crypto
 
-/// HMAC-SHA256 (RFC 2104) from one key, whose two padded blocks are hashed already: each code begins with copies of them.
+/// HMAC-SHA256 (RFC 2104) with one key. The two padded key blocks are hashed once, and each code begins with copies of their state.
 ///
-/// The library's own HMAC is as good, and takes three times as long with what is generic in it.
+/// Why: the generic HMAC of the library is equally secure but takes three times as long.
 package struct PreparedHMAC: Sendable {
     private let inner: SHA256
     private let outer: SHA256
 
-    /// - Parameter prefix: what all messages begin with.
+    /// Hashes the two padded blocks of the key.
+    ///
+    /// - Parameter prefix: The bytes that every message begins with.
     package init(key: SymmetricKey, prefix: [UInt8] = []) {
         let bytes = key.withUnsafeBytes { bytes in
             bytes.count <= SHA256.blockByteCount ? Array(bytes) : Array(SHA256.hash(data: Array(bytes)))
@@ -25,7 +27,7 @@ package struct PreparedHMAC: Sendable {
         outer = prepared(0x5C)
     }
 
-    /// The first half of a message's code: RFC 2104 section 5 allows to leave the other one out.
+    /// Returns the first half of a message's code: RFC 2104 section 5 permits this truncation.
     package func half(of message: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
         var inner = inner
         inner.update(bufferPointer: message)

@@ -1,22 +1,22 @@
 internal import Glibc
 
-/// The time of day.
+/// The wall clock (real time).
 package enum WallClock {
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Returns the milliseconds since 1970-01-01 UTC.
     @Sendable package static func now() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// The same in whole seconds, for a tenth of the price: for what happens with every request and needs no more.
+    /// Returns the whole seconds since 1970-01-01 UTC at a tenth of the cost of ``now()``. It serves work of every request that needs no more.
     @Sendable package static func coarse() -> Int64 {
         Int64(time(nil)) * 1_000
     }
 }
 
 extension Duration {
-    /// Whole milliseconds; saturates far beyond any setting.
+    /// The whole milliseconds of the duration, saturating far beyond any setting.
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000)

@@ -1,13 +1,14 @@
-/// The members of a field in which a client says what it takes, such as `Accept` or `Accept-Encoding`, each with its weight (RFC 9110, 12.4.2).
+/// The members of a negotiation field such as `Accept` or `Accept-Encoding`, each with its weight (RFC 9110, 12.4.2).
 ///
-/// Allocates nothing: such fields are read for every request.
+/// Reading allocates no memory, because these fields are read for every request.
 extension Span<UInt8> {
-    /// Reads members in their order, until `body` answers false. Empty ones are left out, and commas and semicolons in quotes are none.
+    /// Calls `body` for each member in order until it returns false. Empty members are skipped; commas and semicolons in quotes do not separate.
     ///
     /// - Parameters:
-    ///   - limit: members beyond so many are not looked at.
-    ///   - body: is given the member's name, without blanks and parameters, and the weight in thousandths: 1,000 where none is said, nil where
-    ///     what stands there is none. Of more digits than there may be, the first three count, and a weight that is not zero is 1 at least.
+    ///   - limit: The number of members that are read.
+    ///   - body: Receives the member's name without blanks and parameters, and the weight in thousandths.
+    ///     The weight is 1,000 if none is given and nil if it is malformed.
+    ///     If there are more than three decimal digits, the first three count, and a weight that is not zero is at least 1.
     package func forEachWeightedMember(limit: Int = 32, _ body: (_ name: Span<UInt8>, _ weight: Int?) -> Bool) {
         var (start, seen) = (0, 0)
         while start < count, seen < limit {
@@ -20,7 +21,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Of the first `q` among the parameters, which begin with a semicolon each.
+    /// Returns the weight of the first `q` among the parameters, each of which begins with a semicolon.
     private func weight(_ start: Int, _ end: Int) -> Int? {
         var place = start
         while place < end {
@@ -36,7 +37,7 @@ extension Span<UInt8> {
         return 1_000
     }
 
-    /// A number from 0 to 1; nil for anything else.
+    /// Reads a number from 0 to 1 in thousandths. Returns nil for any other text.
     private func thousandths(_ start: Int, _ end: Int) -> Int? {
         guard start < end, self[start] == UInt8(ascii: "0") || self[start] == UInt8(ascii: "1") else { return nil }
         var value = self[start] == UInt8(ascii: "1") ? 1_000 : 0
@@ -53,7 +54,7 @@ extension Span<UInt8> {
         return value <= 1_000 ? value : nil
     }
 
-    /// Where the separator stands, outside of quotes; the end where there is none.
+    /// Returns the index of the separator outside of quotes, or the end if there is none.
     private func end(of separator: UInt8, _ start: Int, _ end: Int) -> Int {
         var isQuoted = false
         var place = start
