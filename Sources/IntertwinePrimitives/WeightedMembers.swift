@@ -54,7 +54,7 @@ extension Span<UInt8> {
         return value <= 1_000 ? value : nil
     }
 
-    /// Returns the index of the separator outside of quotes, or the end if there is none.
+    /// Returns the index of the separator outside of quotes, or the end if the separator is missing.
     private func end(of separator: UInt8, _ start: Int, _ end: Int) -> Int {
         var isQuoted = false
         var place = start

@@ -2,21 +2,22 @@ internal import CIntertwineLinux
 internal import Glibc
 internal import IntertwineEventLoop
 
-/// A connection's side of the kernel: its descriptor, what that is watched for, the timer, and what waits to be sent.
+/// A connection's interface to the kernel: its descriptor, the watched events, the timer and the output queue.
 struct ClientSocket {
-    /// Bodies above this size are sent at once, so that they are not copied where more comes behind them.
+    /// The body size in bytes above which a body is sent at once, so that it is not copied if more output follows it.
     private static let stageLimit = 64 * 1024
-    /// A client that takes as fast as it is sent has no more than this of a body before the other connections have their turn. Of a file
-    /// it may be as much as the kernel keeps for one client (the most of `tcp_wmem`, by default): nothing is copied, and each call and each
-    /// wake-up that it takes instead costs more than to go on.
+    /// The bytes of a body that a client receives before the loop serves other connections.
+    ///
+    /// For a file, the limit can be as large as the kernel's send buffer of one client (by default the maximum of `tcp_wmem`).
+    /// Why: sending a file copies nothing, and each extra call and wake-up costs more than sending on.
     private static let maxBytesPerTick = 1 << 20
     private static let maxFileBytesPerTick = 4 << 20
 
     private let worker: Worker
     private let descriptor: Int32
-    /// What waits for the client to take it, in the order it is to go out. Not copied: each part lies where it was made.
+    /// The queue of bodies that wait for the client, in the order in which they are sent. It refers to the bodies and does not copy them.
     private var output: [(body: ResponseBody, rest: Range<Int>)] = []
-    /// The bytes of that.
+    /// The number of bytes in the output queue.
     private var outputBytes = 0
     private var pace = WriteThroughputMonitor()
     private var registration: Registration?
@@ -32,7 +33,7 @@ struct ClientSocket {
 
     // MARK: The loop
 
-    /// Begins to watch the descriptor and the time. False where the kernel refuses.
+    /// Starts watching the descriptor and the deadline. Returns false if the kernel refuses.
     mutating func open(for connection: Connection, until deadline: MonotonicInstant) -> Bool {
         guard let registration = try? worker.loop.register(descriptor, for: interest, handler: connection) else { return false }
         self.registration = registration
@@ -41,7 +42,7 @@ struct ClientSocket {
         return true
     }
 
-    /// Changes what the descriptor is watched for. False where the kernel refuses.
+    /// Changes the events that the descriptor is watched for. Returns false if the kernel refuses.
     mutating func watch(_ wanted: ReadyEvents) -> Bool {
         guard wanted != interest else { return true }
         interest = wanted
@@ -49,14 +50,14 @@ struct ClientSocket {
         return (try? worker.loop.update(registration, for: wanted)) != nil
     }
 
-    /// Has the timer be due by then: a deadline that moves away costs nothing.
+    /// Makes the timer fire by the deadline. A deadline that moves to a later instant costs nothing.
     mutating func wake(by deadline: MonotonicInstant) {
         guard deadline < timerAt, let timer else { return }
         timerAt = deadline
         worker.loop.reschedule(timer, at: deadline)
     }
 
-    /// The timer was due, and is to be so again by then.
+    /// Returns the next instant of a timer that fired, so that it fires again by the deadline.
     mutating func nextWake(by deadline: MonotonicInstant, after now: MonotonicInstant) -> MonotonicInstant {
         timerAt = max(deadline, now.advanced(by: .milliseconds(1)))
         return timerAt
@@ -64,15 +65,15 @@ struct ClientSocket {
 
     // MARK: Reading
 
-    /// Reads what is there into the worker's scratch: how many bytes, 0 at their end, nil where there is nothing, -1 where the connection
-    /// is broken.
+    /// Reads available bytes into the worker's read buffer. Returns their number, 0 at the end of the stream, nil if no byte is available,
+    /// or -1 if the connection is broken.
     func read() -> Int? {
         let count = recv(descriptor, worker.scratch.baseAddress, worker.scratch.count, 0)
         if count >= 0 { return min(count, worker.scratch.count) }
         return errno == EAGAIN || errno == EINTR ? nil : -1
     }
 
-    /// Whether something lies in the kernel that nobody has read.
+    /// A Boolean value indicating if the kernel holds bytes that have not been read.
     var hasUnread: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
@@ -80,13 +81,13 @@ struct ClientSocket {
 
     // MARK: Sending
 
-    /// Bytes that wait until the kernel has room; nil where there is nothing.
+    /// The number of bytes in the output queue, nil if the queue is empty.
     var waiting: Int? { output.isEmpty ? nil : outputBytes }
 
-    /// Since when it is watched what the client takes of them.
+    /// The instant since which the client's throughput is measured, nil if the output queue is empty.
     var waitingSince: MonotonicInstant? { output.isEmpty ? nil : pace.since }
 
-    /// Puts a part of a body behind what is staged. False where the connection is broken.
+    /// Appends a part of a body after the staged bytes. Returns false if the connection is broken.
     mutating func append(_ body: ResponseBody, _ part: Range<Int>) -> Bool {
         let part = part.clamped(to: 0..<body.count)
         switch body {
@@ -98,7 +99,7 @@ struct ClientSocket {
             return sendStaged(and: bytes, part)
         case .bytes, .file:
             if part.isEmpty { return true }
-            // What is staged leaves in one packet with the beginning of the body.
+            // The staged bytes are sent in one packet with the beginning of the body.
             guard flush(followed: true) else { return false }
             let sent = output.isEmpty ? send(body, part) : 0
             if sent < 0 { return false }
@@ -107,9 +108,9 @@ struct ClientSocket {
         }
     }
 
-    /// Sends what is staged, and keeps what the kernel does not take. False where the connection is broken.
+    /// Sends the staged bytes and queues the bytes that the kernel does not accept. Returns false if the connection is broken.
     ///
-    /// - Parameter followed: whether something follows at once, be it the connection's end: the last bytes then leave together with that.
+    /// - Parameter followed: True if more bytes or the end of the connection follow at once. The last bytes are then sent together with them.
     mutating func flush(followed: Bool = false) -> Bool {
         let stage = worker.stage
         if stage.count == 0 { return true }
@@ -121,8 +122,8 @@ struct ClientSocket {
         return sent >= 0
     }
 
-    /// Sends what is staged with a body behind it, which lies elsewhere, and keeps what the kernel does not take. The caller clears the
-    /// stage. False where the connection is broken.
+    /// Sends the staged bytes, followed by a body in other memory, and queues the bytes that the kernel does not accept.
+    /// The caller clears the stage. Returns false if the connection is broken.
     private mutating func sendStaged(and body: [UInt8], _ part: Range<Int>, _ flags: Int32 = 0) -> Bool {
         let staged = worker.stage.bytes
         let first = part.prefix(Self.maxBytesPerTick)
@@ -134,7 +135,7 @@ struct ClientSocket {
         return true
     }
 
-    /// Sends of what waits as much as the kernel takes, within one turn. False where the connection is broken.
+    /// Sends as much of the output queue as the kernel accepts, within the limit of one turn. Returns false if the connection is broken.
     mutating func sendWaiting() -> Bool {
         var inTurn = 0
         while inTurn < Self.maxBytesPerTick, let (body, rest) = output.first {
@@ -148,7 +149,7 @@ struct ClientSocket {
                 break
             }
             Self.recordFreed(body)
-            // Whoever has been sent all keeps no memory for it.
+            // An empty queue releases its memory.
             if output.count > 1 { output.removeFirst() } else { output = [] }
         }
         return true
@@ -160,12 +161,12 @@ struct ClientSocket {
         outputBytes += rest.count
     }
 
-    /// A body that waited for its client waits no more, and may have been held for it alone.
+    /// Records the memory of a body that was sent completely: this client may have been its last owner.
     private static func recordFreed(_ body: ResponseBody) {
         if case .bytes(let bytes) = body, bytes.count >= stageLimit { MallocTrimmer.shared.recordFreed(bytes.count) }
     }
 
-    /// A part of a body, or what of it goes out in one turn. Bytes taken, 0 where there is no room, -1 where the connection is broken.
+    /// Sends a part of a body, up to the limit of one turn. Returns the bytes sent, 0 if the kernel's buffer is full, -1 if the connection is broken.
     private func send(_ body: ResponseBody, _ part: Range<Int>) -> Int {
         switch body {
         case .bytes(let bytes):
@@ -176,7 +177,7 @@ struct ClientSocket {
         }
     }
 
-    /// One call to the kernel. Bytes taken, 0 where there is no room, -1 where the connection is broken.
+    /// Calls `sendmsg` once. Returns the bytes sent, 0 if the kernel's buffer is full, -1 if the connection is broken.
     private func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ flags: Int32 = 0) -> Int {
         let flags = flags | Int32(MSG_NOSIGNAL)
         var sent: Int
@@ -185,7 +186,7 @@ struct ClientSocket {
                 sent = Glibc.send(descriptor, first.baseAddress, first.count, flags)
             } else {
                 sent = withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { vectors in
-                    // sendmsg does not write through these; their type only lacks the const.
+                    // The const is missing only in the type: sendmsg does not write through these pointers.
                     vectors[0] = iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count)
                     vectors[1] = iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
                     var message = msghdr()
@@ -199,18 +200,19 @@ struct ClientSocket {
         return sent
     }
 
-    // MARK: What the client takes
+    // MARK: Throughput of the client
 
-    /// Bytes that this end has and the other has not.
+    /// The number of bytes that the kernel holds and the client has not received.
     var unsent: Int { Int(clinux_unsent(descriptor)) }
 
-    /// Begins to watch how much the client takes.
+    /// Starts to measure the client's throughput.
     mutating func beginMeasuring() { pace.begin(at: worker.loop.now, unsent: unsent, required: worker.requiredBytes) }
 
-    /// The time for taking some of what waits is over: whether the client took enough for another.
+    /// Returns true if the client received enough within the write timeout to be granted another one.
     ///
-    /// Of a client on this machine it is known what it has read; of others, what their end has. At the beginning the latter is looked at for
-    /// all of them, which costs less, and at worst is to the disadvantage of the first look, for which there is credit.
+    /// For a client on this machine, the kernel reports the bytes that it has read; for other clients, the bytes that their kernel acknowledged.
+    /// Measuring starts with the acknowledged bytes for all clients, which is cheaper.
+    /// At worst this lowers the first measurement, which the credit compensates.
     mutating func meetsMinimumReadRate() -> Bool {
         let untaken = unsent + Int(clinux_peer_unread(descriptor))
         return pace.isEnough(at: worker.loop.now, unsent: untaken, required: worker.requiredBytes)
@@ -218,22 +220,23 @@ struct ClientSocket {
 
     // MARK: The end
 
-    /// Whether the client, which has closed its sending side, receives no more either. Known of clients on this machine; nil for others.
+    /// A Boolean value indicating if a client that has closed its sending side no longer receives either.
+    /// It is known for clients on this machine and nil for others.
     var isPeerGone: Bool? {
         let sides = clinux_peer_closed_sides(descriptor)
         return sides < 0 ? nil : sides & 1 != 0
     }
 
-    /// Nothing more is sent.
+    /// Shuts down the sending side.
     func endOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Has the client see an error at the end that comes.
+    /// Makes the following close send a reset, so that the client sees an error.
     func setResetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Says that there is no room for this client. The descriptor stays open.
+    /// Sends the response for a server at its connection limit. The descriptor stays open.
     func refuse() { worker.refuse(descriptor) }
 
     mutating func close() {

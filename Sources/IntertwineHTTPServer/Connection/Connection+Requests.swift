@@ -1,8 +1,8 @@
 internal import IntertwineEventLoop
 
-/// What a connection does with requests: from a head that is complete to an answer that is staged.
+/// Request handling of a connection, from a complete head to a staged response.
 extension Connection {
-    /// A head is complete: answers it at once, or makes an exchange of it. The answer is whether the parser has been kept.
+    /// Handles a complete head: answers it at once or creates an exchange. Returns true if the parser is retained.
     func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, remaining rest: UnsafeBufferPointer<UInt8>) -> Bool {
         let head: RequestHead
         do {
@@ -66,7 +66,7 @@ extension Connection {
         }
     }
 
-    /// Nothing is left to read of the request: what is awaited is the handler's answer.
+    /// Begins to wait for the handler's response, because no byte of the request is left to read.
     private func expectResponse(of exchange: Exchange) {
         state.respond(by: exchange.responseDeadline)
     }
@@ -91,19 +91,20 @@ extension Connection {
         }
     }
 
-    /// Whether the request at hand is still answered. A client that has closed its sending side alone gets its response (RFC 9112, 9.6).
+    /// Returns true if the current request is still answered after the client has closed its sending side.
+    /// A client that closed only that side receives its response (RFC 9112, 9.6).
     ///
-    /// - Parameter isGone: whether the client receives no more either; asked if it matters. Nil if that is unknown.
+    /// - Parameter isGone: True if the client does not receive either, nil if unknown. Evaluated only if needed.
     func goesOn(afterPeerClose isGone: @autoclosure () -> Bool?) -> Bool {
         guard let exchange, exchange.cancelsOnPeerClose else { return true }
         if let isGone = isGone() { return !isGone }
         guard exchange.takesInterimResponse else { return false }
-        // The kernel of a client that is gone replies to bytes with a reset, which ends the exchange. Others skip the interim response.
+        // If the client is gone, its kernel replies to these bytes with a reset, which ends the exchange. Other clients skip the interim response.
         worker.stage.append("HTTP/1.1 100 Continue\r\n\r\n")
         return true
     }
 
-    /// The handler has room for more of the body.
+    /// Resumes reading the body after the handler has consumed some of it.
     func resumeBody(of exchange: Exchange) {
         guard serves(exchange), state.body.isPaused else { return }
         state.resumeBody()
@@ -111,7 +112,7 @@ extension Connection {
         flushAndUpdateInterest()
     }
 
-    /// The answer is complete: the connection goes on to the rest of the body, to the next request, or to its end.
+    /// Completes a response. The connection then reads the rest of the body or the next request, or it closes.
     func finishResponse(closing: Bool) {
         if closing {
             beginClosing(lingering: !state.body.isComplete)
@@ -121,12 +122,12 @@ extension Connection {
         }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Stages a finished answer in the form this request asks for.
+    /// Stages an encoded response in the variant that this request asks for.
     ///
-    /// - Parameter fields: what the head has besides.
-    /// - Returns: the status and the number of bytes.
+    /// - Parameter fields: Additional fields of the head.
+    /// - Returns: The status and the number of bytes.
     func serve(
         _ finished: EncodedResponse, _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
     ) -> (status: Int, bytes: Int) {
@@ -138,20 +139,22 @@ extension Connection {
         return (selection.status, sent + selection.part.count)
     }
 
-    /// Stages the head of a streamed answer. The answer is how many bytes it has.
+    /// Stages the head of a streamed response and returns its number of bytes.
     func beginStreaming(_ answer: [UInt8], _ head: borrowing RequestHead, closing: Bool) -> Int {
         state.beginStreaming()
         return worker.stage(answer, head.name, in: head.bytes, closing: closing, announcing: head.framing.sendsKeepAliveHeader)
     }
 
-    /// Answers for the last time on this connection: what cannot be understood, or took too long.
+    /// Sends a refusal as the last response of this connection: the request is malformed or took too long.
     func refuse(_ problem: ProblemDetails, _ exchange: Exchange) {
         refuse(problem, exchange.head.method, exchange.head.bytes)
     }
 
+    /// Sends a refusal as the last response of this connection.
+    ///
     /// - Parameters:
-    ///   - method: nil where not even that has been read.
-    ///   - bytes: what has come of the request.
+    ///   - method: The request's method, nil if it has not been read.
+    ///   - bytes: The bytes of the request that have been received.
     func refuse(_ problem: ProblemDetails, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
         let name = exchange?.head.name ?? worker.headEnd.makeName()
         let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
@@ -168,7 +171,9 @@ extension Connection {
         observe(head.method, route, status: status, sent, since: begun) { (RequestID(head.name, in: head.bytes), head.traceParent) }
     }
 
-    /// - Parameter trace: asked for where the observer wants to know it.
+    /// Reports a response to the observer.
+    ///
+    /// - Parameter trace: The trace fields, evaluated only if the observer wants them.
     private func observe(
         _ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: MonotonicInstant,
         _ trace: () -> (id: RequestID, parent: String?)

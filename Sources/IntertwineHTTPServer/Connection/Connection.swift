@@ -1,35 +1,37 @@
 internal import IntertwineEventLoop
 
-/// One connection of a client, from being accepted to being closed. Confined to its worker's loop. ``ConnectionState`` decides what is to be
-/// done, ``ClientSocket`` brings it to the kernel, and ``Exchange`` to the handler. Here stands what it does with bytes, time and its end; what
-/// it does with requests, once their heads are read, stands in a file of its own, which shares ``state`` and ``exchange`` with this one and
-/// with nobody else.
+/// A client connection, from accept to close. It is confined to its worker's loop.
 ///
-/// While it is idle it owns no buffer and no parser; it borrows the worker's and keeps them only while a message is incomplete.
+/// ``ConnectionState`` decides the next step, ``ClientSocket`` performs it in the kernel, and ``Exchange`` calls the handler.
+/// This file holds reading, sending, deadlines and closing. `Connection+Requests.swift` handles requests after their heads are read.
+/// Only these two files use ``state`` and ``exchange``.
+///
+/// An idle connection owns no buffer and no parser. It uses those of the worker and retains a parser only while a message is incomplete.
 final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
-    // Safety of @unchecked: `worker` and `peer` are constants and Sendable, and the only members that others than the loop read: tasks and the
-    // threads of stores, through `Exchange`, to find the way back. Everything else is touched on the worker's loop alone: it is made there
-    // (`Worker.adopt`), and is called by the loop itself (events, timers), by the worker, and by exchanges and streams from what they have the
-    // loop execute. The loop is serial, so no two of these run at once.
+    // Safety of @unchecked: `worker` and `peer` are constants and Sendable. Other threads read only these two: tasks and the
+    // threads of stores, through `Exchange`, to find the loop. All other members are touched only on the worker's loop: the connection is
+    // created there (`Worker.adopt`) and is called by the loop (events, timers), by the worker, and by exchanges and streams in closures
+    // that the loop executes. The loop is serial, so no two of these run at the same time.
 
-    /// After so many bytes of answers to requests that came together, the other connections have their turn.
+    /// The number of response bytes to pipelined requests after which the loop serves other connections.
     private static let maxBytesPerTick = 1 << 20
 
     let worker: Worker
     let peer: PeerAddress
-    /// The place in the worker's list.
+    /// The index in the worker's list of connections.
     var index = 0
-    // The runtime would check some thirty times a request that no two accesses to these overlap. None can: all are made on the loop, the state
-    // calls nobody, and what the socket calls, the kernel, the worker's stage and the loop's tables, calls no connection.
+    // The exclusivity of accesses is not checked at run time, which would happen about thirty times per request. No two accesses overlap:
+    // all run on the loop, the state calls no other object, and the socket calls only code that calls no connection
+    // (the kernel, the worker's stage and the loop's tables).
     @exclusivity(unchecked) var state: ConnectionState
     @exclusivity(unchecked) private var socket: ClientSocket
-    /// Bytes received that could not be used up: a part of a head, or requests behind one that is being answered.
+    /// Bytes that were received but cannot be used yet: a partial head, or requests after the one that is being answered.
     private var pendingInput: [UInt8] = []
-    /// The parser that has read a part of a head.
+    /// The parser of a partial head.
     private var parser: HeadParser?
-    /// The request that is answered later.
+    /// The request that is answered asynchronously.
     var exchange: Exchange?
-    /// The answer that goes on, behind which no other comes.
+    /// The event stream of this connection. No other response follows it.
     private var pushed: EventStream?
 
     init(descriptor: Int32, peer: PeerAddress, worker: Worker) {
@@ -39,12 +41,12 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         socket = ClientSocket(descriptor, worker)
     }
 
-    // MARK: What others ask
+    // MARK: Queries
 
-    /// Waits for a next request and owes nothing.
+    /// True if the connection waits for a next request and has nothing to send.
     var isIdle: Bool { state.isBetweenRequests && pendingInput.isEmpty && !isSending }
 
-    /// Something waits for the client to take it.
+    /// True if the output queue is not empty.
     private var isSending: Bool { socket.waiting != nil }
 
     var isNewcomer: Bool { state.isNewcomer(at: worker.loop.now) }
@@ -53,16 +55,16 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     var isClosed: Bool { state.phase == .closed }
 
-    /// The client has closed its sending side.
+    /// True if the client has closed its sending side.
     var peerIsClosing: Bool { state.peerIsClosing }
 
-    /// Whether a handler may write more.
+    /// True if a handler may write more.
     var hasRoom: Bool { (socket.waiting ?? 0) < worker.limits.output }
 
-    /// Whether this is the request at hand.
+    /// Returns true if the exchange is the current request.
     func serves(_ exchange: Exchange) -> Bool { self.exchange === exchange }
 
-    /// Whether the answer to the request at hand is the connection's last.
+    /// Returns true if the response to the current request is the last one of the connection.
     func mustClose(after framing: MessageFraming) -> Bool {
         state.mustClose(
             after: framing, at: worker.loop.now, isDraining: worker.isDraining || worker.closesAfterResponses, worker.limits)
@@ -70,7 +72,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     // MARK: The loop
 
-    /// Reads before it is watched: most clients have sent their request by the time that they are accepted, and many want no second.
+    /// Reads before the descriptor is watched: most clients have sent their request when they are accepted, and many send only one.
     func start() {
         read()
         flushAndUpdateInterest()
@@ -88,8 +90,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         flushAndUpdateInterest()
     }
 
-    /// Brings what was decided to the kernel: sends what is staged, closes what is over, watches and waits for what is next. The last
-    /// thing whenever the connection was at work, closed or not: nothing may be left in the worker's stage for the next one to send.
+    /// Performs the pending decisions in the kernel: sends staged bytes, closes an ended connection, and sets events and deadline.
+    /// It is called last after every operation, even on a closed connection: no byte may remain in the worker's stage for the next connection.
     func flushAndUpdateInterest() {
         flush(isEnd: state.phase == .closing)
         if state.phase == .closing, !isSending { finishClosing() }
@@ -121,7 +123,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         switch state.timeoutFired(at: now, worker.limits) {
         case .nothing: return
         case .idle:
-            // A request may have come while the loop was busy with others, or the process was not run.
+            // A request may have arrived while the loop was busy with other connections or the process was not scheduled.
             guard !readIsOfUse() else { return }
             if socket.unsent == 0 {
                 close()
@@ -186,7 +188,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         }
     }
 
-    /// Reads what may be there. Whether the connection is idle no more, or was not in between.
+    /// Reads available bytes. Returns true if the connection is no longer idle, or was busy in between.
     private func readIsOfUse() -> Bool {
         let before = state.requests
         read()
@@ -195,7 +197,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         return true
     }
 
-    /// Goes on with what has been received before.
+    /// Resumes with bytes that were received earlier.
     func consumePendingInput() {
         if pendingInput.isEmpty { return }
         let bytes = pendingInput
@@ -205,7 +207,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         pendingInput = used == 0 ? bytes : Array(bytes[used...])
     }
 
-    /// Serves the requests in these bytes until one has to wait. The answer is how many bytes are used up.
+    /// Serves the requests in the bytes until one has to wait. Returns the number of bytes used.
     private func consume(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var (offset, servedInTurn) = (0, 0)
         while true {
@@ -219,7 +221,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
                         return offset
                     }
                 }
-                // Not a request more for a client that has broken the connection off.
+                // No further request is served if the client has reset the connection.
                 if isClosed || isSending { return offset }
             }
             let start = offset
@@ -268,11 +270,11 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     private func noticePeerClose() {
         state.noticePeerClose()
-        // An event stream has no end that its client could wait for.
+        // An event stream has no end that its client could wait for, so the connection closes.
         if pushed != nil || !goesOn(afterPeerClose: socket.isPeerGone) { close() }
     }
 
-    /// After something happened outside of reading: serves what has been received meanwhile.
+    /// Serves bytes that were received meanwhile, after an event outside of reading.
     func resume() {
         state.waitForTurn(false)
         if state.canConsume { consumePendingInput() }
@@ -281,14 +283,14 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
 
     // MARK: Sending
 
-    /// Puts a part of a body behind what is staged.
+    /// Appends a part of a body after the staged bytes.
     func append(_ body: ResponseBody, _ part: Range<Int>) {
         if !socket.append(body, part) { close() }
     }
 
-    /// Sends what is staged, and keeps what the kernel does not take.
+    /// Sends the staged bytes and queues the bytes that the kernel does not accept.
     ///
-    /// - Parameter isEnd: whether the connection's end follows at once.
+    /// - Parameter isEnd: True if the end of the connection follows at once.
     func flush(isEnd: Bool = false) {
         if isClosed { worker.stage.clear() } else if !socket.flush(followed: isEnd) { close() }
     }
@@ -302,15 +304,15 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         if !isSending, state.canConsume { consumePendingInput() }
     }
 
-    // MARK: An answer that goes on
+    // MARK: Event streams
 
-    /// Whether this is the stream at hand.
+    /// Returns true if the stream is the current response.
     func carries(_ stream: EventStream) -> Bool { pushed === stream && state.phase == .responding }
 
-    /// Bytes that wait for the client to take them.
+    /// The number of bytes in the output queue.
     var waitingBytes: Int { socket.waiting ?? 0 }
 
-    /// The request at hand is answered by a stream: nothing of it is kept.
+    /// Answers the current request with an event stream and releases the request.
     func beginPushing(_ stream: EventStream) {
         exchange.map { worker.recycle($0.head.parser) }
         exchange = nil
@@ -319,16 +321,16 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         flushAndUpdateInterest()
     }
 
-    /// What is staged ends the stream.
+    /// Ends the event stream after the staged bytes.
     func endPushing() {
         pushed?.end()
         pushed = nil
         beginClosing()
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// What is staged and waits is the last that this connection says.
+    /// Closes the connection after the staged and queued bytes are sent.
     func beginClosing(lingering: Bool = false) {
         guard state.beginClosing(lingering: lingering), let exchange else { return }
         exchange.abandon()
@@ -344,7 +346,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         pendingInput = []
     }
 
-    /// Closes at once.
+    /// Closes the connection at once.
     private func close() {
         guard state.close() else { return }
         worker.stage.clear()
@@ -363,15 +365,16 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         worker.forget(self)
     }
 
-    /// Closes so that the client sees an error and not an end.
+    /// Closes the connection with a reset, so that the client sees an error.
     func reset() {
         if isClosed { return }
         socket.setResetOnClose()
         close()
     }
 
-    /// Somebody else needs the place of this idle connection: closes it, unless a request turns out to be there already. Who has not
-    /// been answered anything yet, and may be about to ask, is told why; for all others an end between requests is nothing unusual.
+    /// Closes this idle connection to free a slot for another client, unless a request has arrived.
+    /// A client without a response so far, which may be about to send a request, receives the reason.
+    /// For all other clients a close between requests is normal.
     func closeToFreeSlot() {
         guard isIdle, !readIsOfUse() else { return }
         if state.requests == 0 {
@@ -381,8 +384,8 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         close()
     }
 
-    /// The server is stopping: closes what is idle, and lets the rest finish. Whose answer is out and whose body is only read to be dropped
-    /// gets no chance of another request.
+    /// Closes an idle connection because the server is stopping, and lets a busy one finish.
+    /// A connection whose response is sent and whose body is only discarded serves no further request.
     func drain() {
         if let pushed { return pushed.drain() }
         if exchange != nil, state.body.isDiscarding {

@@ -1,60 +1,60 @@
 internal import IntertwineEventLoop
 
-/// What a connection is at, and what is to be done next: bytes, events and instants go in, decisions come out. It knows no socket, no timer
-/// and no handler; ``Connection`` does what it decides.
+/// The state machine of a connection: bytes, events and instants go in, decisions come out.
+/// It uses no socket, timer or handler; ``Connection`` performs its decisions.
 struct ConnectionState {
     enum Phase {
-        /// Waits for, or reads, a request's head.
+        /// Waits for a request's head or reads it.
         case head
-        /// Reads a request's body; the handler may be at work already.
+        /// Reads a request's body. The handler may already be running.
         case body
-        /// The handler is at work.
+        /// Waits for the handler's response.
         case responding
-        /// The last answer is on its way.
+        /// Sends the last response.
         case closing
-        /// The last answer is sent; what the client still sends is dropped.
+        /// Discards further bytes of the client after the last response is sent.
         case lingering
         case closed
     }
 
-    /// What bytes of the client come to.
+    /// The result of parsing received bytes.
     enum ParserAction {
-        /// They are used up, or have to wait.
+        /// The bytes are used up or have to wait.
         case none
-        /// They begin a head and do not end it.
+        /// The bytes end within a head.
         case partOfHead
-        /// A head ends here.
+        /// A head is complete.
         case head
-        /// What should be a head is none.
+        /// A head is malformed.
         case parseError(HTTPParseError)
         case body(RequestBodyDecoder.Event)
     }
 
-    /// What to do where there may be bytes to read.
+    /// The decision about bytes that may be available.
     enum ReadInterest {
         case now
-        /// They wait in the kernel for now.
+        /// The bytes stay in the kernel for now.
         case later
-        /// They wait until the answer is out; the client is watched for going away.
+        /// The bytes wait until the response is sent. The descriptor is watched for the client's disconnect.
         case afterResponse
     }
 
-    /// What is to be done because a time is over.
+    /// The action after a timeout.
     enum TimeoutAction {
         case nothing
-        /// No request has come; unless there is one to be read, the connection ends.
+        /// No request has arrived. The connection closes unless a request can be read now.
         case idle
         case headIsLate
         case bodyIsLate
         case responseIsLate
-        /// What waits for the client has waited a while: it is to be looked at what it took of it.
+        /// The output queue has waited for one write timeout, and the client's throughput must be measured.
         case write
         case lingered
     }
 
     private enum TimerKind { case none, idle, head, body, handler, write, linger }
 
-    /// The configuration's limits, as far as they are a connection's.
+    /// The limits of the configuration that apply to one connection.
     struct Limits {
         let headTimeout, bodyTimeout, bodyRateGrace, idleTimeout, writeTimeout, lingerTimeout, connectionAge: Duration
         let minimumBodyRate, discard, linger, chunkExtensions, trailers, trailerFields, requests, output: Int
@@ -78,40 +78,40 @@ struct ConnectionState {
         }
     }
 
-    /// How long a client that has connected may take until its first request is here, when others want its place.
+    /// The time in which a new client's first request is expected before its connection may be closed for others.
     private static let newcomerTime = Duration.milliseconds(100)
-    /// How long an idle connection may wait for a last request while the server is stopping.
+    /// The time that an idle connection may wait for a last request while the server is stopping.
     private static let lastChance = Duration.milliseconds(500)
 
     private(set) var phase = Phase.head {
-        // Once closed, it stays so: the descriptor may be somebody else's by then.
+        // The closed state is final, because the descriptor number may already belong to another connection.
         didSet { if oldValue == .closed { phase = .closed } }
     }
-    /// The body of the request at hand.
+    /// The body of the current request.
     private(set) var body = RequestBodyDecoder()
-    /// An answer to the request at hand has begun, and is being streamed.
+    /// True if a response to the current request has begun and is streamed.
     private var isStreaming = false
     private(set) var requests = 0
     private let openedAt: MonotonicInstant
     private(set) var lastActive: MonotonicInstant
-    /// When the head began of which a part is here.
+    /// The instant at which the partial head began.
     private var headBegan: MonotonicInstant?
-    /// There are requests left to serve, after the other connections.
+    /// True if received requests wait until other connections are served.
     private var isWaitingForTurn = false
-    /// The client has closed its sending side; there may be bytes to read before that end.
+    /// True if the client has closed its sending side. Bytes before that end may still be unread.
     private(set) var peerIsClosing = false
-    /// The end of what the client sends has been read.
+    /// True if the end of the client's bytes has been read.
     private(set) var peerHasClosed = false
-    /// Closing at once could make the client lose the answer.
+    /// True if closing at once could make the client lose the response.
     private var mustLinger = false
     private var lingerBudget = 0
-    /// No more than a chance for a request that is on its way, because the server is stopping.
+    /// True if the connection only waits briefly for a request in transit, because the server is stopping.
     private var isLastChance = false
-    /// The connection is idle but for what the kernel still has to send.
+    /// True if the connection is idle except for bytes that the kernel still has to send.
     private(set) var isFlushing = false
     private(set) var deadline: MonotonicInstant
     private var wait = TimerKind.idle
-    /// When the body has to be here, or after it the answer.
+    /// The instant at which the body, or after the body the response, must be complete.
     private var due: MonotonicInstant?
 
     init(now: MonotonicInstant, _ limits: Limits) {
@@ -122,15 +122,15 @@ struct ConnectionState {
 
     // MARK: Bytes
 
-    /// Whether a request is awaited of which nothing is here.
+    /// True if a request is awaited and no byte of it has arrived.
     var isBetweenRequests: Bool { phase == .head && headBegan == nil }
 
-    /// Whether bytes that are here may be read on in.
+    /// True if available bytes may be parsed now.
     var canConsume: Bool { phase == .head || phase == .body }
 
-    /// There may be bytes to read, or their end.
+    /// Decides about reading if bytes or their end may be available.
     ///
-    /// - Parameter isSending: something waits for the client to take it.
+    /// - Parameter isSending: True if the output queue is not empty.
     mutating func mayRead(peerClosed: Bool, isSending: Bool) -> ReadInterest {
         switch phase {
         case .responding: return .afterResponse
@@ -139,12 +139,12 @@ struct ConnectionState {
         case .body where body.isPaused: break
         default: return .now
         }
-        // What came before that end is still to be read.
+        // Bytes before that end are still read.
         if peerClosed { peerIsClosing = true }
         return .later
     }
 
-    /// So many bytes have been read. False where they are to be dropped.
+    /// Records received bytes. Returns false if they must be discarded.
     mutating func received(_ count: Int, at now: MonotonicInstant) -> Bool {
         if phase == .lingering {
             lingerBudget -= count
@@ -154,14 +154,14 @@ struct ConnectionState {
         return true
     }
 
-    /// Whether enough has been dropped.
+    /// True if the limit of discarded bytes is reached.
     var hasLingered: Bool { phase == .lingering && lingerBudget <= 0 }
 
-    /// Reads `bytes` from `index` on, up to what is to be done for them. To be called until that is nothing.
+    /// Parses `bytes` from `index` up to the next action. The caller repeats the call until it returns `none`.
     ///
-    /// - Parameter parser: what reads heads. It has read the part of a head that was there before.
+    /// - Parameter parser: The parser of heads, which has already read an earlier part of the head.
     mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int, _ parser: HeadParser) -> ParserAction {
-        // Its end has to be told even where there is nothing behind it.
+        // The end of a body is reported even if no byte follows it.
         if phase == .body { return .body(body.next(bytes, from: &index)) }
         if index >= bytes.count { return .none }
         switch phase {
@@ -187,16 +187,16 @@ struct ConnectionState {
 
     mutating func beginHead(at now: MonotonicInstant) { headBegan = now }
 
-    /// The other connections have their turn, or have had it.
+    /// Records if this connection waits until other connections are served.
     mutating func waitForTurn(_ waits: Bool) { isWaitingForTurn = waits }
 
-    /// The client's bytes have ended. False where that ends the connection.
+    /// Handles the end of the client's bytes. Returns false if it ends the connection.
     mutating func endOfInput(isSending: Bool) -> Bool {
         peerIsClosing = true
         peerHasClosed = true
         switch phase {
         case .head:
-            // A part of a request is no request. The answers to whole ones still go out.
+            // A partial request is dropped. The responses to complete requests are still sent.
             if !isSending { return false }
             phase = .closing
         case .body, .lingering: return false
@@ -209,14 +209,14 @@ struct ConnectionState {
 
     // MARK: Requests
 
-    /// Whether the answer to the request at hand is the connection's last.
+    /// Returns true if the response to the current request is the last one of the connection.
     func mustClose(after framing: MessageFraming, at now: MonotonicInstant, isDraining: Bool, _ limits: Limits) -> Bool {
         !framing.keepsAlive || isDraining || requests >= limits.requests || now.since(openedAt) > limits.connectionAge
     }
 
-    /// A request is not answered at once.
+    /// Begins a request that is not answered at once.
     ///
-    /// - Parameter bytes: what has come behind its head.
+    /// - Parameter bytes: The bytes received after its head.
     mutating func beginRequest(_ framing: MessageFraming, afterHead bytes: UnsafeBufferPointer<UInt8>, _ limits: Limits) {
         body = RequestBodyDecoder(framing, limits, afterHead: bytes)
         isStreaming = false
@@ -224,7 +224,7 @@ struct ConnectionState {
         phase = .body
     }
 
-    /// The body is wanted, up to a limit. The answer is whether the client has to be told to send it.
+    /// Accepts the body, up to a limit. Returns true if the client waits for 100 (Continue).
     mutating func acceptBody() -> Bool { body.accept() }
 
     mutating func limitBody(to limit: Int) { body.limit = limit }
@@ -236,25 +236,25 @@ struct ConnectionState {
         due = nil
     }
 
-    /// The handler is at work, and nothing is left to read of the request.
+    /// Begins to wait for the handler after the request is read completely.
     ///
-    /// - Parameter end: when it has to have begun to answer.
+    /// - Parameter end: The instant by which the response must have begun.
     mutating func respond(by end: MonotonicInstant) {
         phase = .responding
         due = isStreaming ? nil : end
     }
 
-    /// The head of a streamed answer is out: there is no limit any more to the time until its end.
+    /// Records that the head of a streamed response is sent. The time until its end is not limited.
     mutating func beginStreaming() {
         isStreaming = true
         due = nil
     }
 
-    /// Whether it is too late for another answer to the request at hand.
+    /// True if the current request cannot receive another response.
     var hasResponse: Bool { body.isDiscarding || isStreaming }
 
-    /// The answer is out: the connection goes on to the rest of the body, which nobody wants, or else to the next request. True where it is
-    /// the latter.
+    /// Records that the response is complete. The connection then discards the rest of the body, or reads the next request.
+    /// Returns true in the latter case.
     mutating func finishResponse() -> Bool {
         if body.isComplete {
             phase = .head
@@ -266,9 +266,9 @@ struct ConnectionState {
         return false
     }
 
-    // MARK: End
+    // MARK: Closing
 
-    /// What has been said is the last. False where that is past already.
+    /// Begins to close after the last response. Returns false if closing has already begun.
     mutating func beginClosing(lingering: Bool) -> Bool {
         if phase == .closed || phase == .lingering { return false }
         if lingering { mustLinger = true }
@@ -276,10 +276,12 @@ struct ConnectionState {
         return true
     }
 
-    /// All is sent. Where the client may still be sending, its bytes are dropped for a while: closing on them would have the kernel
-    /// reset the connection, and the client lose the answer. False where it can be closed at once.
+    /// Handles the end of sending. If the client may still be sending, its bytes are discarded for a while.
+    /// Returns false if the connection can be closed at once.
     ///
-    /// - Parameter hasUnread: whether something of the client lies in the kernel that nobody is going to read.
+    /// Why: if bytes are unread at the close, the kernel resets the connection and the client loses the response.
+    ///
+    /// - Parameter hasUnread: True if the kernel holds bytes of the client that are not going to be read.
     mutating func linger(at now: MonotonicInstant, _ limits: Limits, hasUnread: @autoclosure () -> Bool) -> Bool {
         guard mustLinger || hasUnread(), !peerHasClosed else { return false }
         phase = .lingering
@@ -288,17 +290,17 @@ struct ConnectionState {
         return true
     }
 
-    /// False where it is closed already.
+    /// Closes the connection. Returns false if it is already closed.
     mutating func close() -> Bool {
         defer { phase = .closed }
         return phase != .closed
     }
 
-    /// Has been accepted just now and not said anything: its request is likely to be on its way.
+    /// Returns true if the connection is new and has received no request yet. Its request is probably in transit.
     func isNewcomer(at now: MonotonicInstant) -> Bool { requests == 0 && now.since(openedAt) < Self.newcomerTime }
 
-    /// The server is stopping. A connection that was busy a moment ago may have a request on its way, which gets its chance. False where
-    /// this one gets none.
+    /// Starts the grace time of a server that is stopping. A connection that was busy a moment ago may have a request in transit and waits for it.
+    /// Returns false if this connection gets no grace time.
     mutating func startDrainGrace(at now: MonotonicInstant, isIdle: Bool) -> Bool {
         if isIdle, now.since(lastActive) > .seconds(1), requests > 0 { return false }
         isLastChance = isIdle
@@ -307,18 +309,18 @@ struct ConnectionState {
 
     // MARK: Kernel
 
-    /// What to watch the descriptor for.
+    /// Returns the events that the descriptor must be watched for.
     ///
     /// - Parameters:
-    ///   - current: what it is watched for.
-    ///   - unsent: bytes that wait for the client to take them; nil where there is nothing.
+    ///   - current: The events that it is watched for now.
+    ///   - unsent: The number of bytes in the output queue, nil if it is empty.
     func interest(current: ReadyEvents, unsent: Int?, _ limits: Limits) -> ReadyEvents {
         var wanted: ReadyEvents = []
         let reads =
             switch phase {
             case .head: unsent == nil && !isWaitingForTurn
             case .body: !body.isPaused && (unsent ?? 0) < limits.output
-            // Left as it is: most answers come before the client sends anything more.
+            // Reading stays unchanged: most responses are sent before the client sends more.
             case .responding: current.contains(.readable)
             case .closing: false
             case .lingering: true
@@ -330,9 +332,9 @@ struct ConnectionState {
         return wanted
     }
 
-    /// Works out what the connection waits for now, and until when.
+    /// Updates the event that the connection waits for, and its deadline.
     ///
-    /// - Parameter sendingSince: since when it is watched what the client takes; nil where nothing waits for it.
+    /// - Parameter sendingSince: The instant since which the client's throughput is measured, nil if the output queue is empty.
     mutating func updateDeadline(at now: MonotonicInstant, _ limits: Limits, sendingSince: MonotonicInstant?, isDraining: Bool) {
         if phase == .lingering {
             wait = .linger
@@ -357,7 +359,7 @@ struct ConnectionState {
         }
     }
 
-    /// The deadline may be over.
+    /// Returns the action of a deadline that may have passed.
     mutating func timeoutFired(at now: MonotonicInstant, _ limits: Limits) -> TimeoutAction {
         if now < deadline { return .nothing }
         switch wait {
@@ -369,7 +371,7 @@ struct ConnectionState {
         case .write: return .write
         case .head: return .headIsLate
         case .handler where isStreaming: return .nothing
-        // A body that is paused is not here in time either.
+        // The limit also applies to a body whose reading is paused.
         case .handler where phase != .body: return .responseIsLate
         case .handler, .body:
             guard let look = body.nextCheck(at: now, until: due, limits) else { return .bodyIsLate }
@@ -378,7 +380,7 @@ struct ConnectionState {
         }
     }
 
-    /// The last answer is still being taken, slowly: that is not idle.
+    /// Continues to wait because the client still receives the last response slowly, which does not count as idle.
     mutating func awaitWritable(at now: MonotonicInstant, _ limits: Limits) {
         isFlushing = true
         deadline = now.advanced(by: limits.writeTimeout)

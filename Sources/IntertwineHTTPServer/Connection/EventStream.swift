@@ -1,18 +1,18 @@
 internal import IntertwineEventLoop
 internal import Synchronization
 
-/// The body of an answer that goes on for as long as client and service like, fed from outside: no task waits in it, no timer is its own, and
-/// while nothing is sent it costs its connection and this.
+/// The body of an open-ended response whose bytes any thread can send. No task waits in it and it has no timer of its own.
+/// If nothing is sent, its cost is the connection and this object.
 ///
-/// A client that does not take what it is sent is cut off: what waits for it is bounded, and so is the time.
+/// A client that does not receive its bytes is disconnected: queued bytes and time are bounded.
 public final class EventStream: @unchecked Sendable {
-    // Safety of @unchecked: the constants are Sendable, and `isOver`, which any thread reads, is an atomic. `connection` is touched on the
-    // worker's loop alone: set when the exchange hands over, read by `write`, which `send` has the loop execute, and cleared by `end`, which the
-    // connection calls there.
+    // Safety of @unchecked: the constants are Sendable, and `isOver`, which any thread reads, is an atomic. `connection` is touched only on
+    // the worker's loop: it is set when the exchange hands over, read by `write`, which `send` executes on the loop, and cleared by `end`,
+    // which the connection calls there.
 
-    /// Bytes that may still wait for a client when the next are sent.
+    /// The bytes that may still be queued for a client when further bytes are sent.
     private static let waitingLimit = 64 * 1024
-    /// So many streams are written to before a loop's other connections have their turn.
+    /// The number of streams that are written to before the loop serves other connections.
     private static let maxStreamsPerTick = 256
 
     private let worker: Worker
@@ -20,22 +20,22 @@ public final class EventStream: @unchecked Sendable {
     private let isCoded: Bool
     private let isOver = Atomic(false)
     private var connection: Connection?
-    /// What was sent so far, of a stream in gzip coding. On the loop.
+    /// The gzip state of a stream in gzip coding. On the loop.
     private var coded = GzipStream()
 
-    /// - Parameter isCoded: whether the stream is in gzip coding.
+    /// - Parameter isCoded: True if the stream is in gzip coding.
     init(on connection: Connection, isChunked: Bool, isCoded: Bool) {
         worker = connection.worker
         self.connection = connection
         (self.isChunked, self.isCoded) = (isChunked, isCoded)
     }
 
-    /// Whether the client is still there, as far as is known.
+    /// True if the client is still connected, as far as known.
     public var isOpen: Bool { !isOver.load(ordering: .relaxed) }
 
-    /// Sends the same bytes to several clients. From any thread; those that are gone are passed over.
+    /// Sends bytes to several clients. May be called on any thread. Clients that are disconnected are skipped.
     ///
-    /// - Parameter ending: whether they are the last.
+    /// - Parameter ending: True if the bytes are the last ones of the streams.
     public static func send(_ bytes: [UInt8], to streams: [EventStream], ending: Bool = false) {
         let message = Message(bytes, coded: streams.contains(where: \.isCoded) ? GzipPart(bytes) : nil, ending: ending)
         for (_, streams) in Dictionary(grouping: streams, by: { ObjectIdentifier($0.worker) }) {
@@ -46,7 +46,7 @@ public final class EventStream: @unchecked Sendable {
         }
     }
 
-    /// The same bytes as each coding and framing has them.
+    /// A message in each coding and framing.
     private struct Message: Sendable {
         let identity: Framed
         let coded: (part: GzipPart, framed: Framed)?
@@ -75,7 +75,7 @@ public final class EventStream: @unchecked Sendable {
         guard let connection, connection.carries(self) else { return }
         guard connection.waitingBytes <= Self.waitingLimit else { return connection.reset() }
         if isCoded {
-            // Memory was short. The client must not take a stream with a gap for a whole one.
+            // If memory was short, the connection is reset: the client must not treat a stream with a gap as complete.
             guard let (part, framed) = message.coded else { return connection.reset() }
             if let header = coded.begin() { append(Framed(header), to: connection) }
             coded.add(part)
@@ -96,12 +96,12 @@ public final class EventStream: @unchecked Sendable {
         connection.append(.bytes(bytes), bytes.indices)
     }
 
-    /// The connection is over, or has sent its last. On the loop.
+    /// Ends the stream because the connection has ended or has sent its last bytes. Called on the loop.
     func end() {
         isOver.store(true, ordering: .relaxed)
         connection = nil
     }
 
-    /// The service stops. On the loop.
+    /// Ends the stream because the service stops. Called on the loop.
     func drain() { write(Message([], coded: isCoded ? GzipPart([]) : nil, ending: true)) }
 }

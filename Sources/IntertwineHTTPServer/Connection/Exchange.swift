@@ -1,26 +1,26 @@
 internal import HTTPTypes
 internal import IntertwineEventLoop
 
-/// A request that is answered later: what is kept of it until then, and its handler, which gets the body and says the answer.
+/// An asynchronously answered request: its retained head, its body, and the handler that produces the response.
 final class Exchange: @unchecked Sendable {
-    // Safety of @unchecked: the constants are Sendable, and through them alone the handler's task, and whoever brings a deferred answer, find
-    // the loop: what they have to say they have `worker.loop` execute. The variables are touched there alone: by the connection, which is
-    // confined to the loop, and by those closures. The end of an exchange may come on any thread, and touches nothing but counts of
-    // references and the copy of the head, which nobody else has.
+    // Safety of @unchecked: the constants are Sendable. The handler's task and the thread that delivers a pending response
+    // use only these to find the loop, and run their results through `worker.loop` (`execute`). The variables are touched only on
+    // the loop: by the connection, which is confined to it, and by those closures. The exchange may be deallocated on any thread, which
+    // touches only reference counts and the copy of the head, which has no other owner.
 
-    /// How the body of a streamed answer is delimited.
+    /// The delimitation of a streamed response's body.
     private enum StreamFraming {
         case length(remaining: Int)
         case chunked
         case close
     }
 
-    /// What comes of content that was received.
+    /// The result of receiving content of a body.
     enum Backpressure {
         case goesOn
-        /// Whoever reads the body asks for a pause.
+        /// The reader of the body asks for a pause.
         case pauses
-        /// There is no room for more bodies.
+        /// The memory budget for bodies is exhausted.
         case noRoom
     }
 
@@ -30,18 +30,18 @@ final class Exchange: @unchecked Sendable {
 
     private var route: String?
     private var timeLimit: Duration
-    /// The client's leaving ends the handler's task.
+    /// True if the handler's task is cancelled when the client closes its sending side.
     private(set) var cancelsOnPeerClose = false
-    /// What the handler is asked with; nil until its plan is known.
+    /// The request for the handler; nil until its plan is known.
     private var request: HTTPRequest?
-    /// What makes the answer, as the plan said.
+    /// The closure of the plan that produces the response.
     private var respond: HandlerResult.Responder?
     private var collected: [UInt8] = []
     private var share: MemoryReservation?
     private var stream: RequestBodyStream?
 
     private var task: Task<Void, Never>?
-    /// Calls a deferred answer off.
+    /// Cancels a pending response.
     private var cancelHandler: PendingResponse.Cancel?
     private var streamFraming: StreamFraming?
     private var closesAfterStream = false
@@ -58,21 +58,21 @@ final class Exchange: @unchecked Sendable {
 
     private var worker: Worker { connection.worker }
 
-    /// Whether the answer is the connection's last: it is, too, where what is left of the body is too much to be read.
+    /// True if the response is the last one of the connection. This includes requests with too much unread body to discard.
     private var mustClose: Bool { !connection.state.body.canBeDiscarded || connection.mustClose(after: head.framing) }
 
-    /// Whether an answer has begun.
+    /// True if a response has begun.
     private var hasResponse: Bool { status != 0 }
 
-    /// Whether an interim response may precede the answer. HTTP/1.0 has none.
+    /// True if an interim response may precede the response. HTTP/1.0 has none.
     var takesInterimResponse: Bool { !hasResponse && head.parser.minor > 0 }
 
-    /// When the handler's time is over.
+    /// The instant at which the handler's timeout ends.
     var responseDeadline: MonotonicInstant { worker.loop.now.advanced(by: timeLimit) }
 
     // MARK: The plan
 
-    /// Where the request goes.
+    /// Returns the handler's plan for the request.
     func plan() -> HandlerResult {
         let request = head.request
         let plan = worker.handler.plan(for: request, peer: connection.peer)
@@ -89,16 +89,16 @@ final class Exchange: @unchecked Sendable {
         finish(encoded(response), closes: response.closesConnection)
     }
 
-    /// Answers with a refusal of the server's, before the body has been read; the handler has its say.
+    /// Answers with a refusal of the server before the body has been read. The handler may change the refusal.
     func refuse(with refusal: ServerResponse) {
         respondBeforeBody(worker.handler.refuse(head.request, peer: connection.peer, with: refusal))
     }
 
     // MARK: The body
 
-    /// Takes some content of the body in.
+    /// Receives content of the body.
     ///
-    /// - Parameter missing: bytes that are still to come, where that is known.
+    /// - Parameter missing: The number of bytes still to come, nil if unknown.
     func receiveBody(_ content: UnsafeBufferPointer<UInt8>, missing: Int?) -> Backpressure {
         if let stream { return stream.push(Array(content)) ? .goesOn : .pauses }
         if collected.isEmpty, let missing { collected.reserveCapacity(min(missing + content.count, 256 * 1024)) }
@@ -108,7 +108,7 @@ final class Exchange: @unchecked Sendable {
         return share.reserve(content.count) ? .goesOn : .noRoom
     }
 
-    /// The body is here: has the handler go on, or begin.
+    /// Handles the end of the body: resumes the handler or starts it.
     func bodyIsComplete() {
         if let stream {
             stream.finish(.success(()))
@@ -119,7 +119,7 @@ final class Exchange: @unchecked Sendable {
         start(body: RequestBody(storage: .collected(body, share)))
     }
 
-    /// Calls the handler before the body is there, and hands the body on as it comes.
+    /// Starts the handler before the body is complete and passes the body on as it arrives.
     func startStreaming() {
         let loop = worker.loop
         let stream = RequestBodyStream(highWater: 64 * 1024, share: MemoryReservation(of: worker.bodies)) { [weak self] in
@@ -130,7 +130,7 @@ final class Exchange: @unchecked Sendable {
         start(body: RequestBody(storage: .streamed(stream)))
     }
 
-    /// The body is longer than it may be.
+    /// Refuses a body that exceeds its limit.
     func bodyIsTooLong(limit: Int) {
         stream?.finish(.failure(.tooLarge))
         stream = nil
@@ -139,14 +139,14 @@ final class Exchange: @unchecked Sendable {
             return
         }
         var response = ProblemDetails(status: 413, detail: "The body is longer than \(limit) bytes.").response()
-        // A handler that is at work on the body learns of it there.
+        // A handler that already reads the body receives an error there.
         if task == nil, let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
         response.closesConnection = true
         abandon()
         respondBeforeBody(response)
     }
 
-    /// There is no room for more bodies.
+    /// Refuses the request because the memory budget for bodies is exhausted.
     func refuseForNow() {
         var response = ProblemDetails(status: 503, detail: "Too many bodies are under way.").response(fields: [.retryAfter: "1"])
         if let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
@@ -155,13 +155,13 @@ final class Exchange: @unchecked Sendable {
         respondBeforeBody(response)
     }
 
-    // MARK: The answer
+    // MARK: Response
 
-    /// Has the answer made, off the loop.
+    /// Starts the task that produces the response, off the loop.
     private func start(body: RequestBody) {
         guard let request, let respond else { return }
         let asked = ServerRequest(head: request, body: body, peer: connection.peer, id: RequestID(head.name, in: head.bytes))
-        // What may take long happens in the task: compressing, above all. One response is compressed fast, as pages are.
+        // Slow work, mainly compression, happens in the task. A single response is compressed at a fast level, as pages are.
         let wantsGzip = head.coding(hasGzip: true) == .gzip
         let route = route
         task = Task {
@@ -178,7 +178,7 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Has an answer brought that needs no task.
+    /// Starts a pending response, which needs no task.
     func start(_ deferred: PendingResponse) {
         route = deferred.route
         cancelHandler = deferred.begin { make in
@@ -199,7 +199,7 @@ final class Exchange: @unchecked Sendable {
         connection.resume()
     }
 
-    /// On the loop, so nothing is compressed.
+    /// Encodes a response without compression, because this runs on the loop.
     private func encoded(_ response: ServerResponse) -> EncodedResponse {
         if case .encoded(let finished) = response.body { return finished }
         return EncodedResponse(response, compressionLevel: nil, route: route)
@@ -213,7 +213,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     private func finishResponse(closing: Bool) {
-        // The client broke off, and the exchange ended with that.
+        // If the client disconnected, the exchange has ended.
         guard connection.serves(self) else { return }
         observe(status: status, sent)
         stream?.finish(.failure(.incomplete))
@@ -225,9 +225,9 @@ final class Exchange: @unchecked Sendable {
         connection.observe(head, route, status: status, sent, since: begunAt)
     }
 
-    // MARK: A streamed answer
+    // MARK: Streamed response
 
-    /// Sends a streamed answer. Called in the handler's task.
+    /// Sends a streamed response. Called in the handler's task.
     private func stream(_ response: ServerResponse, length: Int?, _ produce: @Sendable (ResponseWriter) async throws -> Void) async {
         let wantsBody = await withCheckedContinuation { continuation in
             worker.loop.execute { continuation.resume(returning: self.beginStream(response, length: length)) }
@@ -241,7 +241,7 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Sends the head. False where no body is to follow.
+    /// Sends the head. Returns false if no body follows.
     private func beginStream(_ response: ServerResponse, length: Int?) -> Bool {
         guard connection.serves(self), !hasResponse else { return false }
         let code = response.status.code
@@ -265,7 +265,7 @@ final class Exchange: @unchecked Sendable {
         return hasContent && !connection.isClosed
     }
 
-    /// Sends some of the body. Called in the handler's task.
+    /// Sends bytes of the body. Called in the handler's task.
     func write(_ bytes: [UInt8]) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             worker.loop.execute { self.write(bytes, continuation) }
@@ -299,7 +299,7 @@ final class Exchange: @unchecked Sendable {
         connection.flushAndUpdateInterest()
     }
 
-    /// There is room again for what the handler writes.
+    /// Resumes the handler's writing after the output queue has shrunk.
     func resumeWriting() {
         let waiters = waiters
         self.waiters = []
@@ -316,7 +316,7 @@ final class Exchange: @unchecked Sendable {
         case .close: break
         }
         guard isWhole else {
-            // The client must notice that this was not all.
+            // A reset tells the client that the body is incomplete.
             connection.reset()
             return
         }
@@ -324,9 +324,9 @@ final class Exchange: @unchecked Sendable {
         connection.resume()
     }
 
-    // MARK: A pushed answer
+    // MARK: Pushed response
 
-    /// Sends the head, and leaves the rest to others: the connection keeps the stream, and nothing of this exchange.
+    /// Sends the head and hands the body over to an event stream. The connection retains the stream and releases this exchange.
     private func push(_ response: ServerResponse, _ attach: @Sendable (EventStream) -> Void) {
         guard connection.serves(self), !hasResponse else { return }
         task = nil
@@ -350,11 +350,11 @@ final class Exchange: @unchecked Sendable {
         attach(stream)
     }
 
-    // MARK: The end
+    // MARK: End
 
-    /// Lets go of the handler: its task is cancelled, and whatever it still says is not heard.
+    /// Ends the handler: its task is cancelled and its later results are ignored.
     ///
-    /// - Parameter reason: what it is told of the body, if it is still at that.
+    /// - Parameter reason: The error that a handler receives if it still reads the body.
     func abandon(because reason: RequestBodyError = .incomplete) {
         stream?.finish(.failure(reason))
         task?.cancel()
@@ -367,6 +367,6 @@ final class Exchange: @unchecked Sendable {
         for waiter in waiters { waiter.resume(throwing: CancellationError()) }
     }
 
-    /// The connection is over, whatever there was to say: what was said is noted.
+    /// Reports a request whose connection has ended, with status 499 if no response had begun.
     func recordAborted() { observe(status: hasResponse ? status : 499, sent) }
 }

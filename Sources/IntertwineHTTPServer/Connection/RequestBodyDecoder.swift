@@ -1,21 +1,21 @@
 internal import IntertwineEventLoop
 
-/// Reads the body of one request: where it ends, how long it may be, whether it comes fast enough. A pure state machine.
+/// A state machine that reads the body of one request: its end, its limit and its minimum rate.
 struct RequestBodyDecoder {
     enum Event {
-        /// These bytes are content.
+        /// A range of bytes is content.
         case content(Range<Int>)
-        /// Content has been thrown away.
+        /// Content has been discarded.
         case dropped
         /// All bytes are used up.
         case needsMore
-        /// Whoever reads the body asked for a pause.
+        /// The reader of the body asked for a pause.
         case waits
         /// The body is complete.
         case end
-        /// There is more of it than the limit allows, or a chunk says so.
+        /// The body exceeds its limit, or the size of a chunk does.
         case tooLong
-        /// What nobody wants is too much to be read for the sake of the connection.
+        /// The body to discard is too large to retain the connection.
         case tooMuchToDrop
         case parseError(HTTPParseError)
     }
@@ -26,37 +26,39 @@ struct RequestBodyDecoder {
         case chunked(ChunkedDecoder)
     }
 
-    /// How often the rate is looked at.
+    /// The interval at which the rate is checked.
     private static let rateInterval = Duration.seconds(1)
 
     private var remainingBody = Rest.none
     private var discardLimit = 0
-    /// The most content bytes, which the handler's plan says.
+    /// The maximum number of content bytes, from the handler's plan.
     var limit = 0
-    /// Bytes of the first chunk, as far as that was known when the head had been read.
+    /// The size of the first chunk, if it was known when the head had been read.
     private var announced = 0
-    /// Content bytes so far.
+    /// The number of content bytes received.
     private var received = 0
-    /// Content bytes that were thrown away.
+    /// The number of content bytes discarded.
     private var discarded = 0
-    /// The rest is read for the sake of the connection alone.
+    /// True if the rest of the body is read and discarded so that the connection can be reused.
     private(set) var isDiscarding = false
-    /// Whoever reads the body asked for a pause.
+    /// True if the reader of the body asked for a pause.
     private(set) var isPaused = false
-    /// The client waits for 100 (Continue) before it sends the body.
+    /// True if the client waits for 100 (Continue) before it sends the body.
     private var owesContinue = false
-    /// Some of the body came together with the head.
+    /// True if a part of the body arrived together with the head.
     private var hasBegun = false
-    /// When all of the body has to be here.
+    /// The instant at which the whole body must have arrived.
     private var end: MonotonicInstant?
-    /// When, and after how many bytes, watching the rate began.
+    /// The instant and the number of bytes at which rate measuring began.
     private var rateBegun = MonotonicInstant(nanoseconds: 0)
     private var rateBase = 0
 
-    /// No body.
+    /// Creates a decoder of a request without a body.
     init() {}
 
-    /// - Parameter bytes: what has come behind the head.
+    /// Creates a decoder of the body with the given framing.
+    ///
+    /// - Parameter bytes: The bytes received after the head.
     init(_ framing: MessageFraming, _ limits: ConnectionState.Limits, afterHead bytes: UnsafeBufferPointer<UInt8>) {
         discardLimit = limits.discard
         hasBegun = !bytes.isEmpty
@@ -74,10 +76,10 @@ struct RequestBodyDecoder {
 
     var isComplete: Bool { if case .none = remainingBody { true } else { false } }
 
-    /// The bytes that are still to come, where that is known.
+    /// The number of bytes still to come, nil if unknown.
     var missing: Int? { if case .length(let count) = remainingBody { count } else { nil } }
 
-    /// Whether the rest is little enough to be read for the sake of the connection.
+    /// True if the rest is small enough to be discarded so that the connection can be reused.
     var canBeDiscarded: Bool {
         switch remainingBody {
         case .none: true
@@ -86,13 +88,13 @@ struct RequestBodyDecoder {
         }
     }
 
-    /// The body is wanted. The answer is whether the client has to be told to send it.
+    /// Accepts the body. Returns true if the client waits for 100 (Continue).
     mutating func accept() -> Bool {
         defer { owesContinue = false }
         return owesContinue && !hasBegun
     }
 
-    /// Nobody wants the rest.
+    /// Discards the rest of the body.
     mutating func discard() {
         isDiscarding = true
         isPaused = false
@@ -102,7 +104,7 @@ struct RequestBodyDecoder {
 
     mutating func resume() { isPaused = false }
 
-    /// Reads on in `bytes` from `index`, up to the next event.
+    /// Reads `bytes` from `index` up to the next event.
     mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int) -> Event {
         switch remainingBody {
         case .none: return .end
@@ -114,10 +116,10 @@ struct RequestBodyDecoder {
             index = part.upperBound
             return consume(part)
         case .chunked(var decoder):
-            // A chunk that says it is too long is not waited for.
+            // A chunk whose announced size exceeds the limit is refused at once.
             if isTooLong(decoder) { return .tooLong }
             if isPaused { return .waits }
-            // The decoder is not copied while it is at work.
+            // The property is reset so that the decoder is not copied while it is mutated.
             remainingBody = .none
             do {
                 let event = try decoder.next(bytes, from: &index)
@@ -143,10 +145,10 @@ struct RequestBodyDecoder {
 
     // MARK: Rate
 
-    /// Begins to watch how fast it comes. The end is that of the whole body; its rate is measured anew after each pause of whoever reads it,
-    /// and what came with the head counts.
+    /// Begins to measure the rate. The end applies to the whole body.
+    /// The rate is measured again after each pause of the reader, and bytes that arrived with the head count.
     ///
-    /// - Returns: when to look, and when all of it has to be here.
+    /// - Returns: The instant of the next check and the instant at which the whole body must have arrived.
     mutating func beginWatching(at now: MonotonicInstant, _ limits: ConnectionState.Limits) -> (
         look: MonotonicInstant, end: MonotonicInstant
     ) {
@@ -157,7 +159,7 @@ struct RequestBodyDecoder {
         return (min(now.advanced(by: limits.bodyRateGrace), end), end)
     }
 
-    /// When to look again; nil where the body is too slow.
+    /// Returns the instant of the next check, nil if the body is too slow.
     func nextCheck(at now: MonotonicInstant, until end: MonotonicInstant?, _ limits: ConnectionState.Limits) -> MonotonicInstant? {
         let seconds = now.since(rateBegun) / Duration.seconds(1)
         guard let end, now < end, Double(received - rateBase) >= Double(limits.minimumBodyRate) * seconds else { return nil }

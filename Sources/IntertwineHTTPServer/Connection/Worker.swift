@@ -4,29 +4,29 @@ internal import HTTPTypes
 internal import IntertwineEventLoop
 internal import Synchronization
 
-/// One event loop with what its connections share: buffers, parsers, the date. Everything here happens on the loop.
+/// An event loop with the state that its connections share: buffers, parsers, and the date. All work happens on the loop.
 final class Worker: @unchecked Sendable {
-    // Safety of @unchecked: of the constants, settings, handler, observer, census and allowance are Sendable, and `load` is an atomic: acceptors
-    // of other loops read those. `scratch`, `stage`, `headEnd` and the variables are the loop's: connections touch them, which are
-    // confined to it, and acceptors and the server in what they have the loop execute. All are made before the loop is given its first work,
-    // which comes through the loop's lock.
+    // Safety of @unchecked: among the constants, settings, handler, observer, limiter and memory budget are Sendable, and `load` is an atomic;
+    // acceptors of other loops read those. `scratch`, `stage`, `headEnd` and the variables belong to the loop: connections, which are
+    // confined to it, touch them, and so do acceptors and the server in closures that the loop executes. All are created before the loop
+    // receives its first work, which comes through the loop's lock.
 
-    /// Each request that waits for its answer has a parser: of those who wait at a time as many find one that was used before.
+    /// The number of parsers that are retained for reuse. Each request that waits for its response holds one parser.
     private static let mostSpareParsers = 256
 
     let loop: EventLoop
     let configuration: HTTPServerConfiguration
     let limits: ConnectionState.Limits
-    /// Bytes that a client has to take of what waits for it, in the time for that.
+    /// The number of queued bytes that a client has to receive within the write timeout.
     let requiredBytes: Double
     let handler: any HTTPHandler
     let observer: (any HTTPServerObserver)?
     let census: ConnectionLimiter
     let bodies: MemoryBudget
     let allowedMethods: String
-    /// Beats of the loop so far.
+    /// The number of heartbeats of the loop.
     let beats = Atomic<UInt64>(0)
-    /// Connections of this worker, for dealing new ones out; those still on their way included.
+    /// The number of connections of this worker, including those in handover. Acceptors use it to distribute connections.
     let load = Atomic<Int>(0)
 
     let scratch: UnsafeMutableBufferPointer<UInt8>
@@ -35,9 +35,9 @@ final class Worker: @unchecked Sendable {
     var parser: HeadParser
     private var spareParsers: [HeadParser] = []
     private(set) var connections: [Connection] = []
-    /// All answers are the last of their connections.
+    /// True if every response is the last one of its connection.
     var isDraining = false
-    /// Every response says `Connection: close`, while connections are still accepted: the server is about to stop.
+    /// True if every response says `Connection: close` while connections are still accepted, because the server is about to stop.
     var closesAfterResponses = false
 
     init(
@@ -62,7 +62,7 @@ final class Worker: @unchecked Sendable {
         scratch.deallocate()
     }
 
-    /// Replaces the shared parser, which a connection keeps for a message that is not complete.
+    /// Replaces the shared parser, which a connection retains for an incomplete message.
     func obtainParser() -> HeadParser {
         let taken = parser
         parser = spareParsers.popLast() ?? HeadParser(limits: configuration.headLimits)
@@ -74,7 +74,7 @@ final class Worker: @unchecked Sendable {
         if spareParsers.count < Self.mostSpareParsers { spareParsers.append(parser) }
     }
 
-    /// Takes a connection over. The descriptor is the worker's from here on.
+    /// Adopts a connection. The worker then owns the descriptor.
     func adopt(_ descriptor: Int32, peer: PeerAddress) {
         let connection = Connection(descriptor: descriptor, peer: peer, worker: self)
         connection.index = connections.count
@@ -93,11 +93,11 @@ final class Worker: @unchecked Sendable {
         observer?.connectionClosed(open: open)
     }
 
-    /// Closes connections that are idle, those first that have been longest, a bunch at a time where there are many, so that a flood
-    /// does not pay for the search each time. Newcomers, whose request may be on its way, come last of all.
+    /// Closes idle connections, those with the longest idle time first. If there are many, it closes a batch,
+    /// so that a flood does not repeat the search for each connection. New connections, whose request may be in transit, are closed last.
     ///
-    /// - Parameter sparesNewcomers: closes none of them.
-    /// - Returns: whether there is room now.
+    /// - Parameter sparesNewcomers: True if new connections are not closed.
+    /// - Returns: True if there is capacity now.
     func closeIdle(sparesNewcomers: Bool) -> Bool {
         let before = connections.count
         var idle = connections.filter { $0.isIdle && !$0.isNewcomer }.sorted { $0.lastActive < $1.lastActive }
@@ -107,7 +107,7 @@ final class Worker: @unchecked Sendable {
         return connections.count < before
     }
 
-    /// Has the loop beat, if that is configured.
+    /// Starts the heartbeat of the loop, if it is configured.
     func startBeating() {
         if let heartbeat = configuration.heartbeat { _ = loop.schedule(Heartbeat(worker: self, interval: heartbeat), at: loop.now) }
     }
@@ -124,14 +124,14 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Puts a head behind what is staged. The answer is how many bytes that are.
+    /// Stages a head and returns its number of bytes.
     ///
     /// - Parameters:
-    ///   - fields: more of the head.
-    ///   - name: the request's.
-    ///   - bytes: the request's head, where that may lie.
+    ///   - fields: Additional fields of the head.
+    ///   - name: The id of the request.
+    ///   - bytes: The request's head, in which the id may lie.
     @discardableResult
     func stage(
         _ head: [UInt8], adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool,
@@ -144,9 +144,9 @@ final class Worker: @unchecked Sendable {
         return stage.count - start
     }
 
-    /// Puts an answer of the server's own behind what is staged, the last of its connection. The answer is how many bytes that are.
+    /// Stages a response of the server itself, the last one of its connection, and returns its number of bytes.
     ///
-    /// - Parameter bytes: what has come of the request.
+    /// - Parameter bytes: The bytes of the request that have been received.
     @discardableResult
     func stage(_ problem: ProblemDetails, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>, hasBody: Bool = true) -> Int {
         var response = problem.response()
@@ -159,10 +159,10 @@ final class Worker: @unchecked Sendable {
         return staged + (hasBody ? body.count : 0)
     }
 
-    /// Tells a client that there is no room for it, and that this was all. The descriptor stays open.
+    /// Sends the response for a server at its connection limit and ends the output. The descriptor stays open.
     func refuse(_ descriptor: Int32) {
         defer { stage.clear() }
-        // Closing on what has come unread would have the kernel reset the connection, and the client lose the answer.
+        // Unread bytes are read first: otherwise the kernel resets the connection at the close, and the client loses the response.
         let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
         let received = UnsafeBufferPointer(rebasing: scratch[0..<max(0, count)])
         stage(ProblemDetails(status: 503, detail: "There are too many connections."), headEnd.makeName(), in: received)

@@ -1,31 +1,31 @@
 internal import IntertwineEventLoop
 
-/// Whether a client takes fast enough what waits for it. The kernel says what it has left; that there is room again it only says when a good
-/// part of its buffer is empty. A pure state machine.
+/// A state machine that decides if a client receives queued bytes fast enough. It uses the kernel's count of unsent bytes,
+/// because the kernel reports writability only after a large part of its buffer is empty.
 struct WriteThroughputMonitor {
-    /// Since when it is counted what the client takes, how much the kernel had of it then, and how much it was given since.
+    /// The beginning of the measurement, the kernel's unsent bytes at that instant, and the bytes handed to the kernel since.
     private(set) var since = MonotonicInstant(nanoseconds: 0)
     private var unsentBefore = 0
     private var handedOver = 0
-    /// Bytes that the client has taken beyond what it had to.
+    /// The number of bytes that the client has received beyond the required number.
     private var credit = 0.0
 
-    /// Begins to watch.
+    /// Begins a measurement.
     ///
     /// - Parameters:
-    ///   - unsent: bytes that the kernel has.
-    ///   - required: bytes that the client has to take in the time for that.
+    ///   - unsent: The number of bytes in the kernel's buffer.
+    ///   - required: The number of bytes that the client has to receive within the write timeout.
     mutating func begin(at now: MonotonicInstant, unsent: Int, required: Double) {
         measure(now, unsent)
         credit = 2 * required
     }
 
-    /// The kernel was given some more.
+    /// Records bytes that were handed to the kernel.
     mutating func handOver(_ count: Int) { handedOver += count }
 
-    /// The time for taking some of what waits is over: whether the client took enough for another.
+    /// Returns true if the client received enough within the write timeout to be granted another one.
     ///
-    /// Clients make room in steps: what one took beyond what it had to counts for the next time, as far as that.
+    /// Clients free their buffers in steps. Bytes received beyond the required number count for later measurements, up to twice that number.
     mutating func isEnough(at now: MonotonicInstant, unsent: Int, required: Double) -> Bool {
         let taken = unsentBefore + handedOver - unsent
         credit = min(credit + Double(max(0, taken)), 3 * required) - required
