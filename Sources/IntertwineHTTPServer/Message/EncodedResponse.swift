@@ -1,15 +1,19 @@
 public import HTTPTypes
 internal import IntertwinePrimitives
 
-/// An answer that is finished but for its date: heads and bodies lie ready for every turn a request can take.
+/// A response that is encoded except for its date: it holds heads and bodies for every way in which a request can be answered.
 ///
-/// Made once, served any number of times from any loop without allocating. The server picks the coding, answers conditions
-/// with 304 or 412, cuts ranges, and leaves the body out for HEAD.
+/// It is created once and served any number of times from any loop without allocation. The server chooses the coding, answers conditions
+/// with 304 or 412, serves ranges, and omits the body for HEAD.
+///
+/// ```swift
+/// let response = EncodedResponse(ServerResponse(status: .ok, body: Array("Hello".utf8)))
+/// ```
 public final class EncodedResponse: Sendable {
     /// One coding of the content.
     struct Variant: Sendable {
         let head: [UInt8]
-        /// Nil where it is made when somebody gets it, as few answers are served more than once.
+        /// The head of 304. It is nil if the response is not cached, because few of these are served again; the head is then made on request.
         let notModified: [UInt8]?
         let entityTag: [UInt8]?
         let body: ResponseBody
@@ -18,32 +22,36 @@ public final class EncodedResponse: Sendable {
     let status: Int
     let identity: Variant
     private let gzip: Variant?
-    /// Whether the coding is chosen by Accept-Encoding.
+    /// True if the coding is chosen by Accept-Encoding.
     private let isNegotiated: Bool
     private let acceptsRanges: Bool
     private let lastModified: Int64?
-    /// What answers like this one have in common, and the field that is its own.
+    /// The fields that similar responses share. The response's own field is separate.
     private let common: ServerResponse
     private let field: HTTPField?
     let closesConnection: Bool
-    /// The name of the route in observations.
+    /// The name of the route in logs and metrics.
     public let route: String?
 
+    /// Encodes a response.
+    ///
     /// - Parameters:
-    ///   - response: an answer with a body of bytes, or in a file. The body of a streamed one is taken to be empty.
-    ///   - compressionLevel: 1 to 9, where the answer is compressible. Compressing happens here, on the caller's thread.
-    ///   - route: the name of the route in observations.
+    ///   - response: A response whose body consists of bytes or a file. The body of a streamed response is treated as empty.
+    ///   - compressionLevel: 1 to 9, used if the response is compressible. Compression runs here, on the caller's thread.
+    ///   - route: The name of the route in logs and metrics.
     public convenience init(_ response: ServerResponse, compressionLevel: Int = 6, route: String? = nil) {
         self.init(response, compressionLevel: response.isCompressible ? compressionLevel : nil, route: route)
     }
 
-    /// - Parameter compressionLevel: nil where there is to be no gzip variant, because nobody will ask for it.
+    /// Encodes a response.
+    ///
+    /// - Parameter compressionLevel: The level from 1 to 9; nil for no gzip variant, if no client will request it.
     public init(_ response: ServerResponse, compressionLevel: Int?, route: String?) {
         let body: ResponseBody = if case .content(let content) = response.body { content } else { .bytes([]) }
         let isSuccess = response.status.code == 200
         var template = response
         template.body = .content(.bytes([]))
-        // A date that is still to come is not told (RFC 9110, 8.8.2.1); what comes back is then held against the one that was.
+        // A date in the future is not sent (RFC 9110, 8.8.2.1); conditional requests are then compared with the date that was sent.
         template.lastModified = response.lastModified.map { min($0, WallClock.coarse() / 1_000) }
         let encoder = HeadEncoder(template)
         self.status = response.status.code
@@ -57,12 +65,12 @@ public final class EncodedResponse: Sendable {
         let tag = response.entityTag.map { Array($0.utf8) }
         self.identity = Variant(
             head: encoder.head(length: body.count, entityTag: tag, coding: nil),
-            // Conditions are evaluated for 200 alone.
+            // Conditions are evaluated for status 200 only.
             notModified: isSuccess ? encoder.notModified(entityTag: tag) : [],
             entityTag: tag, body: body)
         let level = compressionLevel.map { Int32(min(max($0, 1), 9)) }
         if let level, response.isCompressible, case .bytes(let bytes) = body, let coded = Gzip.compress(bytes, level: level) {
-            // A representation of its own has a tag of its own.
+            // Each representation has a separate entity tag.
             let codedTag = tag.map(Self.coded)
             self.gzip = Variant(
                 head: encoder.head(length: coded.count, entityTag: codedTag, coding: "gzip"),
@@ -72,14 +80,14 @@ public final class EncodedResponse: Sendable {
         }
     }
 
-    /// One of many answers whose heads are mostly the same.
+    /// Encodes one of many responses with a shared head template.
     ///
     /// - Parameters:
-    ///   - common: what they have in common.
-    ///   - field: one that differs from answer to answer.
-    ///   - entityTag: with its quotes.
-    ///   - compressionLevel: nil where there is to be no gzip variant.
-    ///   - isKept: whether it will be served more than once.
+    ///   - common: The shared part of the heads.
+    ///   - field: A field that differs between these responses.
+    ///   - entityTag: The entity tag with its quotes.
+    ///   - compressionLevel: The level from 1 to 9; nil for no gzip variant.
+    ///   - isCached: True if the response will be served more than once.
     public init(
         _ body: [UInt8], _ common: ResponseHeadTemplate, field: HTTPField?, entityTag: [UInt8], compressionLevel: Int?, isCached: Bool,
         route: String?
@@ -122,14 +130,14 @@ public final class EncodedResponse: Sendable {
         route = other.route
     }
 
-    /// The same answer with more fields, sharing its bodies. One that stands there already, with the same value, is not added again.
+    /// Returns this response with additional fields. Its bodies are shared. A field that exists with an equal value is not added again.
     public func adding(_ fields: HTTPFields) -> EncodedResponse {
         let template = template
         let added = template.adding(fields)
         return added.fields == template.fields ? self : EncodedResponse(self, template: added)
     }
 
-    /// The answer as it was before it was finished, for whoever wants to read or change it.
+    /// The response in the form before encoding, for code that reads or changes it.
     public var response: ServerResponse {
         var response = template
         response.body = .content(identity.body)
@@ -137,32 +145,32 @@ public final class EncodedResponse: Sendable {
         return response
     }
 
-    /// The response without its body, to make other heads from.
+    /// The response without its body, for encoding other heads.
     private var template: ServerResponse {
         var template = common
         if let field { template.fields.append(field) }
         return template
     }
 
-    /// The head of 304 in place of a variant.
+    /// Returns the head of 304 for a variant.
     private func notModified(_ variant: Variant) -> [UInt8] {
         variant.notModified ?? HeadEncoder(template).notModified(entityTag: variant.entityTag)
     }
 
     private static func coded(_ tag: [UInt8]) -> [UInt8] { tag.last == .quote ? tag.dropLast() + Array("-gz\"".utf8) : tag }
 
-    /// Bytes of memory that the bodies take.
+    /// The memory of the bodies in bytes.
     public var size: Int { identity.body.count + (gzip?.body.count ?? 0) }
 }
 
 extension EncodedResponse {
-    /// What one request gets of it.
+    /// The head and body that are selected for one request.
     struct NegotiatedVariant {
         let status: Int
         let head: [UInt8]
-        /// Nil where there is none.
+        /// The body, nil if the response has none.
         let body: ResponseBody?
-        /// The part of the body that is wanted.
+        /// The requested range of the body.
         let part: Range<Int>
 
         init(_ status: Int, _ head: [UInt8], _ body: ResponseBody?, _ part: Range<Int>? = nil) {
@@ -171,9 +179,9 @@ extension EncodedResponse {
         }
     }
 
-    /// The form that a request asks for. Whoever asks by HEAD is sent the head of it.
+    /// Selects the head and body for a request. A HEAD request receives the head that GET would.
     func selection(for head: borrowing RequestHead) -> NegotiatedVariant {
-        // Most requests choose nothing: no more of the answer is looked at than what they get.
+        // Most requests have no selecting field, so this path reads only the members that it returns.
         guard head.parser.seen & KnownField.selectors != 0, status == 200 else {
             return NegotiatedVariant(status, identity.head, identity.body)
         }
@@ -214,7 +222,7 @@ extension EncodedResponse {
         return NegotiatedVariant(status, variant.head, variant.body)
     }
 
-    /// A refusal in place of the answer, to those who may see the answer.
+    /// Returns a refusal in place of the response, readable for the origins that may read the response.
     private func refusal(_ status: Int, _ detail: String, fields: HTTPFields = [:]) -> NegotiatedVariant {
         var response = ProblemDetails(status: status, detail: detail).response(fields: fields)
         response.isCompressible = isNegotiated
@@ -225,18 +233,20 @@ extension EncodedResponse {
 }
 
 extension HTTPField {
-    /// What an answer says of who may see it (Fetch standard, 3.2), and what it varies by: the same for a refusal in its place.
+    /// True for CORS fields (Fetch standard, 3.2) and `Vary`. A refusal in place of the response carries these fields as well.
     fileprivate var isOfCrossOrigin: Bool { name == .vary || name.canonicalName.hasPrefix("access-control-") }
 }
 
-/// What the heads of many answers have in common, written once: status 200, and all fields that do not differ from one to the next.
+/// A head that many responses share, encoded once: the status 200, and all fields that do not differ between these responses.
 public struct ResponseHeadTemplate: Sendable {
     let response: ServerResponse
-    /// As far as the fields that differ.
+    /// The head of the content, up to the fields that differ.
     let content: [UInt8]
     let notModified: [UInt8]
 
-    /// - Parameter response: without a body, a tag, ranges or a time of its last change.
+    /// Encodes the shared head.
+    ///
+    /// - Parameter response: A response without body, entity tag, ranges and modification date.
     public init(_ response: ServerResponse) {
         self.response = response
         let encoder = HeadEncoder(response)

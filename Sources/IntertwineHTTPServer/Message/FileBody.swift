@@ -1,31 +1,32 @@
 internal import CIntertwineLinux
 internal import Glibc
 
-/// A body that lies in a file, or in a part of one. It goes from there to the client (sendfile), and never through the memory of the process.
+/// A response body in a file or in a part of one. The kernel sends it directly (`sendfile`), without copying it through the process.
 ///
-/// The event loop sends it, and would wait with all of its connections where the file had to be fetched from a disk: it is for files that
-/// lie in memory.
+/// The event loop sends it and blocks all of its connections if the file must be read from a disk. Use it only for files in memory.
 public final class FileBody: Sendable {
-    /// Unlike all other ways to send, this one raises a signal where the client is gone.
+    /// `sendfile` raises SIGPIPE if the client has disconnected, unlike all other ways of sending, so the signal is ignored.
     private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
-    /// Bytes.
+    /// The number of bytes.
     public let count: Int
     private let descriptor: Int32
     private let start: Int
     private let owner: any AnyObject & Sendable
 
+    /// Creates a body from an open file.
+    ///
     /// - Parameters:
-    ///   - descriptor: of a file that is open for reading, and stays so for as long as the owner is there.
-    ///   - start: where the body begins in the file.
-    ///   - count: bytes. Where the file turns out to have fewer, the connection is broken off.
-    ///   - owner: is kept for as long as anybody may be sent the body.
+    ///   - descriptor: The descriptor of a file that stays open for reading during the lifetime of the owner.
+    ///   - start: The offset of the body in the file.
+    ///   - count: The number of bytes. If the file has fewer, the connection is closed before the end.
+    ///   - owner: An object that is retained as long as the body may be sent.
     public init(descriptor: Int32, from start: Int = 0, count: Int, owner: any AnyObject & Sendable) {
         _ = Self.ignoresBrokenPipes
         (self.descriptor, self.start, self.count, self.owner) = (descriptor, max(0, start), max(0, count), owner)
     }
 
-    /// All of it, as far as the file has it.
+    /// The bytes of the body, up to the end of the file.
     var bytes: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
@@ -37,7 +38,7 @@ public final class FileBody: Sendable {
         }
     }
 
-    /// Sends a part. Bytes taken, 0 where there is no room, -1 where the connection is broken or the file too short.
+    /// Sends a part. Returns the bytes sent, 0 if the kernel's buffer is full, -1 if the connection is broken or the file is too short.
     func send(_ part: Range<Int>, to socket: Int32) -> Int {
         let sent = clinux_send_file(socket, descriptor, Int64(start + part.lowerBound), part.count)
         if sent > 0 { return sent }
@@ -45,7 +46,7 @@ public final class FileBody: Sendable {
     }
 }
 
-/// What the bytes of a body lie in.
+/// The storage of a body's bytes.
 enum ResponseBody: Sendable {
     case bytes([UInt8])
     case file(FileBody)

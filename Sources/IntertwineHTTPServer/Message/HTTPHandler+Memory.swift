@@ -2,11 +2,11 @@ package import HTTPTypes
 internal import Synchronization
 
 extension HTTPHandler {
-    /// Answers a request that no connection brought. What is the server's own is left out: limits, deadlines, conditions, ranges, codings,
-    /// and the fields that tell of them.
+    /// Answers a request without a connection. Functions of the server are left out: limits, deadlines, conditions, ranges, codings,
+    /// and the fields that describe them.
     ///
-    /// - Returns: the answer, and all of its body.
-    /// - Throws: what breaks a streamed body off.
+    /// - Returns: The response and its whole body.
+    /// - Throws: The error that ends a streamed body early.
     package func response(
         to head: HTTPRequest, body: [UInt8], from peer: PeerAddress
     ) async throws -> (response: ServerResponse, body: [UInt8]) {
@@ -28,7 +28,7 @@ extension HTTPHandler {
     }
 }
 
-/// The bytes of a streamed body, where no connection takes them.
+/// Collects the bytes of a streamed body if there is no connection.
 final class BodyCollector: Sendable {
     private let collected = Mutex<[UInt8]>([])
 

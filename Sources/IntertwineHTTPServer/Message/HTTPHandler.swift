@@ -1,39 +1,47 @@
 public import HTTPTypes
 
-/// What answers requests. The server has done everything that is HTTP's own: framing, limits, conditions, ranges, codings.
+/// An application that answers requests. The server handles HTTP itself: framing, limits, conditions, ranges and codings.
 ///
-/// A handler has three faces, from the cheapest on, and a say where the server refuses. None of them may wait; what a plan has make the answer may.
+/// The server asks a handler in three ways, the cheapest first: ``cachedResponse(for:)``, ``pendingResponse(for:peer:)`` and
+/// ``plan(for:peer:)``. These methods must not block. The closure of a plan that produces the response may.
+///
+/// ```swift
+/// struct Greeting: HTTPHandler {
+///     func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
+///         .respond(ServerResponse(status: .ok, body: Array("Hello".utf8)))
+///     }
+/// }
+/// ```
 public protocol HTTPHandler: Sendable {
-    /// A finished answer, if there is one. Called on the loop for requests without a body, before anything is made of their bytes:
-    /// it must neither wait nor take long. Nil sends the request on to ``deferred(for:peer:)``.
+    /// Returns an encoded response, if one exists. Called on the loop for requests without a body, before their head is converted to objects.
+    /// It must be fast and must not block. Nil passes the request on to ``pendingResponse(for:peer:)``.
     func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse?
 
-    /// An answer that is on its way already. Called on the loop for requests without a body, like ``finished(for:)``. Nil sends the request on
-    /// to ``plan(for:peer:)``.
+    /// Returns a response that is produced asynchronously without a task. Called on the loop for requests without a body, like
+    /// ``cachedResponse(for:)``. Nil passes the request on to ``plan(for:peer:)``.
     func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse?
 
-    /// Fields that a finished response to this request carries besides its own, from ``finished(for:)`` or ``deferred(for:peer:)``. Called on the
-    /// loop: it must neither wait nor take long.
+    /// Returns additional fields of an encoded response to this request, from ``cachedResponse(for:)`` or ``pendingResponse(for:peer:)``.
+    /// Called on the loop: it must be fast and must not block.
     func finishedFields(for head: borrowing RequestHead) -> EncodedFields?
 
-    /// Where the request goes, decided once, before its body is read: the plan holds what makes the answer. Called on the loop: it must neither
-    /// wait nor take long.
+    /// Decides once, before the body is read, how a request is answered. Called on the loop: it must be fast and must not block.
     func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult
 
-    /// What the server says where it refuses a request by itself: for its method, an expectation, or a body that is coded or too long.
-    /// A handler that lets only some through, or keeps a record, has its say here. Called on the loop: it must neither wait nor take long.
+    /// Returns the response to a request that the server refuses: for its method, an expectation, or a body that is coded or too long.
+    /// A handler with access control or a log can change the response here. Called on the loop: it must be fast and must not block.
     func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse
 
-    /// What the server's own refusals carry besides, where there is no whole request to ask ``refuse(_:peer:with:)`` about: it cannot be read,
-    /// comes too slowly, or there is no room for it. Called on the loop: it must neither wait nor take long.
+    /// Returns additional fields of the server's refusals of requests for which ``refuse(_:peer:with:)`` cannot be called:
+    /// the request is malformed, arrives too slowly, or exceeds the capacity. Called on the loop: it must be fast and must not block.
     ///
-    /// - Parameter field: looks a field up, by its name in lower case, in what has come of the request.
+    /// - Parameter field: Returns a field of the received part of the request by its name in lower case.
     func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields
 
-    /// Told of each refusal of a request of which there is no whole head: its line or its fields are too long, or it is no HTTP. Called on
-    /// the loop: it must neither wait nor take long.
+    /// Receives each refusal of a request without a complete head: its line or fields are too long, or it is not HTTP.
+    /// Called on the loop: it must be fast and must not block.
     ///
-    /// - Parameter method: nil where not even that was read.
+    /// - Parameter method: The method, nil if it was not read.
     func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int)
 }
 
@@ -51,15 +59,15 @@ extension HTTPHandler {
     public func refused(_ method: RequestMethod?, peer: PeerAddress, status: Int) {}
 }
 
-/// A request on its way to what its ``HandlerResult`` has make the answer.
+/// A request as the closure of a ``HandlerResult`` receives it.
 public struct ServerRequest: Sendable {
-    /// Method, path with query, authority and fields.
+    /// The method, path with query, authority and fields.
     public var head: HTTPRequest
-    /// The body as its plan asked for it.
+    /// The body, collected or streamed as the plan requested.
     public let body: RequestBody
-    /// Who sent it.
+    /// The address of the client's connection.
     public let peer: PeerAddress
-    /// What the answer names it by, and the log.
+    /// The request id in the response and the log.
     public let id: RequestID
 
     init(head: HTTPRequest, body: RequestBody, peer: PeerAddress, id: RequestID) {
@@ -70,9 +78,9 @@ public struct ServerRequest: Sendable {
     }
 }
 
-/// What is to be done with a request whose head has been read and whose body has not.
+/// A handler's decision about a request whose head has been read and whose body has not.
 public struct HandlerResult: Sendable {
-    /// Makes an answer, off the loop. The surrounding task is cancelled when the client goes away or the time for the request is over.
+    /// Produces a response, off the loop. The surrounding task is cancelled if the client disconnects or the request times out.
     public typealias Responder = @Sendable (ServerRequest) async -> ServerResponse
 
     enum Decision: Sendable {
@@ -81,23 +89,23 @@ public struct HandlerResult: Sendable {
     }
 
     var decision: Decision
-    /// The most bytes of a body; nil stands for the server's default.
+    /// The maximum number of body bytes; nil for the server's default.
     let bodyLimit: Int?
     let cancelsOnPeerClose: Bool
     let timeLimit: Duration?
-    /// The name of the route, for logs and metrics, which never see the path.
+    /// The name of the route, for logs and metrics, which never contain the path.
     let route: String?
 
-    /// Read the body, then have the answer made.
+    /// Reads the body, then calls the closure that produces the response.
     ///
     /// - Parameters:
-    ///   - bodyLimit: the most bytes of a body; the configuration's default (64 KiB) where nil. A longer one is refused with 413.
-    ///   - streamsBody: call it at once and give it the body as it arrives.
-    ///   - cancelsOnPeerClose: cancel its task already when the client closes its sending side. Without it only a
-    ///     connection that is gone altogether cancels, and a client that half-closes still gets its answer.
-    ///   - timeLimit: its time until it answers; the configuration's where nil.
-    ///   - route: the name of the route in observations.
-    ///   - respond: makes the answer.
+    ///   - bodyLimit: The maximum number of body bytes; nil for the configuration's default (64 KiB). A longer body is refused with 413.
+    ///   - streamsBody: True to call the closure at once and pass the body on as it arrives.
+    ///   - cancelsOnPeerClose: True to cancel the task when the client closes its sending side. If false, only a
+    ///     disconnected client cancels it, and a client that half-closes still receives its response.
+    ///   - timeLimit: The time limit until the response; nil for the configuration's default.
+    ///   - route: The name of the route in logs and metrics.
+    ///   - respond: The closure that produces the response.
     public static func accept(
         bodyLimit: Int? = nil, streamsBody: Bool = false, cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil,
         route: String? = nil, respond: @escaping Responder
@@ -107,25 +115,25 @@ public struct HandlerResult: Sendable {
             timeLimit: timeLimit, route: route)
     }
 
-    /// Answer at once. The body is thrown away, or the connection closed where that would be much.
+    /// Answers at once. The body is discarded, or the connection is closed if the body is large.
     public static func respond(_ response: ServerResponse, route: String? = nil) -> HandlerResult {
         HandlerResult(
             decision: .respond(response), bodyLimit: nil, cancelsOnPeerClose: false, timeLimit: nil, route: route)
     }
 
-    /// 404, as problem details.
+    /// Answers 404 with problem details.
     public static func notFound(_ detail: String = "There is nothing here.") -> HandlerResult {
         .respond(ProblemDetails(status: 404, detail: detail).response())
     }
 
-    /// 405 with the Allow field.
+    /// Answers 405 with the Allow field.
     public static func methodNotAllowed(_ allowed: [HTTPRequest.Method], route: String? = nil) -> HandlerResult {
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         let problem = ProblemDetails(status: 405, detail: "This resource allows \(list).")
         return .respond(problem.response(fields: [.allow: list]), route: route)
     }
 
-    /// The same plan, with something around what makes its answer. A plan that is an answer already stays as it is.
+    /// Returns this plan with a wrapper around the closure that produces the response. A plan that holds a response stays unchanged.
     public func around(_ body: @escaping @Sendable (ServerRequest, @escaping Responder) async -> ServerResponse) -> HandlerResult {
         guard case .accept(let streamsBody, let respond) = decision else { return self }
         var plan = self
@@ -133,16 +141,16 @@ public struct HandlerResult: Sendable {
         return plan
     }
 
-    /// The same plan; whatever it answers has more fields.
+    /// Returns this plan with fields that are added to its response.
     public func adding(_ fields: HTTPFields) -> HandlerResult {
         guard case .respond(let response) = decision else { return around { await $1($0).adding(fields) } }
         return .respond(response.adding(fields), route: route)
     }
 
-    /// The answer where it is one already; nil where it has to be made.
+    /// The response if the plan holds one, otherwise nil.
     package var response: ServerResponse? { if case .respond(let response) = decision { response } else { nil } }
 
-    /// Answers a request in the way that the plan says.
+    /// Answers a request according to the plan.
     package func respond(to request: ServerRequest) async -> ServerResponse {
         switch decision {
         case .respond(let response): response

@@ -1,17 +1,17 @@
-/// Is told what the server does, for logs and metrics. Called on the loops: it must neither wait nor take long.
+/// An observer of the server, for logs and metrics. Its methods are called on the loops: they must be fast and must not block.
 ///
-/// Without an observer nothing is measured.
+/// Without an observer the server measures nothing.
 public protocol HTTPServerObserver: Sendable {
-    /// Whether records are to carry ``RequestRecord/requestID`` and ``RequestRecord/traceParent``. Asked once per request: it can change at any
-    /// time.
+    /// A Boolean value indicating if records carry ``RequestRecord/requestID`` and ``RequestRecord/traceParent``.
+    /// It is read once per request and may change at any time.
     var wantsTraces: Bool { get }
-    /// An answer has been handed to the kernel, or was given up.
+    /// Receives a request whose response has been handed to the kernel or was abandoned.
     func requestFinished(_ record: RequestRecord)
-    /// A connection was opened; `open` are there now.
+    /// Receives the number of open connections after one was opened.
     func connectionOpened(open: Int)
-    /// A connection was closed; `open` are left.
+    /// Receives the number of open connections after one was closed.
     func connectionClosed(open: Int)
-    /// A connection was refused because there are too many.
+    /// Receives the address of a connection that was refused because a connection limit was reached.
     func connectionRefused(peer: PeerAddress)
 }
 
@@ -22,22 +22,22 @@ extension HTTPServerObserver {
     public func connectionRefused(peer: PeerAddress) {}
 }
 
-/// One request, as an ``HTTPServerObserver`` sees it.
+/// The record of one request for an ``HTTPServerObserver``.
 public struct RequestRecord: Sendable {
-    /// The method; nil where the request could not be read.
+    /// The method; nil if the request could not be read.
     public let method: RequestMethod?
-    /// The route's name as the handler gave it. Never the path: that is the client's to choose.
+    /// The route's name from the handler. It is never the path, which the client chooses.
     public let route: String?
     public let status: Int
-    /// Bytes of the answer, head included.
+    /// The bytes of the response, including the head.
     public let bytes: Int
-    /// From the end of the request's head to the end of the answer. No `Duration`, whose arithmetic is one of 128 bits: this is made for
-    /// every request.
+    /// The time from the end of the request's head to the end of the response.
+    /// Why not `Duration`: its 128-bit arithmetic is too slow for a value that is computed for every request.
     public let nanoseconds: Int64
     public let peer: PeerAddress
-    /// Nil where the observer does not want it.
+    /// The request id; nil if the observer does not want it.
     public let requestID: RequestID?
-    /// The value of `traceparent` (W3C Trace Context, level 1) as it was received: it is not checked. Nil where the observer does not want it,
-    /// or it is too long to be one.
+    /// The value of `traceparent` (W3C Trace Context, level 1) as received, without validation. Nil if the observer does not want it
+    /// or it is too long to be valid.
     public let traceParent: String?
 }

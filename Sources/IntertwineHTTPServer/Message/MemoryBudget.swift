@@ -1,7 +1,7 @@
 internal import IntertwineEventLoop
 internal import Synchronization
 
-/// How many bytes all bodies under way may take together.
+/// A limit on the bytes of all request bodies in memory.
 final class MemoryBudget: Sendable {
     private let limit: Int
     private let used = Atomic(0)
@@ -22,7 +22,7 @@ final class MemoryBudget: Sendable {
     }
 }
 
-/// What one body takes of the allowance: until it is given back, or until nobody holds the body any more.
+/// The share of one body in the memory budget. It is released explicitly, or when the body has no owner left.
 final class MemoryReservation: Sendable {
     private let allowance: MemoryBudget
     private let reserved = Atomic(0)
@@ -35,7 +35,7 @@ final class MemoryReservation: Sendable {
         allowance.release(reserved.load(ordering: .relaxed))
     }
 
-    /// Takes more, also where that is too much: then the answer is false.
+    /// Adds bytes to the reservation, even beyond the budget; in that case it returns false.
     func reserve(_ count: Int) -> Bool {
         reserved.add(count, ordering: .relaxed)
         return allowance.reserve(count)

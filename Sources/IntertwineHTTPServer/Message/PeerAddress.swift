@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Where a connection comes from.
+/// The address and port of the other end of a connection.
 public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The sixteen bytes of the IPv6 address; an IPv4 address is mapped (`::ffff:a.b.c.d`).
+    /// The first eight of the sixteen bytes of the IPv6 address; an IPv4 address is mapped (`::ffff:a.b.c.d`).
     private let high: UInt64
     private let low: UInt64
     public let port: UInt16
@@ -11,13 +11,13 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         (self.high, self.low, port) = (high, low, 0)
     }
 
-    /// The address without the port, for counting connections of one peer and remembering what is known of it.
+    /// The address without the port, for counting connections and storing state per peer.
     public var host: PeerAddress { PeerAddress(high: high, low: low) }
 
-    /// The first of the addresses that a client has: its only one of IPv4, or 64 bits of IPv6.
+    /// The network of a client: its IPv4 address, or the first 64 bits of its IPv6 address.
     public var network: PeerAddress { high == 0 ? host : PeerAddress(high: high, low: 0) }
 
-    /// An address as text, for those who make requests without a connection; nil where it is none.
+    /// Parses a numeric address, for requests without a connection. Returns nil if the text is not an address.
     public init?(_ address: String, port: UInt16) {
         var storage = sockaddr_storage()
         let isRead = withUnsafeMutableBytes(of: &storage) { bytes in
@@ -66,7 +66,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// At most fifteen bytes, which a text holds without a place of its own in memory.
+    /// Returns the dotted form of at most fifteen bytes, which a `String` stores without allocation.
     private static func dotted(_ address: UInt32) -> String {
         String(unsafeUninitializedCapacity: 15) { text in
             var count = 0

@@ -1,18 +1,20 @@
 public import HTTPTypes
 internal import IntertwinePrimitives
 
-/// An error as a client sees it (RFC 9457): what went wrong, and nothing of how the service is built.
+/// An error for a client (RFC 9457): the cause, without internals of the service.
 public struct ProblemDetails: Hashable, Sendable {
-    /// A URI that names the kind of problem; `about:blank` where the status says it all.
+    /// A URI that identifies the problem type; `about:blank` if the status is sufficient.
     public var type: String
-    /// The kind of problem in a few words, the same for every occurrence.
+    /// A short name of the problem type, equal for every occurrence.
     public var title: String
-    /// The status of the answer that carries it.
+    /// The status of the response.
     public var status: Int
-    /// What is wrong with this request, in a sentence a client's author can act on.
+    /// A sentence about this occurrence that helps the client's author to correct the request.
     public var detail: String
 
-    /// - Parameter title: the status's reason phrase where nil.
+    /// Creates problem details.
+    ///
+    /// - Parameter title: The title; nil for the reason phrase of the status.
     public init(type: String = "about:blank", title: String? = nil, status: Int, detail: String) {
         self.type = type
         self.title = title ?? HTTPResponse.Status(code: min(max(status, 100), 599)).phrase
@@ -27,7 +29,7 @@ public struct ProblemDetails: Hashable, Sendable {
     /// The media type of ``json``.
     public static let mediaType = "application/problem+json"
 
-    /// The JSON object, UTF-8.
+    /// The JSON object as UTF-8.
     public var json: [UInt8] {
         var text = "{\"type\":"
         Self.append(type, to: &text)
@@ -39,7 +41,7 @@ public struct ProblemDetails: Hashable, Sendable {
         return Array(text.utf8)
     }
 
-    /// The answer that carries it.
+    /// Returns a response with this problem as its body.
     public func response(fields: HTTPFields = [:]) -> ServerResponse {
         var response = ServerResponse(status: HTTPResponse.Status(code: min(max(status, 200), 599)), fields: fields, body: json)
         response.fields[.contentType] = Self.mediaType

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The body of a request: all of it where the plan asked for that, otherwise chunks as they arrive.
+/// The body of a request: collected if the plan asked for that, otherwise a sequence of chunks as they arrive.
 ///
-/// Iterated by one consumer, once. While it does not ask, the server stops reading from the connection.
+/// One consumer iterates it once. While the consumer does not request a chunk, the server stops reading from the connection (backpressure).
 public struct RequestBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
 
@@ -13,7 +13,7 @@ public struct RequestBody: AsyncSequence, Sendable {
 
     let storage: Storage
 
-    /// The bytes of a body that was read as a whole; nil for a streamed one.
+    /// The bytes of a collected body; nil for a streamed one.
     public var bytes: [UInt8]? {
         if case .collected(let bytes, _) = storage { bytes } else { nil }
     }
@@ -35,17 +35,17 @@ public struct RequestBody: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(storage: storage) }
 }
 
-/// Why a streamed body ended before its end.
+/// The reason why a streamed body ended early.
 public enum RequestBodyError: Error, Hashable, Sendable {
-    /// The connection is gone, or what came was no body.
+    /// The client disconnected, or the body is malformed.
     case incomplete
-    /// The body came too slowly.
+    /// The body arrived too slowly.
     case tooSlow
     /// The body is longer than its plan allows.
     case tooLarge
 }
 
-/// Chunks of a body between the loop that receives them and the task that consumes them.
+/// A queue of body chunks between the loop that receives them and the task that consumes them.
 final class RequestBodyStream: Sendable {
     private struct State {
         var chunks: [[UInt8]] = []
@@ -60,17 +60,19 @@ final class RequestBodyStream: Sendable {
     private let share: MemoryReservation
     private let resume: @Sendable () -> Void
 
+    /// Creates an empty queue.
+    ///
     /// - Parameters:
-    ///   - highWater: bytes that may wait before the sender is asked to pause.
-    ///   - share: what waits is counted there.
-    ///   - resume: called when a paused sender may go on, from the consumer's task.
+    ///   - highWater: The number of queued bytes above which the sender must pause.
+    ///   - share: The reservation that counts the queued bytes.
+    ///   - resume: A closure that is called on the consumer's task when a paused sender may continue.
     init(highWater: Int, share: MemoryReservation, resume: @escaping @Sendable () -> Void) {
         self.highWater = highWater
         self.share = share
         self.resume = resume
     }
 
-    /// Adds a chunk. False where the sender must pause until it is told to resume.
+    /// Adds a chunk. Returns false if the sender must pause until `resume` is called.
     func push(_ chunk: [UInt8]) -> Bool {
         let (consumer, goesOn) = state.withLock { state -> (CheckedContinuation<[UInt8]?, any Error>?, Bool) in
             if let consumer = state.consumer {
@@ -79,7 +81,7 @@ final class RequestBodyStream: Sendable {
             }
             state.chunks.append(chunk)
             state.bytes += chunk.count
-            // Never more than the high-water mark and what came at once: not worth breaking off for.
+            // The result is ignored: the excess is at most the high-water mark and one chunk, which does not justify an abort.
             _ = share.reserve(chunk.count)
             state.isPaused = state.bytes >= highWater
             return (nil, !state.isPaused)
@@ -104,7 +106,7 @@ final class RequestBodyStream: Sendable {
         let chunk = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[UInt8]?, any Error>) in
             let ready = state.withLock { state -> Result<[UInt8]?, any Error>? in
                 if !state.chunks.isEmpty {
-                    // All that waits, as one: how a sender cuts its body must not decide what reading it costs.
+                    // All queued chunks are joined, so that the chunk sizes of a sender do not determine the cost of reading.
                     let all = state.chunks.count == 1 ? state.chunks[0] : Array(state.chunks.joined())
                     state.chunks.removeAll(keepingCapacity: true)
                     share.release(state.bytes)

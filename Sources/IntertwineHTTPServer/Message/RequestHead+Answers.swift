@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
-/// Who answers a request: the handler, by the head alone or by the whole request, or the server itself.
+/// Responses to a request by the server itself, and its conversion for the handler.
 extension RequestHead {
-    /// Whether the handler may be asked for an answer that needs nothing but the head.
+    /// True if the handler may be asked for a response that needs only the head.
     var isFastPathEligible: Bool {
         if case .success(.origin) = destination {
             !framing.hasBody && !framing.expectsMore && method != .other && method != .trace
@@ -11,7 +11,7 @@ extension RequestHead {
         }
     }
 
-    /// The request with copies of its parts.
+    /// The request as an `HTTPRequest`, with copies of its parts.
     var request: HTTPRequest {
         var fields = HTTPFields()
         fields.reserveCapacity(parser.fields.count)
@@ -25,24 +25,24 @@ extension RequestHead {
             method: method, scheme: "http", authority: authority.string, path: prefix + target.string, headerFields: fields)
     }
 
-    /// What an absolute target names beside path and query, or else the Host field.
+    /// The authority of an absolute target, or else the Host field.
     private var authority: ByteView {
         if case .success(.origin(_, let named?)) = destination { ByteView(bytes, named) } else { value(of: .host) }
     }
 
-    /// What the server refuses or answers itself, whatever the handler would say.
+    /// Returns the response to a request that the server refuses or answers itself, independent of the handler.
     ///
-    /// - Parameter methods: those that are known, and how a field lists them.
+    /// - Parameter methods: The supported methods, as a list and as the text of a field.
     func protocolLevelResponse(methods: (known: [HTTPRequest.Method], list: String)) -> ServerResponse? {
         if case .failure(let fault) = destination {
             var response = ProblemDetails(fault).response()
-            // What cannot be a target is the last of its connection: what follows may be no request either.
+            // A malformed target ends the connection, because the bytes after it may not be a request either.
             response.closesConnection = true
             return response
         }
         let allow: HTTPFields = [.allow: methods.list]
         let methodName = ByteView(bytes, parser.method)
-        // Registered methods are known, wherever they lead: 405. What is not, is 501 (RFC 9110, 15.6.2).
+        // Registered methods are answered with 405 for every target, and unknown ones with 501 (RFC 9110, 15.6.2).
         if method == .connect || method == .trace || methodName.isEqual("QUERY") {
             var response = ProblemDetails(status: 405, detail: "This method is not allowed here.").response(fields: allow)
             response.closesConnection = method == .connect

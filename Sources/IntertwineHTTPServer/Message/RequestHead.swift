@@ -1,24 +1,26 @@
 internal import IntertwinePrimitives
 
-/// A request's head, where it lies in the receive buffer: nothing is copied, nothing is allocated.
+/// A request's head in the receive buffer: it copies and allocates nothing.
 ///
-/// It can not be kept: whoever needs more than this call takes the ``HTTPHandler``'s slower faces.
+/// It is valid only during the call. Code that needs it longer uses the slower methods of ``HTTPHandler``.
 public struct RequestHead: ~Copyable {
     let parser: HeadParser
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Whether the bytes are a copy that ends with the head.
+    /// True if the bytes are a copy that ends with the head.
     private let ownsBytes: Bool
     /// The request's method.
     public let method: RequestMethod
     let framing: MessageFraming
-    /// What its answer names it by, and the log.
+    /// The request id in the response and the log.
     let name: RequestID.Source
-    /// What it is for, or why that cannot be told.
+    /// The parsed request target, or the error of parsing it.
     let destination: Result<RequestTarget, HTTPParseError>
-    /// Where path and query lie.
+    /// The range of path and query.
     private let path: Range<Int>
 
-    /// - Throws: where nobody knows where the request ends.
+    /// Creates a head from a complete message head.
+    ///
+    /// - Throws: An error if the end of the request cannot be determined.
     init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, name: RequestID.Source) throws(HTTPParseError) {
         framing = try MessageFraming(parser, bytes)
         method = RequestMethod(ByteView(bytes, parser.method))
@@ -39,19 +41,19 @@ public struct RequestHead: ~Copyable {
         if ownsBytes { bytes.deallocate() }
     }
 
-    /// The same with a copy of its bytes, for a request that is answered later. The parser goes with it.
+    /// Returns a head with a copy of the bytes, for a request that is answered asynchronously. The copy uses this head's parser.
     func copy() -> RequestHead { RequestHead(keeping: self) }
 
     /// Path and query.
     var target: ByteView { ByteView(bytes, path) }
 
-    /// Whether path and query are exactly these bytes.
+    /// Returns true if path and query are exactly these bytes.
     public func hasTarget(_ expected: StaticString) -> Bool { target.isEqual(expected) }
 
-    /// Whether path and query are exactly these bytes.
+    /// Returns true if path and query are exactly these bytes.
     public func hasTarget(_ expected: [UInt8]) -> Bool { target.isEqual(expected) }
 
-    /// Whether path and query are exactly these bytes without those at their end.
+    /// Returns true if path and query, followed by `end`, are exactly the expected bytes.
     public func hasTarget(_ expected: [UInt8], before end: [UInt8]) -> Bool {
         let (target, count) = (target, expected.count - end.count)
         guard target.count == count else { return false }
@@ -60,17 +62,17 @@ public struct RequestHead: ~Copyable {
         return true
     }
 
-    /// A hash of path and query (FNV-1a), for looking up finished answers. Not safe against collisions on purpose: compare
-    /// the target too.
+    /// A hash of path and query (FNV-1a) to look up cached responses. It is not safe against deliberate collisions, so the target must be
+    /// compared as well.
     public var targetHash: UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in target.bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         return hash
     }
 
-    /// Calls `body` with the value of the first field of this name, trimmed; nil where there is none.
+    /// Calls `body` with the trimmed value of the first field of this name. Returns nil if there is no such field.
     ///
-    /// - Parameter name: in lower case.
+    /// - Parameter name: The name in lower case.
     public func withField<Result>(_ name: StaticString, _ body: (Span<UInt8>) -> Result) -> Result? {
         for field in parser.fields where parser.name(field, in: bytes).isEqualIgnoringCase(name) {
             return body(parser.value(field, in: bytes).bytes.span)
@@ -78,18 +80,18 @@ public struct RequestHead: ~Copyable {
         return nil
     }
 
-    /// Whether a field of this name (in lower case) is there.
+    /// Returns true if a field of this name (in lower case) exists.
     public func hasField(_ name: StaticString) -> Bool {
         withField(name) { _ in true } ?? false
     }
 }
 
-/// For handlers that look at heads where they lie.
+/// Access for handlers that read heads without copying.
 extension RequestHead {
-    /// Calls `body` with each field, in their order: its name in lower case, and what reads its value, without the blanks around it.
+    /// Calls `body` with each field in order: its name in lower case, and a closure that returns its trimmed value.
     public func forEachField(_ body: (_ name: String, _ value: () -> String) -> Void) {
         for field in parser.fields {
-            // Made in one piece, most without memory of their own: every click's head is looked at.
+            // The name is created in one step and mostly without allocation, because the head of every click is read here.
             let own = parser.name(field, in: bytes).bytes
             let name = String(unsafeUninitializedCapacity: own.count) { name in
                 for index in 0..<own.count { name.initializeElement(at: index, to: own[index].lowercased) }
@@ -99,10 +101,10 @@ extension RequestHead {
         }
     }
 
-    /// Calls `body` with path and query as they came.
+    /// Calls `body` with path and query as received.
     public func withTarget<Result>(_ body: (Span<UInt8>) -> Result) -> Result { body(target.bytes.span) }
 
-    /// The value of the only field of this name, in lower case, where it is printable ASCII and not empty; nil for everything else.
+    /// Returns the value of a field, named in lower case, that occurs once and is non-empty printable ASCII. Returns nil otherwise.
     public func singleASCIIValue(of name: [UInt8]) -> String? {
         var found: ByteView?
         for field in parser.fields where isName(field, name) {
@@ -113,7 +115,7 @@ extension RequestHead {
         return found.string
     }
 
-    /// The one segment of the path behind a prefix. Nil where there is more to the target than that: another segment, a query, an escape.
+    /// Returns the single path segment after a prefix. Returns nil if the target has another segment, a query or an escape.
     public func pathParameter(afterPrefix prefix: StaticString) -> String? {
         let (target, length) = (target, prefix.utf8CodeUnitCount)
         guard target.count > length, target.part(0..<length).isEqual(prefix) else { return nil }
@@ -122,7 +124,7 @@ extension RequestHead {
         return isPlain ? segment.string : nil
     }
 
-    /// Whether a field of this name, in lower case, is there.
+    /// Returns true if a field of this name (in lower case) exists.
     public func hasField(_ name: [UInt8]) -> Bool {
         for field in parser.fields where isName(field, name) { return true }
         return false
@@ -133,22 +135,22 @@ extension RequestHead {
         return own.count == name.count && zip(own.bytes, name).allSatisfy { $0.lowercased == $1 }
     }
 
-    /// What ``targetHash`` is for these bytes.
+    /// Returns the value of ``targetHash`` for these bytes.
     ///
-    /// - Parameter start: what it is for those in front of them.
+    /// - Parameter start: The hash of the bytes before them.
     public static func hash(ofTarget target: [UInt8], after start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
         target.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 }
 
-/// For the server: the fields that it knows.
+/// Access for the server to the fields that it interprets.
 extension RequestHead {
     func has(_ known: KnownField) -> Bool { parser.seen & known.bit != 0 }
 
-    /// The value of the first field of this kind; empty where there is none.
+    /// Returns the value of the first field of this kind, empty if there is none.
     func value(of known: KnownField) -> ByteView { parser.value(of: known, in: bytes) }
 
-    /// Calls `body` with the value of each field of this kind, until it answers false.
+    /// Calls `body` with the value of each field of this kind until it returns false.
     func forEachValue(of known: KnownField, _ body: (ByteView) -> Bool) {
         guard has(known) else { return }
         for field in parser.fields where field.known == known {
@@ -156,13 +158,13 @@ extension RequestHead {
         }
     }
 
-    /// The value of `traceparent`, where it is not too long to be one.
+    /// The value of `traceparent`, nil if it is missing or too long to be valid.
     var traceParent: String? {
         withField("traceparent") { $0.count > 128 ? nil : String(decoding: $0) } ?? nil
     }
 }
 
-/// The methods the server tells apart before a request is made of the bytes.
+/// The methods that the server distinguishes before it creates an `HTTPRequest`.
 public enum RequestMethod: Sendable {
     case get, head, post, put, patch, delete, options, connect, trace, other
 

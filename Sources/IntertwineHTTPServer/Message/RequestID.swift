@@ -1,9 +1,9 @@
 internal import IntertwinePrimitives
 
-/// Names a request in its answer and in the log: what the client sent as `X-Request-ID`, where that is 1 to 128 token characters
-/// (RFC 9110 section 5.6.2), else a UUID (RFC 9562) that the server makes.
+/// An identifier of a request in its response and in the log: the client's `X-Request-ID` if it has 1 to 128 token characters
+/// (RFC 9110 section 5.6.2), otherwise a UUID (RFC 9562) that the server creates.
 public struct RequestID: Sendable, Hashable {
-    /// The most bytes that a client's own may have.
+    /// The maximum number of bytes of a client's id.
     public static let limit = 128
 
     private enum Format: Hashable {
@@ -20,7 +20,7 @@ public struct RequestID: Sendable, Hashable {
         }
     }
 
-    /// What stands in the answer.
+    /// The id as sent in the response.
     public var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -35,7 +35,7 @@ public struct RequestID: Sendable, Hashable {
         }
     }
 
-    /// A UUID of version 4, in lower case.
+    /// Appends a UUID of version 4 in lower case.
     static func append(_ high: UInt64, _ low: UInt64, to bytes: inout [UInt8]) {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
@@ -53,10 +53,10 @@ public struct RequestID: Sendable, Hashable {
 }
 
 extension RequestID {
-    /// An id that has not become text: kept for every request without a place on the heap.
+    /// An id that has not been converted to text. It needs no heap memory, because every request has one.
     enum Source {
         case made(UInt64, UInt64)
-        /// Where it lies in the request's head.
+        /// The range of a client's id in the request's head.
         case supplied(Range<Int>)
     }
 }

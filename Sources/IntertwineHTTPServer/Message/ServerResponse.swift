@@ -1,7 +1,11 @@
 public import HTTPTypes
 
-/// An answer. The server adds what is its own: Date, Content-Length or the chunked coding, Connection, Vary, and what
-/// conditions, ranges and codings ask for. Fields of that kind that stand in ``fields`` are left out.
+/// A response of a handler. The server adds Date, Content-Length or the chunked coding, Connection, Vary, and the fields of
+/// conditions, ranges and codings. Fields of these kinds in ``fields`` are left out.
+///
+/// ```swift
+/// let response = ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("Hello".utf8))
+/// ```
 public struct ServerResponse: Sendable {
     enum Body: Sendable {
         case content(ResponseBody)
@@ -10,7 +14,7 @@ public struct ServerResponse: Sendable {
         case pushed(@Sendable (EventStream) -> Void)
     }
 
-    /// What the head says.
+    /// The contents of the head.
     private struct Head: Sendable {
         var status: HTTPResponse.Status
         var fields: HTTPFields
@@ -20,7 +24,7 @@ public struct ServerResponse: Sendable {
         var isCompressible = false
     }
 
-    /// Of a finished response, the status alone: ``EncodedResponse`` has the rest.
+    /// The head. For an encoded response it holds only the status; ``EncodedResponse`` has the rest.
     private var head: Head
     public var status: HTTPResponse.Status {
         get { head.status }
@@ -44,7 +48,7 @@ public struct ServerResponse: Sendable {
             head.entityTag = newValue
         }
     }
-    /// When the content last changed, in seconds since 1970.
+    /// The time of the last modification, in seconds since 1970-01-01 UTC.
     public var lastModified: Int64? {
         get { shown.lastModified }
         set {
@@ -52,7 +56,7 @@ public struct ServerResponse: Sendable {
             head.lastModified = newValue
         }
     }
-    /// Single ranges of the content may be asked for (RFC 9110, 14).
+    /// True if single ranges of the content may be requested (RFC 9110, 14).
     public var acceptsRanges: Bool {
         get { shown.acceptsRanges }
         set {
@@ -60,7 +64,7 @@ public struct ServerResponse: Sendable {
             head.acceptsRanges = newValue
         }
     }
-    /// Content of 1 KiB and more may be sent in gzip coding to those who want it.
+    /// True if content of 1 KiB and more may be sent in gzip coding to clients that accept it.
     public var isCompressible: Bool {
         get { shown.isCompressible }
         set {
@@ -68,13 +72,13 @@ public struct ServerResponse: Sendable {
             head.isCompressible = newValue
         }
     }
-    /// The connection ends with this answer.
+    /// True if the connection closes after this response.
     public var closesConnection = false
     var body: Body
 
     private var shown: Head { if case .encoded(let finished) = body { finished.response.head } else { head } }
 
-    /// A response that is changed is finished no more: what it was finished to no longer says what it says.
+    /// Converts an encoded response back before a change, because its encoding would no longer match.
     private mutating func thaw() {
         if case .encoded = body { self = unfinished }
     }
@@ -84,25 +88,25 @@ public struct ServerResponse: Sendable {
         self.body = .content(.bytes(body))
     }
 
-    /// An answer whose body lies in a file. It is never compressed.
+    /// Creates a response whose body is in a file. It is never compressed.
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], file: FileBody) {
         head = Head(status: status, fields: fields)
         self.body = .content(.file(file))
     }
 
-    /// A finished answer.
+    /// Creates a response from an encoded one.
     public init(_ finished: EncodedResponse) {
         head = Head(status: HTTPResponse.Status(code: finished.status), fields: [:])
         closesConnection = finished.closesConnection
         self.body = .encoded(finished)
     }
 
-    /// An answer whose body is written as it comes into being.
+    /// Creates a response whose body is written as it is produced.
     ///
     /// - Parameters:
-    ///   - length: the exact number of bytes; nil for the chunked coding (for HTTP/1.0 clients: the end of the connection).
-    ///   - produce: writes the body, in the task of the handler. Throwing breaks the connection off, so that nobody takes the
-    ///     part for the whole. Not called for HEAD.
+    ///   - length: The exact number of bytes; nil for the chunked coding (for HTTP/1.0 clients: the end of the connection).
+    ///   - produce: A closure that writes the body, in the handler's task. If it throws, the connection is reset, so that the client
+    ///     does not treat the part as complete. Not called for HEAD.
     public init(
         status: HTTPResponse.Status, fields: HTTPFields = [:], length: Int? = nil,
         stream produce: @escaping @Sendable (ResponseWriter) async throws -> Void
@@ -111,11 +115,11 @@ public struct ServerResponse: Sendable {
         self.body = .stream(length: length, produce: produce)
     }
 
-    /// An answer that goes on, and that others send the body of. In observations it ends where its body begins. Its connection carries no
-    /// other answer.
+    /// Creates an open-ended response whose body is sent through an ``EventStream``. Its record ends where its body begins.
+    /// Its connection carries no other response.
     ///
-    /// - Parameter attach: is given the stream once its head is out, on the event loop: it must neither wait nor take long. Not called for
-    ///   HEAD.
+    /// - Parameter attach: Receives the stream after its head is sent, on the event loop: it must be fast and must not block.
+    ///   Not called for HEAD.
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], pushing attach: @escaping @Sendable (EventStream) -> Void) {
         head = Head(status: status, fields: fields)
         self.body = .pushed(attach)
@@ -125,7 +129,7 @@ public struct ServerResponse: Sendable {
 extension ServerResponse {
     var isFinished: Bool { if case .encoded = body { true } else { false } }
 
-    /// The same response with a body that is not finished, if it was.
+    /// The response with a body that is not encoded.
     var unfinished: ServerResponse {
         guard case .encoded(let finished) = body else { return self }
         var response = finished.response
@@ -133,7 +137,7 @@ extension ServerResponse {
         return response
     }
 
-    /// The same answer with more fields. One that stands there already, with the same value, is not added again.
+    /// Returns this response with additional fields. A field that exists with an equal value is not added again.
     public func adding(_ fields: HTTPFields) -> ServerResponse {
         var response = self
         if case .encoded(let finished) = body {
@@ -147,7 +151,7 @@ extension ServerResponse {
     }
 }
 
-/// Writes the body of a streamed answer.
+/// Writes the body of a streamed response.
 public struct ResponseWriter: Sendable {
     private enum Destination: Sendable {
         case exchange(Exchange)
@@ -164,10 +168,10 @@ public struct ResponseWriter: Sendable {
         destination = .memory(collector)
     }
 
-    /// Sends bytes. Returns when there is room for more: at once as long as less than the output high-water mark is waiting.
+    /// Sends bytes. Returns when more may be written: at once while fewer bytes are queued than the output high-water mark.
     ///
-    /// - Throws: `CancellationError` where the client is gone or has been too slow, ``ResponseWriterError`` where more is
-    ///   written than was announced.
+    /// - Throws: `CancellationError` if the client has disconnected or was too slow, ``ResponseWriterError`` if more is
+    ///   written than the stated length.
     public func write(_ bytes: [UInt8]) async throws {
         if bytes.isEmpty { return }
         switch destination {
@@ -177,39 +181,41 @@ public struct ResponseWriter: Sendable {
     }
 }
 
-/// A streamed body that is not what was announced.
+/// An error of a streamed body that differs from its announcement.
 public enum ResponseWriterError: Error, Hashable, Sendable {
-    /// More bytes than the stated length.
+    /// The body has more bytes than the stated length.
     case tooLong
 }
 
-/// An answer that comes a little later, and that no task has to wait for: for what is asked as often as pages are and has to wait all the
-/// same, for the disk above all.
+/// A response that is delivered asynchronously and occupies no task. It serves frequent requests that have to wait, mainly for the disk.
 public struct PendingResponse: Sendable {
-    /// Makes the answer, on the event loop: it must neither wait nor take long. What it makes is sent as it is, and not streamed.
+    /// Produces the response on the event loop: it must be fast and must not block. The response is not streamed.
     public typealias Make = @Sendable () -> ServerResponse
-    /// Brings the answer, once, from any thread. Where it is never called, the server answers 503 when the time for the request is over.
+    /// Delivers the response, once, from any thread. If it is never called, the server answers 503 when the request times out.
     public typealias Reply = @Sendable (@escaping Make) -> Void
 
-    /// Calls the work off, if that is still possible: nobody waits for the answer any more. Called on the loop, once at the most; the reply may
-    /// be called all the same.
+    /// Cancels the work if possible, because the response is no longer needed. Called on the loop, at most once.
+    /// The reply may still be called afterwards.
     public typealias Cancel = @Sendable () -> Void
 
     let route: String?
     let begin: @Sendable (@escaping Reply) -> Cancel?
 
+    /// Creates a pending response.
+    ///
     /// - Parameters:
-    ///   - route: the name of the route in observations.
-    ///   - begin: has the work done, and gives what calls it off, if anything does. Called once, on the loop: it must neither wait nor take
-    ///     long.
+    ///   - route: The name of the route in logs and metrics.
+    ///   - begin: A closure that starts the work and returns a closure to cancel it, or nil. Called once, on the loop: it must be fast
+    ///     and must not block.
     public init(route: String? = nil, begin: @escaping @Sendable (_ reply: @escaping Reply) -> Cancel?) {
         self.route = route
         self.begin = begin
     }
 
-    /// The same answer with more fields, unless it is finished: such a one has them by ``HTTPHandler/finishedFields(for:)``.
+    /// Returns this response with additional fields unless it is encoded. Encoded responses get theirs from
+    /// ``HTTPHandler/finishedFields(for:)``.
     ///
-    /// - Parameter fields: called on the event loop, if they are needed.
+    /// - Parameter fields: A closure that is called on the event loop if the fields are needed.
     public func addingToUnfinished(_ fields: @escaping @Sendable () -> HTTPFields) -> PendingResponse {
         PendingResponse(route: route) { [begin] reply in
             begin { make in

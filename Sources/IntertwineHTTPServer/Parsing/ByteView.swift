@@ -1,4 +1,4 @@
-/// Bytes of a request that lie in the receive buffer. Valid only while the buffer is; never stored, never handed to a handler.
+/// A view of a request's bytes in the receive buffer. It is valid only as long as the buffer; it is never stored or passed to a handler.
 package struct ByteView {
     let bytes: UnsafeBufferPointer<UInt8>
 
@@ -11,13 +11,13 @@ package struct ByteView {
     var count: Int { bytes.count }
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// The byte at `index`, nil beyond the end.
+    /// Returns the byte at `index`, nil beyond the end.
     @inline(__always)
     subscript(index: Int) -> UInt8? { index >= 0 && index < bytes.count ? bytes[index] : nil }
 
     func part(_ range: Range<Int>) -> ByteView { ByteView(bytes, range) }
 
-    /// Equality without regard to the case of A to Z. `other` is in lower case.
+    /// Compares without regard to the case of A to Z. `other` is in lower case.
     func isEqualIgnoringCase(_ other: StaticString) -> Bool {
         guard other.utf8CodeUnitCount == count else { return false }
         let start = other.utf8Start
@@ -34,7 +34,7 @@ package struct ByteView {
 
     func isEqual(_ other: [UInt8]) -> Bool { bytes.elementsEqual(other) }
 
-    /// Without spaces and tabs at both ends. No other byte is blank here.
+    /// The view without spaces and tabs at both ends. No other byte counts as blank.
     var trimmed: ByteView {
         var (start, end) = (0, count)
         while start < end, bytes[start].isBlank { start += 1 }
@@ -42,10 +42,10 @@ package struct ByteView {
         return part(start..<end)
     }
 
-    /// Calls `body` with each element of a comma-separated list, trimmed, commas inside quoted strings aside, until it
-    /// answers false. At most `limit` elements.
+    /// Calls `body` with each element of a comma-separated list, trimmed, until it returns false. At most `limit` elements are read.
+    /// Commas inside quoted strings do not separate.
     ///
-    /// - Parameter quoting: false for lists of tokens, which know no quoted strings: every comma separates.
+    /// - Parameter quoting: False for lists of tokens, which have no quoted strings: every comma separates.
     func forEachElement(limit: Int = .max, quoting: Bool = true, _ body: (ByteView) -> Bool) {
         var (start, index, seen, isQuoted) = (0, 0, 0, false)
         while index <= count {
@@ -62,7 +62,7 @@ package struct ByteView {
         }
     }
 
-    /// A decimal number of digits alone, nil for anything else and for what does not fit.
+    /// The value of a decimal number that consists of digits only. Nil for any other text and on overflow.
     var decimal: Int? {
         if isEmpty || count > 19 { return nil }
         var value = 0
@@ -76,7 +76,7 @@ package struct ByteView {
         return value
     }
 
-    /// The value of the first field line of this name (in lower case) in a head that may be broken or not be there to its end.
+    /// Returns the value of the first field line of this name (in lower case) in a head that may be malformed or incomplete.
     func lineValue(of name: StaticString) -> String? {
         for line in bytes.split(separator: .lineFeed).dropFirst() {
             let line = ByteView(UnsafeBufferPointer(rebasing: line))
@@ -91,22 +91,22 @@ package struct ByteView {
     var string: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// What a byte may stand for in a request head, looked up in one table.
+/// The classes of a byte in a request head, looked up in one table.
 struct ByteClass: OptionSet {
     let rawValue: UInt8
 
-    /// May be part of a method or a field name (RFC 9110, 5.6.2).
+    /// The characters of a method or a field name (RFC 9110, 5.6.2).
     static let token = ByteClass(rawValue: 1)
-    /// May be part of a request target. Excluded are controls, space, bytes above 0x7E and `"` `#` `<` `>` `\`.
+    /// The characters of a request target. Excluded are controls, space, bytes above 0x7E and `"` `#` `<` `>` `\`.
     static let target = ByteClass(rawValue: 2)
-    /// May be part of a field value: HTAB, SP, visible characters and obs-text (RFC 9110, 5.5).
+    /// The characters of a field value: HTAB, SP, visible characters and obs-text (RFC 9110, 5.5).
     static let value = ByteClass(rawValue: 4)
-    /// May be part of a host name: letters, digits, `-`, `.`, `_`, `~`.
+    /// The characters of a host name: letters, digits, `-`, `.`, `_`, `~`.
     static let host = ByteClass(rawValue: 8)
     static let digit = ByteClass(rawValue: 16)
 
-    /// The classes of each byte, sixteen in a row. Numbers lie in the program as they are; what is made at its first use would be asked, for
-    /// each byte of a request, whether it has been.
+    /// The classes of each byte, sixteen per row. Literal numbers are part of the program's data; a table that is initialized lazily would be
+    /// checked for initialization for each byte of a request.
     static let table: [UInt8] = [
         0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -145,7 +145,7 @@ extension UInt8 {
     @inline(__always)
     var isBlank: Bool { self == .space || self == .tab }
 
-    /// Lower case for A to Z, itself for every other byte.
+    /// The lower-case form of A to Z; every other byte is unchanged.
     @inline(__always)
     var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }

@@ -1,16 +1,16 @@
 internal import IntertwinePrimitives
 
-/// The chunked coding (RFC 9112, 7.1), decoded byte by byte, with the bytes it throws away counted.
+/// A state machine that decodes the chunked coding (RFC 9112, 7.1) byte by byte and counts the bytes that it drops.
 ///
-/// A pure state machine. The grammar is taken literally: CRLF ends every line, what follows chunk data is CRLF and nothing else,
+/// It follows the grammar strictly: CRLF ends every line, only CRLF follows chunk data,
 /// extensions are tokens or quoted strings, and a trailer is parsed as a field line and then dropped.
 package struct ChunkedDecoder {
     package enum Event: Hashable {
-        /// These bytes of the input are content.
+        /// A range of the input is content.
         case data(Range<Int>)
-        /// All the input is used up.
+        /// All input is used up.
         case needsMore
-        /// The body is complete; what follows belongs to the next request.
+        /// The body is complete. The bytes after it belong to the next request.
         case end
     }
 
@@ -35,7 +35,7 @@ package struct ChunkedDecoder {
         self.trailerFields = trailerFields
     }
 
-    /// Reads `bytes` from `index` on, up to the next event.
+    /// Reads `bytes` from `index` up to the next event.
     package mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from index: inout Int) throws(HTTPParseError) -> Event {
         while index < bytes.count {
             let byte = bytes[index]
@@ -71,10 +71,10 @@ package struct ChunkedDecoder {
         return state == .done ? .end : .needsMore
     }
 
-    /// Bytes of the chunk at hand that have not come yet; 0 outside of chunks.
+    /// The bytes of the current chunk that have not arrived; 0 outside of chunks.
     package var announced: Int { state == .data ? remaining : 0 }
 
-    /// How long the next chunk is, where `bytes` tell.
+    /// Returns the length of the next chunk, as far as `bytes` contain it.
     func announced(by bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var (copy, index) = (self, 0)
         guard let event = try? copy.next(bytes, from: &index) else { return 0 }
@@ -98,7 +98,7 @@ package struct ChunkedDecoder {
         try readExtension(byte)
     }
 
-    /// Blanks may stand before `;` and around `=`, never at the end of the line.
+    /// Blanks may occur before `;` and around `=`, never at the end of the line.
     private mutating func readExtension(_ byte: UInt8) throws(HTTPParseError) {
         let isToken = ByteClass.of(byte).contains(.token)
         switch (state, byte) {
@@ -125,7 +125,7 @@ package struct ChunkedDecoder {
     }
 
     private mutating func isLastOfTrailers(_ byte: UInt8) throws(HTTPParseError) -> Bool {
-        // The empty line that ends them is none of them.
+        // The two bytes of the empty line at the end do not count as trailers.
         if trailers.count == trailerLimit + 2 { throw .bad("The trailers are too long.") }
         trailers.append(byte)
         let parser = trailerParser ?? HeadParser(trailerBytes: trailerLimit, trailerFields: trailerFields)
@@ -143,7 +143,7 @@ package struct ChunkedDecoder {
         return try outcome.get()
     }
 
-    /// Fields of framing, routing, authentication and content (RFC 9110, 6.5.1) have no business in a trailer.
+    /// Fields of framing, routing, authentication and content (RFC 9110, 6.5.1) are not allowed in a trailer.
     private static func isForbidden(_ field: HeadParser.Field, as name: ByteView) -> Bool {
         if field.known != .other { return true }
         return name.isEqualIgnoringCase("cookie") || name.isEqualIgnoringCase("trailer") || name.isEqualIgnoringCase("te")

@@ -1,8 +1,8 @@
-/// The request line and the field lines of a message, read byte by byte and never twice.
+/// A state machine that parses the request line and the field lines of a message. It reads every byte once.
 ///
-/// A pure state machine: ``parse(_:)`` is called with all bytes of the message so far, goes on where it stopped, and throws at the
-/// first byte that can not be right. It keeps offsets into those bytes, no copies. Strict where RFC 9112 leaves a choice: lines end
-/// in CRLF, one space separates the parts of the request line, lines are not folded.
+/// ``parse(_:)`` is called with all bytes of the message so far, continues at its last position, and throws at the
+/// first invalid byte. It stores offsets into those bytes and no copies. If RFC 9112 leaves a choice, the parser is strict: lines end
+/// in CRLF, one space separates the parts of the request line, and lines are not folded.
 package final class HeadParser {
     package struct Field {
         package var name: Range<UInt32>
@@ -15,15 +15,15 @@ package final class HeadParser {
         case fieldStart, name, valueStart, value, valueLineFeed, endLineFeed, done
     }
 
-    /// Bytes of ` HTTP/1.1`.
+    /// The number of bytes of ` HTTP/1.1`.
     private static let versionLength = 9
 
     private var state = State.start
     private let limits: HeadLimits
     private let firstState: State
-    /// The status that an oversized field block is refused with.
+    /// The status for refusing an oversized field block.
     private let oversized: Int
-    /// The first byte that has not been looked at.
+    /// The offset of the first byte that has not been read.
     package private(set) var position = 0
     private var leadingLines = 0
     private var lineStart = 0
@@ -34,23 +34,23 @@ package final class HeadParser {
     package private(set) var target = 0..<0
     private var versionStart = 0
     private var major: UInt8 = 0
-    /// The minor version; every version 1.x but 1.0 is treated as 1.1.
+    /// The minor version. Every version 1.x except 1.0 is treated as 1.1.
     private(set) var minor: UInt8 = 0
     package private(set) var fields: [Field] = []
-    /// The set of ``KnownField`` that are present, by their bits.
+    /// The set of ``KnownField`` that are present, as bits.
     private(set) var seen: UInt32 = 0
-    /// The singletons, and of the other fields `X-Request-ID`, that stand there more than once, by their bits.
+    /// The set of fields that occur more than once, as bits: the singletons, and of the other fields only `X-Request-ID`.
     private(set) var repeated: UInt32 = 0
 
     package init(limits: HeadLimits) {
         self.limits = limits
         self.firstState = .start
         self.oversized = 431
-        // Few heads have more, and then it grows.
+        // Few heads have more fields; the array then grows.
         fields.reserveCapacity(min(limits.fields, 32))
     }
 
-    /// A parser of the trailer section of a chunked body: field lines and the empty line alone.
+    /// Creates a parser of the trailer section of a chunked body: field lines and the empty line only.
     init(trailerBytes: Int, trailerFields: Int) {
         self.limits = HeadLimits(fieldBlock: trailerBytes, fields: trailerFields)
         self.firstState = .fieldStart
@@ -58,7 +58,7 @@ package final class HeadParser {
         self.state = .fieldStart
     }
 
-    /// Makes it ready for another message.
+    /// Resets the parser for another message.
     package func reset() {
         state = firstState
         position = 0
@@ -70,7 +70,7 @@ package final class HeadParser {
         fields.removeAll(keepingCapacity: true)
     }
 
-    /// Reads on. True when the head is complete: it then ends at ``position``.
+    /// Parses further bytes. Returns true if the head is complete; its end is ``position``.
     package func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) -> Bool {
         var index = position
         defer { position = index }
@@ -103,7 +103,7 @@ package final class HeadParser {
                 scanOffset = index
                 state = .target
             case .target:
-                // Behind the target there is always as much: a space and the version.
+                // After the target, a space and the version always follow.
                 index = skip(.target, in: bytes, from: index, upTo: lineStart + limits.requestLine - Self.versionLength + 1)
                 if index - lineStart + Self.versionLength > limits.requestLine {
                     throw HTTPParseError(414, "The request line is too long.")
@@ -165,7 +165,7 @@ package final class HeadParser {
         return state == .done
     }
 
-    /// The first index from `start` whose byte is not of the class, at most `limit` or the end.
+    /// Returns the first index from `start` whose byte is not of the class, at most `limit` or the end.
     @inline(__always)
     private func skip(_ wanted: ByteClass, in bytes: UnsafeBufferPointer<UInt8>, from start: Int, upTo limit: Int) -> Int {
         let end = min(bytes.count, limit)
@@ -225,16 +225,16 @@ package final class HeadParser {
     }
 }
 
-/// How much a request head may hold. Counted on bytes received.
+/// The limits of a request head, counted on received bytes.
 package struct HeadLimits: Hashable {
-    /// Bytes from the method to the version.
+    /// The bytes from the method to the version.
     package var requestLine = 8 * 1024
-    /// Bytes of all field lines, their ends included.
+    /// The bytes of all field lines, including their line ends.
     package var fieldBlock = 16 * 1024
     package var fields = 100
-    /// Bytes of a method; longer ones are not read on.
+    /// The bytes of a method. Parsing stops at a longer one.
     let method = 64
-    /// Empty lines before the request line (RFC 9112, 2.2).
+    /// The number of empty lines before the request line (RFC 9112, 2.2).
     let leadingLines = 2
 
     package init() {}
@@ -246,21 +246,21 @@ package struct HeadLimits: Hashable {
     }
 }
 
-/// The request fields that the server itself looks at.
+/// The request fields that the server itself interprets.
 enum KnownField: UInt8 {
     case other, acceptEncoding, authorization, connection, contentEncoding, contentLength, contentType, expect, host, ifMatch,
         ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince, range, requestID, transferEncoding
 
-    /// This field's bit in a set of fields.
+    /// The bit of this field in a set of fields.
     @inline(__always)
     var bit: UInt32 { 1 << UInt32(rawValue) }
 
-    /// Fields that may stand in a request once at most: two of them can not be told from an attack.
+    /// The fields that may occur at most once in a request. Repetition is treated as an attack.
     static let singletons: UInt32 =
         authorization.bit | contentLength.bit | contentType.bit | host.bit | ifModifiedSince.bit | ifRange.bit
         | ifUnmodifiedSince.bit | range.bit | transferEncoding.bit
 
-    /// Fields that choose what is answered to a GET of a finished representation.
+    /// The fields that select the response to a GET of an encoded representation.
     static let selectors: UInt32 =
         acceptEncoding.bit | ifMatch.bit | ifModifiedSince.bit | ifNoneMatch.bit | ifUnmodifiedSince.bit | range.bit
 
@@ -289,11 +289,11 @@ enum KnownField: UInt8 {
     }
 }
 
-/// Why a request can not be understood. Always the end of its connection: after it nobody knows where the next request starts.
+/// An error of parsing a request. It always ends the connection, because the start of the next request is unknown.
 package struct HTTPParseError: Error, Hashable {
-    /// The status of the answer.
+    /// The status of the response.
     package let status: Int
-    /// What is wrong, for the client. Never holds bytes of the request.
+    /// The cause, for the client. It never contains bytes of the request.
     package let detail: String
 
     init(_ status: Int, _ detail: StaticString) {

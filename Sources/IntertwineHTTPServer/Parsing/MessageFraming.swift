@@ -1,17 +1,17 @@
-/// Where a request's body ends and whether another request may follow it, decided from its head alone (RFC 9112, 6 and 9).
+/// The length of a request's body and the reuse of its connection, determined from the head only (RFC 9112, 6 and 9).
 package struct MessageFraming {
-    /// Bytes of the body, 0 where there is none; nil for the chunked coding, which says itself where it ends.
+    /// The bytes of the body, 0 without a body; nil for the chunked coding, which marks its end itself.
     package let length: Int?
-    /// The client waits for 100 (Continue) before it sends the body.
+    /// True if the client waits for 100 (Continue) before it sends the body.
     let expectsContinue: Bool
-    /// The client expects what is not known here.
+    /// True if the client has an expectation that the server does not support.
     let expectsMore: Bool
-    /// The client wants to go on using the connection.
+    /// True if the client wants to reuse the connection.
     let keepsAlive: Bool
-    /// An HTTP/1.0 client has to be told so.
+    /// True if the response must state the reuse of the connection, for an HTTP/1.0 client.
     let sendsKeepAliveHeader: Bool
 
-    /// Whether there is a body.
+    /// True if the request has a body.
     var hasBody: Bool { length != 0 }
 
     package init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
@@ -35,7 +35,7 @@ package struct MessageFraming {
             self.length = length
         }
 
-        // Connection options are tokens: a quote hides nothing here.
+        // Connection options are tokens, so quotes have no effect on separators.
         var (asksToClose, asksToKeep) = (false, false)
         if seen & KnownField.connection.bit != 0 {
             for field in parser.fields where field.known == .connection {
@@ -49,7 +49,7 @@ package struct MessageFraming {
         keepsAlive = !asksToClose && (parser.minor > 0 || asksToKeep)
         sendsKeepAliveHeader = keepsAlive && parser.minor == 0
 
-        // A list, in one line or several (RFC 9110, 10.1.1). Empty elements count for nothing (5.6.1).
+        // The field is a list, in one line or several (RFC 9110, 10.1.1). Empty elements are ignored (5.6.1).
         var (waits, isUnknown) = (false, false)
         if seen & KnownField.expect.bit != 0, parser.minor > 0 {
             for field in parser.fields where field.known == .expect {
@@ -62,8 +62,8 @@ package struct MessageFraming {
         (expectsContinue, expectsMore) = (waits && !isUnknown, isUnknown)
     }
 
-    /// Chunked alone is understood. A single other coding is unknown, and so are codings that end in chunked; everything else is an attempt
-    /// to be understood in two ways.
+    /// Only `chunked` is supported. A single other coding and codings that end in chunked are unknown; everything else is treated as an attempt
+    /// at request smuggling.
     private static func checkCoding(_ value: ByteView, minor: UInt8) throws(HTTPParseError) {
         if minor == 0 { throw .bad("Transfer-Encoding is not part of HTTP/1.0.") }
         if value.isEqualIgnoringCase("chunked") { return }
@@ -71,7 +71,7 @@ package struct MessageFraming {
         var (isWellFormed, endsInChunked) = (true, false)
         value.forEachElement(quoting: false) { coding in
             codings += 1
-            // Whatever stands behind it, its end is not known.
+            // The end of such a body is unknown, independent of further parameters.
             if endsInChunked || !coding.isToken && !(coding.isQuotedToken && value.count == coding.count) { isWellFormed = false }
             endsInChunked = coding.isEqualIgnoringCase("chunked")
             return isWellFormed
@@ -98,12 +98,12 @@ extension HeadParser {
         ByteView(bytes, Int(field.value.lowerBound)..<Int(field.value.upperBound))
     }
 
-    /// The method, where the head has been read so far.
+    /// Returns the method if the head has been read that far.
     func readMethod(in bytes: UnsafeBufferPointer<UInt8>) -> RequestMethod? {
         method.isEmpty ? nil : RequestMethod(ByteView(bytes, method))
     }
 
-    /// The value of the first field of this kind; empty where there is none.
+    /// Returns the value of the first field of this kind, empty if there is none.
     func value(of known: KnownField, in bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
         for field in fields where field.known == known { return value(field, in: bytes) }
         return ByteView(bytes, 0..<0)

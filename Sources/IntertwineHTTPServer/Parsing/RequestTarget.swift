@@ -1,13 +1,13 @@
 internal import Glibc
 internal import IntertwinePrimitives
 
-/// The four forms of a request target (RFC 9112, 3.2), told apart and checked.
+/// The four forms of a request target (RFC 9112, 3.2), parsed and validated.
 package enum RequestTarget {
-    /// A path with an optional query, and the authority where the target was absolute: where they lie in the head.
+    /// A path with an optional query, and the authority of an absolute target, as ranges in the head.
     case origin(path: Range<Int>, authority: Range<Int>?)
-    /// `*`, for OPTIONS alone. Who sends it with a method that is not known is told about the method.
+    /// The target `*`, only for OPTIONS. If the method is unknown, the response reports the method instead.
     case asterisk
-    /// `host:port`, for CONNECT alone.
+    /// The target `host:port`, only for CONNECT.
     case authority
 
     package init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
@@ -29,7 +29,7 @@ package enum RequestTarget {
             let end = rest.bytes.firstIndex { $0 == .slash || $0 == 0x3F } ?? rest.count
             guard rest.part(0..<end).isHost else { throw .bad("The authority of the request target is malformed.") }
             try Self.check(rest.part(end..<rest.count))
-            // This server is the origin of what its Host names by http, and no proxy (RFC 9110, 7.4). The Host of HTTP/1.0 may be missing.
+            // This server is the http origin of the host in the Host field, not a proxy (RFC 9110, 7.4). HTTP/1.0 may omit Host.
             let host = parser.value(of: .host, in: bytes)
             guard scheme.count == 4, host.isEmpty || rest.part(0..<end).isSameAuthority(as: host) else { throw Self.misdirected }
             let path = place.upperBound - rest.count + end
@@ -39,8 +39,8 @@ package enum RequestTarget {
 
     private static let misdirected = HTTPParseError(421, "The request target names another server.")
 
-    /// Refuses what could mean one thing here and another thing to whoever looks at the path next: broken escapes, escaped
-    /// controls, escapes that are not UTF-8, and dot segments that climb.
+    /// Refuses targets that other software could interpret differently: malformed escapes, escaped controls, escapes that are not UTF-8,
+    /// and dot segments that leave the root.
     private static func check(_ target: ByteView) throws(HTTPParseError) {
         var (index, dots, isOnlyDots, isASCII) = (0, 0, true, true)
         var end: Int?
@@ -74,7 +74,7 @@ package enum RequestTarget {
 }
 
 extension ByteView {
-    /// The scheme of an absolute URL with an authority (RFC 3986, 3.1); nil where these bytes are none.
+    /// The scheme of an absolute URL with an authority (RFC 3986, 3.1); nil for other text.
     fileprivate var scheme: ByteView? {
         guard let end = bytes.firstIndex(of: .colon), self[end + 1] == .slash, self[end + 2] == .slash else { return nil }
         let scheme = part(0..<end)
@@ -85,7 +85,7 @@ extension ByteView {
         return isWellFormed ? scheme : nil
     }
 
-    /// Whether two authorities of http name the same host and port (RFC 9110, 4.2.3).
+    /// Returns true if two http authorities name an equal host and port (RFC 9110, 4.2.3).
     fileprivate func isSameAuthority(as other: ByteView) -> Bool {
         let (own, other) = (withoutDefaultPort, other.withoutDefaultPort)
         return own.count == other.count && zip(own.bytes, other.bytes).allSatisfy { $0.lowercased == $1.lowercased }
@@ -97,7 +97,7 @@ extension ByteView {
         return port.isEmpty || port.isEqual("80") ? part(0..<end) : self
     }
 
-    /// Whether these bytes are `host [":" port]` (RFC 9110, 7.2), narrowed to what names a host in practice: user information and an empty
+    /// True if the bytes are `host [":" port]` (RFC 9110, 7.2), restricted to practical host names: user information and an empty
     /// host are not accepted.
     var isHost: Bool {
         guard let first = self[0] else { return false }
@@ -121,7 +121,7 @@ extension ByteView {
         return count <= 45 && !bytes.contains(0) && inet_pton(AF_INET6, string, &address) == 1
     }
 
-    /// Of a byte that may stand in a name: no control, blank or delimiter in disguise.
+    /// Returns true for an escape of a byte that is allowed in a name: no control, blank or encoded delimiter.
     private func isEscape(at index: Int) -> Bool {
         guard self[index] == 0x25, let high = self[index + 1]?.hexadecimalValue, let low = self[index + 2]?.hexadecimalValue else {
             return false

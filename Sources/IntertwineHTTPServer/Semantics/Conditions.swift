@@ -1,11 +1,11 @@
 internal import IntertwinePrimitives
 
-/// What the conditions of a request come to.
+/// The result of evaluating a request's conditions.
 enum Conditions { case met, notModified, failed }
 
-/// Conditional requests for a representation that is there (RFC 9110, 13.2.2).
+/// Conditional requests for an existing representation (RFC 9110, 13.2.2).
 extension RequestHead {
-    /// For GET and HEAD: If-Match, else If-Unmodified-Since; then If-None-Match, else If-Modified-Since.
+    /// Evaluates the conditions of GET and HEAD: If-Match, else If-Unmodified-Since; then If-None-Match, else If-Modified-Since.
     func conditions(entityTag: [UInt8]?, lastModified: Int64?) -> Conditions {
         if has(.ifMatch) {
             guard names(.ifMatch, entityTag, strongly: true) else { return .failed }
@@ -17,7 +17,7 @@ extension RequestHead {
         return .met
     }
 
-    /// Whether If-Range, where it is there, lets the range through: only a strong tag or the very date does.
+    /// Returns true if If-Range is absent or permits the range: only a strong entity tag or the exact date does.
     func allowsRange(entityTag: [UInt8]?, lastModified: Int64?) -> Bool {
         guard has(.ifRange) else { return true }
         let value = value(of: .ifRange)
@@ -42,7 +42,7 @@ extension RequestHead {
 
 /// Comparison of entity tags (RFC 9110, 8.8.3).
 private enum EntityTags {
-    /// Whether a list such as `W/"a", "b"` or `*` names the tag. Strong comparison never matches a weak tag.
+    /// Returns true if a list such as `W/"a", "b"` or `*` contains the tag. Strong comparison never matches a weak tag.
     static func list(_ value: ByteView, names tag: [UInt8]?, strongly: Bool) -> Bool {
         if value.isEqual("*") { return true }
         guard let tag else { return false }
@@ -68,12 +68,12 @@ private enum EntityTags {
     }
 }
 
-/// A Range field that asks for one range of bytes (RFC 9110, 14.1.2).
+/// A Range field that requests one range of bytes (RFC 9110, 14.1.2).
 enum ByteRange: Hashable {
-    /// Not bytes, malformed, or several ranges: as if it were not there.
+    /// The field is ignored: another unit than bytes, malformed, or several ranges.
     case ignored
     case part(Range<Int>)
-    /// Well-formed, and beyond the end.
+    /// The range is well-formed and beyond the end.
     case unsatisfiable
 
     init(_ value: ByteView, length: Int) {
@@ -92,7 +92,7 @@ enum ByteRange: Hashable {
             self = .ignored
             return
         }
-        // Digits that do not fit are a number beyond every end.
+        // Numbers that overflow count as beyond the end.
         let (start, end) = (first.withoutLeadingZeros.decimal ?? .max, last.withoutLeadingZeros.decimal ?? .max)
         if first.isEmpty {
             self = end == 0 || length == 0 ? .unsatisfiable : .part(max(0, length - min(end, length))..<length)
@@ -111,7 +111,7 @@ enum ByteRange: Hashable {
 }
 
 extension ByteView {
-    /// A number may be written with any number of them (RFC 9110, 14.1.2).
+    /// The number without leading zeros, of which any number is allowed (RFC 9110, 14.1.2).
     fileprivate var withoutLeadingZeros: ByteView {
         let zeros = bytes.prefix { $0 == 0x30 }.count
         return part(min(zeros, max(0, count - 1))..<count)

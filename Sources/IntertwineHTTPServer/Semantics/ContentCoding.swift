@@ -1,17 +1,17 @@
 internal import IntertwinePrimitives
 
-/// The two codings that the server has.
+/// The two content codings that the server supports.
 enum ContentCoding { case identity, gzip }
 
 extension RequestHead {
-    /// Whether a response is sent in gzip coding if it is there.
+    /// True if a response is sent in gzip coding when available.
     public var acceptsGzip: Bool { coding(hasGzip: true) == .gzip }
 
-    /// The coding to answer in, by the Accept-Encoding fields (RFC 9110, 12.5.3); nil where neither is accepted.
+    /// Returns the coding of the response by the Accept-Encoding fields (RFC 9110, 12.5.3); nil if neither coding is accepted.
     ///
-    /// - Parameter hasGzip: whether there is such an answer. It is given to who wants it at least as much as the other one.
+    /// - Parameter hasGzip: True if a gzip variant exists. It is chosen if its weight is at least that of the identity coding.
     func coding(hasGzip: Bool) -> ContentCoding? {
-        // Weights in thousandths, nil where nothing was said.
+        // The weights are in thousandths, nil if not given.
         var (saidGzip, saidIdentity, star): (Int?, Int?, Int?)
         forEachValue(of: .acceptEncoding) { value in
             value.bytes.span.forEachWeightedMember { name, weight in

@@ -1,18 +1,18 @@
 internal import CIntertwineDeflate
 internal import Synchronization
 
-/// The gzip coding (RFC 1952) of bytes that are all there.
+/// The gzip coding (RFC 1952) of complete content.
 enum Gzip {
-    /// Below this many bytes the coding saves nothing that a packet would notice.
+    /// The number of bytes below which compression saves no network packet.
     private static let minimumLength = 1024
 
-    /// Compressors that wait for work. To make one costs more than to compress a page.
+    /// The idle compressors. Creating one costs more than compressing a page.
     private static let idle = Mutex<[GzipCompressor]>([])
     private static let idleLimit = 16
 
-    /// The coded bytes; nil if they would not be fewer, or there is no memory.
+    /// Returns the compressed bytes; nil if they are not fewer, or if memory is short.
     ///
-    /// - Parameter level: 1 (fast) to 9 (small).
+    /// - Parameter level: The level from 1 (fast) to 9 (small).
     static func compress(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
         guard bytes.count >= minimumLength else { return nil }
         let kept = idle.withLock { idle in idle.lastIndex { $0.level == level }.map { idle.remove(at: $0) } }
@@ -28,16 +28,16 @@ enum Gzip {
 
 /// A compressor of one level.
 ///
-/// `@unchecked Sendable`: it is in the hands of one thread at a time, as ``Gzip`` takes it off the list of those that are idle.
+/// `@unchecked Sendable`: one thread uses it at a time, because ``Gzip`` removes it from the list of idle compressors during use.
 private final class GzipCompressor: @unchecked Sendable {
-    /// Bytes of memory that stay with a compressor that has no work.
+    /// The bytes of memory that an idle compressor may retain.
     private static let keptLimit = 256 << 10
 
     let level: Int32
     private let compressor: OpaquePointer
     private var output = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// Nil if there is no memory.
+    /// Returns nil if memory is short.
     init?(level: Int32) {
         guard let compressor = libdeflate_alloc_compressor(level) else { return nil }
         (self.level, self.compressor) = (level, compressor)
@@ -59,7 +59,7 @@ private final class GzipCompressor: @unchecked Sendable {
                 output = UnsafeMutableRawBufferPointer(start: nil, count: 0)
             }
         }
-        // Fewer bytes than came, or none.
+        // The output is accepted only if it has fewer bytes than the input.
         let count = bytes.withUnsafeBytes {
             libdeflate_gzip_compress(compressor, $0.baseAddress, $0.count, output.baseAddress, bytes.count - 1)
         }

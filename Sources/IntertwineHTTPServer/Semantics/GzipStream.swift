@@ -1,17 +1,18 @@
 internal import CIntertwineZlib
 
-/// A part of a stream in gzip coding, which any number of streams may carry: it refers to no byte in front of it.
+/// A part of a stream in gzip coding that many streams can share, because it refers to no earlier bytes.
 struct GzipPart: Sendable {
-    /// What the gzip coding begins with: ten bytes, with no name and no time (RFC 1952, 2.3).
+    /// The length of the gzip header: ten bytes, without name and time (RFC 1952, 2.3).
     fileprivate static let headerLength = 10
     private static let level: Int32 = 6
 
-    /// Deflate blocks that end at a byte's boundary, and are not the last ones.
+    /// Deflate blocks that end at a byte boundary and are not the last ones.
     let bytes: [UInt8]
     fileprivate let checksum: UInt
     fileprivate let count: Int
 
-    /// Nil where zlib has no memory. Takes as long as compressing does: not for an event loop, unless there is nothing to compress.
+    /// Compresses content. Returns nil if zlib has no memory. It takes as long as compression and must not run on an event loop unless
+    /// the content is empty.
     init?(_ content: [UInt8]) {
         guard !content.isEmpty else {
             (bytes, checksum, count) = ([], 0, 0)
@@ -21,11 +22,11 @@ struct GzipPart: Sendable {
         var stream = z_stream()
         guard czlib_gzip_init(&stream, Self.level) == Z_OK else { return nil }
         defer { deflateEnd(&stream) }
-        // Room for the marker of the flush, too: what is left of the room then says that all is out.
+        // The capacity includes the flush marker, so remaining capacity shows that all output was written.
         let capacity = Int(deflateBound(&stream, UInt(content.count))) + 64
         let coded = [UInt8](unsafeUninitializedCapacity: capacity) { output, length in
             content.withUnsafeBufferPointer { input in
-                // zlib does not write through next_in; its type only lacks the const.
+                // The const is missing only in the type: zlib does not write through next_in.
                 stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
                 stream.avail_in = UInt32(input.count)
                 stream.next_out = output.baseAddress
@@ -40,13 +41,13 @@ struct GzipPart: Sendable {
     }
 }
 
-/// What one stream in gzip coding consists of beside its parts: the header, and the checksum and length of all content (RFC 1952, 2.3).
+/// The header and trailer of one stream in gzip coding: the trailer has the checksum and length of all content (RFC 1952, 2.3).
 struct GzipStream {
     private var hasBegun = false
     private var checksum: UInt = 0
     private var count = 0
 
-    /// What comes before the first part; nil later.
+    /// Returns the bytes before the first part; nil on later calls.
     mutating func begin() -> [UInt8]? {
         if hasBegun { return nil }
         hasBegun = true
@@ -60,7 +61,7 @@ struct GzipStream {
         count &+= part.count
     }
 
-    /// An empty last block, and what follows it.
+    /// Returns an empty last block and the trailer.
     func end() -> [UInt8] {
         [0x03, 0x00] + Self.littleEndian(UInt32(truncatingIfNeeded: checksum)) + Self.littleEndian(UInt32(truncatingIfNeeded: count))
     }

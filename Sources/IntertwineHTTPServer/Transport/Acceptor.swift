@@ -3,23 +3,23 @@ internal import Glibc
 internal import IntertwineEventLoop
 internal import Synchronization
 
-/// Accepts connections on one worker and deals them out: to the worker with the fewest, its own where that is about as good.
+/// Accepts connections on one worker and assigns each to the worker with the fewest connections, or to its own worker if that has about as few.
 ///
-/// Every worker has one, on the same listening socket; the kernel wakes one of them for a new connection.
+/// Every worker has one acceptor on a shared listening socket. The kernel wakes one of them for a new connection.
 final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
-    // Safety of @unchecked: the variables are touched on the worker's loop only.
+    // Safety of @unchecked: the variables are touched only on the worker's loop.
 
     private static let burst = 64
-    /// How long accepting pauses when there is no descriptor at all. The kernel's backlog holds the clients meanwhile.
+    /// The pause of accepting if no descriptor is available. The kernel's backlog holds the clients meanwhile.
     private static let pause = Duration.milliseconds(50)
-    /// EPOLLEXCLUSIVE: of all workers that watch the socket, not every one is woken.
+    /// EPOLLEXCLUSIVE: the kernel does not wake every worker that watches the socket.
     private static let exclusive = ReadyEvents(rawValue: 1 << 28)
 
     private let worker: Worker
     private let workers: [Worker]
     private let socket: ListeningSocket
     private var registration: Registration?
-    /// Given up for a moment when descriptors run out, to accept and refuse instead of spinning.
+    /// A reserved descriptor. If descriptors run out, it is closed for a moment to accept and refuse a connection, which avoids a busy loop.
     private var spare: Int32
     private var isStopped = false
 
@@ -34,7 +34,7 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         registration = try worker.loop.register(socket.descriptor, for: [.readable, Self.exclusive], handler: self)
     }
 
-    /// Takes what is waiting, then stops listening.
+    /// Accepts the waiting connections, then stops listening.
     func stop() {
         if isStopped { return }
         isStopped = true
@@ -72,7 +72,7 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
             switch -descriptor {
             case ECONNABORTED, EPROTO, ENETDOWN, EHOSTUNREACH, ENETUNREACH, EPERM: continue
             case EMFILE, ENFILE, ENOMEM, ENOBUFS:
-                // Those just accepted come first: some are answered at once, and leave room.
+                // Connections that were just accepted come first: some are answered at once and free their slot.
                 if accepted > 0, !isStopped { return }
                 guard makeRoom() else { return }
             default: return
@@ -90,7 +90,7 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         worker.observer?.connectionOpened(open: open)
         if isCrowded { _ = closeIdle(sparesNewcomers: true) }
         var target = worker
-        // Among many, a few more or less are not worth waking another worker.
+        // A small difference in load does not justify waking another worker.
         let own = worker.load.load(ordering: .relaxed)
         var least = own - own / 8
         for other in workers where other !== worker {
@@ -112,15 +112,15 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         worker.observer?.connectionRefused(peer: peer)
     }
 
-    /// Closes idle connections of this worker, and where it has none, soon those of the others.
+    /// Closes idle connections of this worker. If it has none, it asks the other workers to close theirs soon.
     private func closeIdle(sparesNewcomers: Bool) -> Bool {
         if worker.closeIdle(sparesNewcomers: sparesNewcomers) { return true }
         for other in workers where other !== worker { other.loop.execute { _ = other.closeIdle(sparesNewcomers: sparesNewcomers) } }
         return false
     }
 
-    /// There is no descriptor left: closes idle connections, or else accepts with the spare one and refuses. False where even
-    /// that does not work: accepting then pauses.
+    /// Handles the lack of descriptors: closes idle connections, or else accepts with the spare descriptor and refuses.
+    /// Returns false if both fail; accepting then pauses.
     private func makeRoom() -> Bool {
         if closeIdle(sparesNewcomers: false) { return true }
         if spare >= 0 {

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Counts the connections of all workers, in all and by peer.
+/// Counts the connections of all workers, in total and by peer, and enforces their limits.
 final class ConnectionLimiter: Sendable {
     private struct Counts {
         var total = 0
         var limit: Int
-        /// By ``PeerAddress/host``.
+        /// The number of connections by ``PeerAddress/host``.
         var peers: [PeerAddress: Int] = [:]
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     enum Admission {
-        /// - Parameter isCrowded: whether it is time to close idle connections.
+        /// - Parameter isCrowded: True if idle connections should be closed.
         case admitted(open: Int, isCrowded: Bool)
         case full
         case peerIsFull
@@ -25,7 +25,7 @@ final class ConnectionLimiter: Sendable {
         self.peerLimit = peerLimit
     }
 
-    /// Admits no more than this, where that is less than was allowed so far.
+    /// Lowers the connection limit. A limit above the current one has no effect.
     func lower(to limit: Int) {
         counts.withLock { $0.limit = min($0.limit, max(1, limit)) }
     }
@@ -45,7 +45,9 @@ final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// - Returns: the connections that are left.
+    /// Releases a connection of the peer.
+    ///
+    /// - Returns: The number of connections that are left.
     func release(_ peer: PeerAddress) -> Int {
         let (left, waiters) = counts.withLock { counts in
             counts.total -= 1

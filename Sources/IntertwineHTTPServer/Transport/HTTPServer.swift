@@ -2,7 +2,13 @@ internal import Glibc
 internal import IntertwineEventLoop
 internal import Synchronization
 
-/// An HTTP/1.1 server on sockets and Dispatch: as many event loops as cores, each with its own connections.
+/// An HTTP/1.1 server on sockets and Dispatch, by default with one event loop per core. Each connection belongs to one loop.
+///
+/// ```swift
+/// let server = try HTTPServer(configuration: HTTPServerConfiguration(), handler: handler)
+/// let address = try await server.start()
+/// await server.shutdown(grace: .seconds(10))
+/// ```
 public final class HTTPServer: Sendable {
     private struct State {
         var workers: [Worker] = []
@@ -17,6 +23,8 @@ public final class HTTPServer: Sendable {
     private let census: ConnectionLimiter
     private let state = Mutex(State())
 
+    /// Creates a server that does not listen yet.
+    ///
     /// - Throws: ``HTTPServerError/invalidConfiguration(_:)``.
     public init(
         configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)? = nil
@@ -28,11 +36,11 @@ public final class HTTPServer: Sendable {
         self.census = ConnectionLimiter(limit: configuration.connectionLimit, peerLimit: configuration.connectionsPerPeer)
     }
 
-    /// Begins to answer. Called once.
+    /// Starts to accept and answer requests. Called once.
     ///
-    /// - Parameter socket: the bound socket to accept connections from; nil to bind the configured address now.
-    /// - Returns: the address that was bound, with the port the kernel chose where it was asked to.
-    /// - Throws: ``HTTPServerError`` where the address is unknown or taken, or the process has no descriptor left.
+    /// - Parameter socket: The bound socket to accept connections from; nil to bind the configured address now.
+    /// - Returns: The bound address. If the configured port is 0, it has the port that the kernel chose.
+    /// - Throws: ``HTTPServerError`` if the address is unknown or in use, or the process has no descriptor left.
     public func start(on socket: ListeningSocket? = nil) async throws -> PeerAddress {
         let wasStarted = state.withLock { state in
             defer { state.isStarted = true }
@@ -76,11 +84,11 @@ public final class HTTPServer: Sendable {
         return bound
     }
 
-    /// As many connections as there are descriptors for. A quarter of those that are free, 64 at the most, is left for the files and
-    /// the connections to others that answers are made from.
+    /// The number of connections that the free descriptors allow. A quarter of these descriptors, at most 64, is reserved for files and
+    /// outgoing connections.
     private static var affordableConnections: Int {
         var limit = rlimit()
-        // The kernel gives out the lowest number that is free: so many are taken.
+        // The kernel assigns the lowest free number, so this number approximates the descriptors in use.
         let lowest = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard lowest >= 0, getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
         close(lowest)
@@ -88,13 +96,14 @@ public final class HTTPServer: Sendable {
         return free - min(64, free / 4)
     }
 
-    /// Connections that are open now.
+    /// The number of open connections.
     public var openConnections: Int { census.total }
 
-    /// How often each event loop has beaten: one that does not beat again within some heartbeats is stuck. Empty before the start and after the stop.
+    /// The number of heartbeats of each event loop. A loop whose number does not change within several heartbeats is stuck.
+    /// The list is empty before the start and after the stop.
     public var beats: [UInt64] { state.withLock { $0.workers.map { $0.beats.load(ordering: .relaxed) } } }
 
-    /// Closes each connection after its next response (`Connection: close`). Requests are served as before, and new connections are accepted.
+    /// Closes each connection after its next response (`Connection: close`). Requests are still served, and new connections are accepted.
     ///
     /// Why: a load balancer needs a moment to notice that this server stops. Until then it sends requests, which must not fail.
     public func closeAfterResponses() async {
@@ -103,11 +112,11 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    /// Stops: no new connections, idle ones closed, requests under way finished and answered with `Connection: close`.
+    /// Stops the server: it accepts no new connection, closes idle ones, and answers current requests with `Connection: close`.
     ///
     /// - Parameters:
-    ///   - grace: how long that may take. What is left then is cut off.
-    ///   - closesSocket: whether the listening socket is closed; if not, another server may accept from it.
+    ///   - grace: The time limit for current requests. Connections that remain are then closed.
+    ///   - closesSocket: True if the listening socket is closed. If false, another server may accept from it.
     public func shutdown(grace: Duration, closesSocket: Bool = true) async {
         let (workers, acceptors, socket) = state.withLock { state in
             defer { (state.workers, state.acceptors, state.socket) = ([], [], nil) }
@@ -116,7 +125,7 @@ public final class HTTPServer: Sendable {
         guard let socket else { return }
         for (worker, acceptor) in zip(workers, acceptors) {
             let isLast = acceptor === acceptors.last
-            // Closed right behind the last look: what the kernel takes in between is broken off. All answers are the last by then.
+            // The socket is closed right after the last accept; the kernel resets connections that it accepts in between. All responses already close.
             try? await worker.loop.perform {
                 acceptor.stop()
                 worker.isDraining = true

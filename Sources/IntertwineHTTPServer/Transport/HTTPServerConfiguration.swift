@@ -1,85 +1,95 @@
 public import HTTPTypes
 
-/// Where the server listens, and every limit it keeps. The defaults are meant for the open network.
+/// The address and all limits of a server. The defaults suit the public internet.
+///
+/// ```swift
+/// var configuration = HTTPServerConfiguration()
+/// configuration.port = 8080
+/// configuration.bodyLimit = 1024 * 1024
+/// ```
 public struct HTTPServerConfiguration: Sendable {
-    /// Address to listen on: an IPv4 or IPv6 address in numbers, or `localhost`. IPv6 `::` takes IPv4 connections as well.
+    /// The address to listen on: a numeric IPv4 or IPv6 address, or `localhost`. IPv6 `::` accepts IPv4 connections as well.
     public var host = "127.0.0.1"
-    /// Port to listen on; 0 lets the kernel choose one.
+    /// The port to listen on; 0 lets the kernel choose one.
     public var port: UInt16 = 0
-    /// Connections that may wait to be accepted.
+    /// The number of connections that may wait to be accepted.
     public var backlog: Int32 = 4096
-    /// Event loops; nil for one per core.
+    /// The number of event loops; nil for one per core.
     public var loops: Int?
-    /// Methods that are known; all others are answered 501.
+    /// The supported methods. Other methods are answered with 501.
     public var methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// Bytes of a request line. Beyond: 414.
+    /// Limits the bytes of a request line. Beyond it, the response is 414.
     public var requestLineLimit = 8 * 1024
-    /// Bytes of all fields of a request. Beyond: 431.
+    /// Limits the bytes of all fields of a request. Beyond it, the response is 431.
     public var fieldBlockLimit = 16 * 1024
-    /// Fields of a request. Beyond: 431.
+    /// Limits the number of fields of a request. Beyond it, the response is 431.
     public var fieldLimit = 100
-    /// Bytes of a request body where the handler's plan does not say. Beyond: 413.
+    /// Limits the bytes of a request body if the handler's plan sets no limit. Beyond it, the response is 413.
     public var bodyLimit = 64 * 1024
-    /// Bytes of all request bodies that are being received or dealt with, over all connections. Beyond: 503.
+    /// Limits the bytes of all request bodies in memory, over all connections. Beyond it, the response is 503.
     public var bodiesLimit = 64 * 1024 * 1024
-    /// Bytes of all chunk extensions of a body. Beyond: 400.
+    /// Limits the bytes of all chunk extensions of a body. Beyond it, the response is 400.
     public var chunkExtensionLimit = 4 * 1024
-    /// Bytes of the trailers of a body. Beyond: 400.
+    /// Limits the bytes of the trailers of a body. Beyond it, the response is 400.
     public var trailerLimit = 4 * 1024
-    /// Fields in the trailers of a body. Beyond: 400.
+    /// Limits the number of trailer fields of a body. Beyond it, the response is 400.
     public var trailerFieldLimit = 16
-    /// Bytes of a body nobody wants that are read for the sake of the connection. Beyond: the connection is closed.
+    /// Limits the bytes of an unwanted body that are discarded to reuse the connection. Beyond it, the connection is closed.
     public var discardLimit = 64 * 1024
 
-    /// From the first byte of a request to the end of its head. Beyond: 408.
+    /// Limits the time from the first byte of a request to the end of its head. Beyond it, the response is 408.
     public var headTimeout = Duration.seconds(10)
-    /// From the end of the head to the end of the body. Beyond: 408.
+    /// Limits the time from the end of the head to the end of the body. Beyond it, the response is 408.
     public var bodyTimeout = Duration.seconds(30)
-    /// Bytes per second a body must come in at, once ``bodyRateGrace`` is over. Below: 408.
+    /// The minimum rate of a body in bytes per second, after ``bodyRateGrace``. Below it, the response is 408.
     public var minimumBodyRate = 240
-    /// How long a body may come in at any rate.
+    /// The time in which a body may arrive at any rate.
     public var bodyRateGrace = Duration.seconds(5)
-    /// How long a connection may wait for its next request. Beyond: it is closed without a word.
+    /// Limits the time that a connection waits for its next request. Beyond it, the connection is closed without a response.
     public var idleTimeout = Duration.seconds(60)
-    /// How often it is looked at whether a client takes what waits for it, at ``minimumWriteRate`` at least. One that takes nothing is reset the
-    /// second time, and the third where it was faster before: windows open in steps.
+    /// The interval at which the throughput of a client with queued output is checked against ``minimumWriteRate``.
+    /// A client that receives nothing is reset at the second check, or at the third if it was faster before.
+    /// Why: TCP receive windows open in steps.
     public var writeTimeout = Duration.seconds(30)
-    /// Bytes per second, on the average of ``writeTimeout``, at which a client has to take an answer that waits for it: one that sips
-    /// holds memory as one that takes nothing does.
+    /// The minimum rate in bytes per second, averaged over ``writeTimeout``, at which a client must receive queued output.
+    /// Why: a client that reads very slowly holds as much memory as one that reads nothing.
     public var minimumWriteRate = 240
-    /// How long the handler may take to answer, where its plan does not say. Beyond: 503.
+    /// Limits the time of the handler until its response if its plan sets no limit. Beyond it, the response is 503.
     public var handlerTimeout = Duration.seconds(10)
-    /// How long, after the last answer, bytes of the client are read and dropped, so that it can read that answer.
+    /// The time after the last response in which bytes of the client are discarded, so that the client can read that response.
     public var lingerTimeout = Duration.seconds(2)
-    /// How many bytes of the client are read and dropped after the last answer: many clients send all of a body before they read.
+    /// Limits the bytes of the client that are discarded after the last response. Why: many clients send a whole body before they read.
     public var lingerLimit = 16 * 1024 * 1024
 
-    /// Requests on one connection. The last is answered with `Connection: close`.
+    /// Limits the requests of one connection. The last one is answered with `Connection: close`.
     public var requestsPerConnection = 1000
-    /// Age of a connection. The first answer beyond says `Connection: close`.
+    /// Limits the age of a connection. The first response after it says `Connection: close`.
     public var connectionAge = Duration.seconds(3600)
-    /// Bytes that may wait for a slow client. Beyond: nothing more is read or produced for it.
+    /// Limits the bytes queued for a slow client. Beyond it, the server stops reading requests and producing output for it.
     public var outputHighWater = 256 * 1024
-    /// Connections in all; fewer where the process has not the descriptors for them. From four fifths of it on the longest idle are closed; beyond it new ones are answered 503.
+    /// Limits the total of connections; lower if the process has too few descriptors. From four fifths of it, the connections with the longest
+    /// idle time are closed. Beyond it, new connections are answered with 503.
     public var connectionLimit = 10_000
-    /// Connections of one address; nil for no limit, as behind a proxy. Beyond: 503.
+    /// Limits the connections of one address; nil for no limit, for example behind a proxy. Beyond it, the response is 503.
     public var connectionsPerPeer: Int? = 256
-    /// How often each event loop beats, so that ``HTTPServer/beats`` tells whether it runs; nil for never.
+    /// The interval of the heartbeat of each event loop, by which ``HTTPServer/beats`` shows that the loop runs; nil for none.
     public var heartbeat: Duration?
-    /// Granularity of all deadlines.
+    /// The granularity of all deadlines.
     public var timerTick = Duration.milliseconds(250)
 
     public init() {}
 
-    /// Whether ``host`` can be this: an address in numbers, or `localhost`.
+    /// Returns true if the text is valid for ``host``: a numeric address or `localhost`.
     package static func isAddress(_ host: String) -> Bool { SocketAddress(host: host, port: 0) != nil }
 
     var headLimits: HeadLimits {
         HeadLimits(requestLine: requestLineLimit, fieldBlock: fieldBlockLimit, fields: fieldLimit)
     }
 
-    /// - Throws: ``HTTPServerError/invalidConfiguration(_:)`` with the name of the first wrong value and what is allowed.
+    /// Checks all values.
+    ///
+    /// - Throws: ``HTTPServerError/invalidConfiguration(_:)`` with the name of the first wrong value and the allowed values.
     public func validate() throws(HTTPServerError) {
         let ranges: [(String, Int, ClosedRange<Int>)] = [
             ("backlog", Int(backlog), 1...65_535), ("loops", loops ?? 1, 1...1024), ("requestLineLimit", requestLineLimit, 64...1_048_576),
@@ -107,14 +117,14 @@ public struct HTTPServerConfiguration: Sendable {
     }
 }
 
-/// Why a server does not start. The description is one line for the operator.
+/// The reason why a server does not start. The description is one line for the operator.
 public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidConfiguration(String)
-    /// The host is not an address of this machine in numbers.
+    /// The host is not a numeric address of this machine.
     case unknownAddress(String)
-    /// Somebody else listens there.
+    /// Another process listens on the address.
     case addressInUse(String)
-    /// Anything else the kernel refuses.
+    /// The kernel refuses for another reason.
     case cannotListen(String)
 
     public var description: String {

@@ -2,16 +2,16 @@ internal import CIntertwineLinux
 internal import Glibc
 internal import Synchronization
 
-/// A bound socket that listens. The kernel queues its connections until a server accepts them; closed once.
+/// A bound socket that listens. The kernel queues its connections until a server accepts them. It is closed once.
 public final class ListeningSocket: Sendable {
-    /// The address that was bound, with the port that the kernel chose if it was asked to.
+    /// The bound address. If the configured port is 0, it has the port that the kernel chose.
     public let address: PeerAddress
     let descriptor: Int32
     private let isOpen = Atomic(true)
 
-    /// Binds the address, with the options that accepted sockets inherit.
+    /// Binds the address and sets the options that accepted sockets inherit.
     ///
-    /// - Throws: ``HTTPServerError`` if the address is unknown or taken, or the process has no descriptor left.
+    /// - Throws: ``HTTPServerError`` if the address is unknown or in use, or the process has no descriptor left.
     public init(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) {
         (descriptor, address) = try Self.open(configuration)
     }
@@ -20,7 +20,7 @@ public final class ListeningSocket: Sendable {
         close()
     }
 
-    /// Closes the socket; connections that no server has accepted are reset.
+    /// Closes the socket. Connections that no server has accepted are reset.
     public func close() {
         if isOpen.exchange(false, ordering: .acquiringAndReleasing) { Glibc.close(descriptor) }
     }
@@ -38,8 +38,8 @@ public final class ListeningSocket: Sendable {
         set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-        // The kernel keeps a connection to itself until its client has said something: most are then read and answered where they are accepted,
-        // and never watched. One that says nothing is handed over after a second, and has the limits and deadlines of all others.
+        // The kernel holds a connection back until its client has sent bytes. Most connections are then read and answered when they are accepted,
+        // and are never watched. A silent client is accepted after a second, with the usual limits and deadlines.
         set(descriptor, Int32(IPPROTO_TCP), TCP_DEFER_ACCEPT, 1)
         if address.family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, configuration.backlog) == 0 else {
@@ -47,9 +47,9 @@ public final class ListeningSocket: Sendable {
             Glibc.close(descriptor)
             throw error
         }
-        // A client that reads slowly makes room in steps of a segment. Those of the loopback interface are so long (64 KiB) that a step takes
-        // minutes at a rate that is still allowed. Where it cannot be seen what the client has read (`ClientSocket.takesEnough`), steps are
-        // to be shorter: these take a minute at 270 bytes a second. They cost a third of the rate of a picture of 300 KiB.
+        // A client that reads slowly frees its buffer in steps of a segment. Segments of the loopback interface are so long (64 KiB) that a step takes
+        // minutes at a permitted rate. If the kernel cannot report what the client has read (`ClientSocket.meetsMinimumReadRate`), the segments are
+        // shorter: a step then takes a minute at 270 bytes a second. They cost a third of the throughput of an image of 300 KiB.
         if !clinux_sees_peers(descriptor) { set(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, 16_384) }
         let bound = SocketAddress.filled { getsockname(descriptor, $0, &$1) }
         return (descriptor, PeerAddress(bound.address.storage))
@@ -69,7 +69,7 @@ public final class ListeningSocket: Sendable {
     }
 }
 
-/// An address to bind to, or the one that was bound.
+/// A socket address to bind to, or one that was bound.
 struct SocketAddress {
     let storage: sockaddr_storage
     private let length: socklen_t
@@ -80,7 +80,9 @@ struct SocketAddress {
         self.length = length
     }
 
-    /// - Parameter host: an IPv4 or IPv6 address in numbers, or `localhost`. Names are not resolved. Nil for anything else.
+    /// Creates an address. Returns nil for a host that is not valid.
+    ///
+    /// - Parameter host: A numeric IPv4 or IPv6 address, or `localhost`. Names are not resolved.
     init?(host: String, port: UInt16) {
         var storage = sockaddr_storage()
         var four = sockaddr_in()
@@ -102,14 +104,14 @@ struct SocketAddress {
         self.storage = storage
     }
 
-    /// Calls `body` with the form in which the kernel wants it.
+    /// Calls `body` with the address in the form of the kernel.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
     }
 
-    /// Calls `body` with room for an address that the kernel fills in.
+    /// Calls `body` with memory for an address that the kernel fills in.
     static func filled(_ body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32) -> (result: Int32, address: SocketAddress) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

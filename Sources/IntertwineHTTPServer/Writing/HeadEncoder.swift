@@ -1,13 +1,12 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// Makes heads of one response, each for another turn that the request can take: status line and fields, all but those that ``PerResponseHeaders`` writes
-/// behind them.
+/// Encodes the heads of one response for each kind of request: status line and fields, except those that ``PerResponseHeaders`` appends.
 ///
-/// Whatever came from outside is checked once more here: a line break in a value or in a reason would start a response of its own.
+/// Values from outside are validated again: a line break in a value or a reason phrase would start another response (response splitting).
 struct HeadEncoder {
     private let response: ServerResponse
-    /// All that the answer varies by, in one line: there are caches that read no second one. Nil where it varies by nothing.
+    /// The fields that the response varies by, in one line, because some caches read only one. Nil if it does not vary.
     private let vary: String?
 
     init(_ response: ServerResponse) {
@@ -15,7 +14,7 @@ struct HeadEncoder {
         vary = Self.vary(response)
     }
 
-    /// The fields that the server writes itself.
+    /// Returns true for the fields that the server writes itself.
     private static func isOwn(_ name: HTTPField.Name) -> Bool {
         switch name {
         case .contentLength, .transferEncoding, .connection, .date, .eTag, .lastModified, .acceptRanges: true
@@ -23,7 +22,7 @@ struct HeadEncoder {
         }
     }
 
-    /// The head of the whole content. No length is stated where there can be no content (RFC 9110, 8.6).
+    /// Encodes the head of the whole content. A length is omitted if content is not allowed (RFC 9110, 8.6).
     func head(length: Int?, entityTag: [UInt8]?, coding: String?) -> [UInt8] {
         var bytes = start(response.status.code, response.status.phrase)
         let hasContent = response.status.code >= 200 && response.status.code != 204 && response.status.code != 304
@@ -35,7 +34,7 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// The head of 304: what a cache needs to freshen what it has (RFC 9110, 15.4.5).
+    /// Encodes the head of 304: the fields that a cache needs to update its stored response (RFC 9110, 15.4.5).
     func notModified(entityTag: [UInt8]?) -> [UInt8] {
         var bytes = start(304, "Not Modified")
         appendFields(to: &bytes, isPartOfNotModified: true)
@@ -43,7 +42,7 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// The head of a part of the content.
+    /// Encodes the head of a part of the content.
     func partial(_ range: Range<Int>, of length: Int, entityTag: [UInt8]?, coding: String?) -> [UInt8] {
         var bytes = start(206, "Partial Content")
         appendFields(to: &bytes, isPartOfNotModified: false)
@@ -54,7 +53,7 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// The head of a streamed body without a stated length, in chunked coding where the client knows it.
+    /// Encodes the head of a streamed body without a stated length, for clients that support the chunked coding.
     func chunked(coding: String? = nil) -> [UInt8] {
         var bytes = start(response.status.code, response.status.phrase)
         appendFields(to: &bytes, isPartOfNotModified: false)
@@ -64,9 +63,9 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// The heads of one of many answers, of which all but this is known: of the content, and of 304.
+    /// Completes a shared head with the fields of one response: of the content, or of 304.
     ///
-    /// - Parameter field: one that differs from answer to answer.
+    /// - Parameter field: A field that differs between responses.
     static func head(
         _ common: [UInt8], field: HTTPField?, entityTag: [UInt8], content: (length: Int, coding: String?)?
     ) -> [UInt8] {
@@ -84,7 +83,7 @@ struct HeadEncoder {
         return bytes
     }
 
-    /// Fields alone, to be appended to a head.
+    /// Encodes fields that are appended to a head.
     static func encoded(_ fields: HTTPFields) -> [UInt8] {
         var bytes: [UInt8] = []
         for field in fields where !isOwn(field.name) && field.name != .vary { append(field.name.rawName, field.value, to: &bytes) }
@@ -93,7 +92,7 @@ struct HeadEncoder {
 
     private func start(_ status: Int, _ reason: String) -> [UInt8] {
         var bytes: [UInt8] = []
-        // Most heads of a single answer fit, those of pages with their links too.
+        // Most heads of a single response fit, including those of pages with their links.
         bytes.reserveCapacity(640)
         bytes += "HTTP/1.1 \(min(max(status, 100), 999)) ".utf8
         Self.appendClean(reason, to: &bytes)
@@ -147,7 +146,7 @@ struct HeadEncoder {
 }
 
 extension HTTPResponse.Status {
-    /// The registered phrases, for those who only have the code.
+    /// The registered reason phrases, for responses that have only a status code.
     private static let phrases: [Int: String] = {
         let known: [HTTPResponse.Status] = [
             .ok, .created, .accepted, .noContent, .partialContent, .movedPermanently, .found, .seeOther, .notModified, .temporaryRedirect,
@@ -165,13 +164,13 @@ extension HTTPResponse.Status {
             506: "Variant Also Negotiates", 507: "Insufficient Storage", 511: "Network Authentication Required",
         ]
         phrases.merge(others) { first, _ in first }
-        // Not registered; nginx's word for a client that went away before its answer.
+        // This code is not registered; nginx uses it for a client that disconnected before its response.
         phrases[499] = "Client Closed Request"
         // RFC 5842 section 7.2.
         phrases[508] = "Loop Detected"
         return phrases
     }()
 
-    /// The reason phrase, or else the registered one (RFC 9110 section 15); empty for a code that has none.
+    /// The reason phrase, or else the registered one (RFC 9110 section 15); empty for an unregistered code.
     var phrase: String { reasonPhrase.isEmpty ? Self.phrases[code] ?? "" : reasonPhrase }
 }

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// Bytes on their way out, gathered so that a batch of answers leaves in one call. Each loop has one and uses it over and over.
+/// A buffer of outgoing bytes that gathers a batch of responses for one system call. Each loop has one and reuses it.
 ///
-/// The body of the last answer is not copied but lent, as most answers leave alone: the kernel takes it from where it lies. Where more comes
-/// behind it, it is copied after all.
+/// The body of the last response is borrowed and not copied, because most responses are sent alone: the kernel reads it from its own memory.
+/// If more bytes follow, the body is copied.
 final class OutputBuffer {
-    /// Shorter bodies are copied at once, which costs less than a second stretch of memory costs the kernel.
+    /// The size below which a body is copied at once, which is cheaper than a second memory range in the system call.
     private static let shortest = 4 * 1024
 
     private var storage: UnsafeMutableRawPointer
     private var capacity: Int
     private var stored = 0
-    /// What stands behind ``bytes``.
+    /// The borrowed body that follows ``bytes``.
     private(set) var borrowedBody: (body: [UInt8], part: Range<Int>)?
 
     init(capacity: Int) {
@@ -23,10 +23,10 @@ final class OutputBuffer {
         storage.deallocate()
     }
 
-    /// All bytes, those that are lent among them.
+    /// The number of all bytes, including the borrowed body.
     var count: Int { stored + (borrowedBody?.part.count ?? 0) }
 
-    /// Those that lie here.
+    /// The bytes that are stored in the buffer.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: stored) }
 
     func clear() {
@@ -34,7 +34,7 @@ final class OutputBuffer {
         borrowedBody = nil
     }
 
-    /// Takes what is lent out of here, for whoever sends it behind ``bytes``.
+    /// Removes and returns the borrowed body, for the caller that sends it after ``bytes``.
     func takeBorrowedBody() -> (body: [UInt8], part: Range<Int>)? {
         var taken: (body: [UInt8], part: Range<Int>)?
         swap(&taken, &borrowedBody)
@@ -46,7 +46,7 @@ final class OutputBuffer {
         store(bytes)
     }
 
-    /// A part of a body, which has to lie within it.
+    /// Appends a part of a body. The range must lie within it.
     func append(_ body: [UInt8], _ part: Range<Int>) {
         copyBorrowedBody()
         borrowedBody = (body, part)

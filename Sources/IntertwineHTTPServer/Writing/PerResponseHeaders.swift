@@ -1,27 +1,26 @@
 internal import IntertwinePrimitives
 
-/// The end of the head of every answer: the fields that are its own, Date, X-Request-ID and Connection, and the empty line. Each loop has one and
-/// uses it over and over.
+/// The end of every response head: the fields Date, X-Request-ID and Connection, and the empty line. Each loop has one and reuses it.
 final class PerResponseHeaders {
     private var text: [UInt8] = []
-    /// Where the name begins. What stands in front of it holds for a second.
+    /// The offset of the request id. The bytes before it are valid for a second.
     private var nameStart = 0
-    /// What the date says, in seconds since 1970.
+    /// The second that the date shows, since 1970-01-01 UTC.
     private var second = Int64.min
     private var seed = UInt64.random(in: .min ... .max)
 
     init() {
-        // The longest: with a name of 128 bytes.
+        // The capacity suffices for the longest text, with a request id of 128 bytes.
         text.reserveCapacity(256)
     }
 
-    /// All of it for one answer.
+    /// Returns the fields for one response.
     ///
     /// - Parameters:
-    ///   - name: the request's.
-    ///   - bytes: the request's head, where that may lie.
-    ///   - closing: whether the answer is the connection's last.
-    ///   - announcing: whether the client has to be told that it is not.
+    ///   - name: The request id.
+    ///   - bytes: The request's head, in which the id may lie.
+    ///   - closing: True if the response is the last one of the connection.
+    ///   - announcing: True if the client needs a field that says that the connection stays open.
     func bytes(naming name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool, announcing: Bool) -> [UInt8] {
         text.removeLast(text.count - nameStart)
         let now = WallClock.coarse() / 1_000
@@ -41,12 +40,12 @@ final class PerResponseHeaders {
         return text
     }
 
-    // MARK: Names
+    // MARK: Request ids
 
-    /// A name of ours: unique, not secret.
+    /// Creates a request id that is unique but not secret.
     func makeName() -> RequestID.Source { .made(random(), random()) }
 
-    /// The name of a request: its own where that is well formed and stands there once.
+    /// Returns the id of a request: its `X-Request-ID` if that is well-formed and occurs once, otherwise a new one.
     func name(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) -> RequestID.Source {
         guard parser.seen & KnownField.requestID.bit != 0, parser.repeated & KnownField.requestID.bit == 0 else { return makeName() }
         for field in parser.fields where field.known == .requestID {
@@ -59,7 +58,7 @@ final class PerResponseHeaders {
         return makeName()
     }
 
-    /// SplitMix64 from a random start.
+    /// Returns a number of SplitMix64 with a random seed.
     private func random() -> UInt64 {
         seed &+= 0x9E37_79B9_7F4A_7C15
         var mixed = seed
