@@ -1,12 +1,12 @@
 internal import IntertwinePrimitives
 
-/// The head of the answer that ended a fetch's chain of redirects.
+/// The head of the final response of a fetch, after redirects.
 public struct FetchHead: Sendable {
     public let status: Int
     public let headers: FetchHeaderFields
-    /// Where the answer came from, after redirects.
+    /// The URL of the response, after redirects.
     public let url: FetchURL
-    /// The heads of the redirects that led there, in order.
+    /// The heads of the redirects that led to the response, in order.
     public var redirects: [FetchHead] = []
 
     public init(status: Int, headers: FetchHeaderFields, url: FetchURL, redirects: [FetchHead] = []) {
@@ -16,7 +16,7 @@ public struct FetchHead: Sendable {
         self.redirects = redirects
     }
 
-    /// The declared length in bytes; nil where there is none, or none that can be trusted: no number, or several that differ.
+    /// The declared length in bytes. Nil if it is missing or cannot be trusted: it is not a number, or several values differ.
     public var contentLength: Int? {
         guard let field = headers["content-length"] else { return nil }
         let lengths = field.split(separator: ",", omittingEmptySubsequences: false).map { text -> Int? in
@@ -27,14 +27,14 @@ public struct FetchHead: Sendable {
         return first
     }
 
-    /// Whether the end of the body can be found. Lengths that contradict each other are an error that nothing mends, unless a
-    /// transfer coding goes before them (RFC 9112 section 6.3).
+    /// True if the end of the body can be determined. Contradictory lengths are an unrecoverable error unless a
+    /// transfer coding overrides them (RFC 9112 section 6.3).
     var hasSoundLength: Bool {
         headers["content-length"] == nil || headers["transfer-encoding"] != nil || contentLength != nil
     }
 }
 
-/// The header fields of one answer, in the order they came; names in lower case.
+/// The header fields of one response, in the order received, with names in lower case.
 public struct FetchHeaderFields: Sendable, Hashable {
     public private(set) var fields: [Field] = []
 
@@ -55,8 +55,9 @@ public struct FetchHeaderFields: Sendable, Hashable {
         fields.append(Field(name: name.lowercased(), value: value))
     }
 
-    /// All the values of a field joined as one list (RFC 9110 section 5.3); nil where there is none.
-    /// - Parameter name: in lower case.
+    /// Returns all values of a field joined as one list (RFC 9110 section 5.3), nil if the field is missing.
+    ///
+    /// - Parameter name: The name in lower case.
     public subscript(name: String) -> String? {
         var joined: String?
         for field in fields where field.name == name {
@@ -66,7 +67,7 @@ public struct FetchHeaderFields: Sendable, Hashable {
     }
 }
 
-/// Collects an answer's head from the lines that curl hands over one by one.
+/// Collects a response's head from the lines that libcurl delivers one by one.
 struct ResponseHeadParser {
     enum Step {
         case more
@@ -87,7 +88,7 @@ struct ResponseHeadParser {
     }
 
     mutating func consume(_ line: UnsafeRawBufferPointer, limits: FetchLimits) -> Step {
-        // Interim answers, redirects and trailers count too: endless ones are as bad as one endless head.
+        // Interim responses, redirects and trailers count as well, because an endless number of them costs as much as one endless head.
         bytes += line.count
         lines += 1
         guard bytes <= limits.headBytes, lines <= limits.headLines else { return .failed(.headTooLarge) }
@@ -102,8 +103,8 @@ struct ResponseHeadParser {
         return .more
     }
 
-    /// Values may be in any encoding (RFC 9110 section 5.5), where a text has one. Bytes that have to come back as they were cannot be
-    /// repaired: a reference is written as an ASCII one with the same bytes, and a validator that would never match is none.
+    /// Decodes a field value, which may have any encoding (RFC 9110 section 5.5). Values that must be sent back unchanged cannot be
+    /// repaired: a reference is written in ASCII with equal bytes, and a validator that would never match is dropped.
     private static func text(_ value: Slice<UnsafeRawBufferPointer>, of name: String) -> String? {
         if let text = String(validating: value, as: UTF8.self) { return text }
         switch name {
@@ -113,7 +114,7 @@ struct ResponseHeadParser {
         }
     }
 
-    /// `HTTP/1.1 200 OK`, of which only the number matters.
+    /// Parses a line such as `HTTP/1.1 200 OK`, of which only the status code is used.
     private mutating func statusLine(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
         let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
         guard words.count >= 2, let number = Int(String(decoding: words[1], as: UTF8.self)), (100...599).contains(number) else {

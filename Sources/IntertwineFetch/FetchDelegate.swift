@@ -1,19 +1,26 @@
-/// Receives one fetch. All calls are made on the loop of the ``CurlClient``; ``fetchEnded(_:_:)`` exactly once and last.
+/// Receives the events of one fetch, on the loop of the ``CurlClient``. ``fetchEnded(_:_:)`` is called exactly once and last.
 public protocol FetchDelegate: AnyObject, Sendable {
-    /// A redirect makes a fetch go back to an earlier stage.
+    /// Receives the stage that the fetch has reached. A redirect returns a fetch to an earlier stage.
     func fetch(_ id: FetchID, reached stage: FetchStage)
-    /// The request has gone out a second time: the connection that was kept for it was lost before it brought a byte. Nothing by default.
+    /// Reports that the request was sent a second time, because the reused connection was lost before the first byte of a response.
+    /// The default does nothing.
     func fetchRepeats(_ id: FetchID)
-    /// A redirect leads on.
-    /// - Returns: false to hold the fetch there until ``CurlClient/proceed(_:)``. By default nothing is held.
+    /// Receives the target of a redirect.
+    ///
+    /// - Returns: False to hold the fetch there until ``CurlClient/proceed(_:)``. The default never holds a fetch.
     func fetch(_ id: FetchID, redirectedTo url: FetchURL) -> Bool
-    /// - Returns: false to want no more; the fetch then ends with `rejected`.
+    /// Receives the head of the response.
+    ///
+    /// - Returns: False to stop the fetch, which then ends with `rejected`.
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool
-    /// - Parameter bytes: valid during the call only.
-    /// - Returns: false to want no more.
+    /// Receives bytes of the body.
+    ///
+    /// - Parameter bytes: The bytes, valid only during the call.
+    /// - Returns: False to stop the fetch.
     func fetch(_ id: FetchID, received bytes: UnsafeRawBufferPointer) -> Bool
-    /// The policy refuses where the fetch, or a redirect of it, leads; it ends with that right after. Nothing by default.
-    /// - Parameter addresses: of the host, as far as they are what is refused.
+    /// Reports that the policy refuses the URL of the fetch or of a redirect. The fetch ends right after. The default does nothing.
+    ///
+    /// - Parameter addresses: The host's addresses, if they are the reason for the refusal.
     func fetch(_ id: FetchID, refused url: FetchURL, at addresses: [IPAddress])
     func fetchEnded(_ id: FetchID, _ failure: FetchError?)
 }
@@ -24,7 +31,7 @@ extension FetchDelegate {
     public func fetch(_ id: FetchID, refused url: FetchURL, at addresses: [IPAddress]) {}
 }
 
-/// How far a fetch has come.
+/// The progress of a fetch.
 public enum FetchStage: String, Sendable, Hashable, CaseIterable, Comparable {
     case resolving, connecting, headers, body
 
@@ -40,14 +47,14 @@ public enum FetchStage: String, Sendable, Hashable, CaseIterable, Comparable {
     public static func < (left: FetchStage, right: FetchStage) -> Bool { left.order < right.order }
 }
 
-/// Names one fetch within its ``CurlClient``; never used twice.
+/// An identifier of one fetch within its ``CurlClient``. It is never reused.
 public struct FetchID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// Why a fetch brought nothing, or not all.
+/// The reason why a fetch failed or is incomplete.
 public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
-    // Refused before any packet was sent.
+    // Errors before any packet is sent.
     case malformedURL = "malformed-url"
     case schemeDenied = "scheme-denied"
     case userinfoDenied = "userinfo-denied"
@@ -56,16 +63,16 @@ public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     case addressDenied = "address-denied"
     case downgradeDenied = "downgrade-denied"
     case tooManyRedirects = "too-many-redirects"
-    // The way there.
+    // Errors of the connection.
     case hostNotFound = "host-not-found"
     case resolveFailed = "resolve-failed"
     case resolveTimeout = "resolve-timeout"
-    /// Other names kept the resolver so long that this one's lookup was never begun.
+    /// The lookup never began, because the resolver was busy with other names.
     case resolverBusy = "resolver-busy"
     case connectFailed = "connect-failed"
     case connectTimeout = "connect-timeout"
     case tlsFailed = "tls-failed"
-    // The answer.
+    // Errors of the response.
     case headTimeout = "head-timeout"
     case totalTimeout = "total-timeout"
     case tooSlow = "too-slow"
@@ -74,14 +81,14 @@ public enum FetchError: String, Error, Sendable, Hashable, CaseIterable {
     case bodyTooLarge = "body-too-large"
     case truncated = "truncated"
     case protocolError = "protocol-error"
-    // Ours.
+    // Errors of this side.
     case cancelled = "cancelled"
-    /// The delegate wanted no more.
+    /// The delegate stopped the fetch.
     case rejected = "rejected"
     case shuttingDown = "shutting-down"
     case internalError = "internal-error"
 
-    /// A second attempt may succeed, and a first one has certainly shown nothing to anybody.
+    /// True if a second attempt may succeed. The first attempt has certainly delivered no content to anyone.
     public var isWorthRetrying: Bool {
         switch self {
         case .connectFailed, .connectionLost: true

@@ -1,13 +1,18 @@
-/// What is asked of an origin: always a GET, with these fields and no others than HTTP itself demands.
+/// A request to an origin: always a GET, with these fields and those that HTTP requires.
+///
+/// ```swift
+/// var request = FetchRequest(url: url)
+/// request.acceptsCompression = true
+/// ```
 public struct FetchRequest: Sendable {
     public var url: FetchURL
     public var headers: FetchHeaderFields
-    /// Fields for the origin of ``url`` alone: a redirect to another scheme, host or port goes without them.
+    /// The fields for the origin of ``url`` only. They are dropped at a redirect to another scheme, host or port.
     public var credentials = FetchHeaderFields()
-    /// Conditions for one URL alone: validators say nothing of any other, not even of one that redirects there.
+    /// The conditional fields for one URL only, because validators are not valid for any other URL, including one that redirects to it.
     public var conditions: (url: FetchURL, fields: FetchHeaderFields)?
-    /// Whether the body may come compressed. It is delivered decompressed, and ``FetchLimits/bodyBytes`` counts it as delivered: what
-    /// a small body swells to is bounded by it too.
+    /// A Boolean value indicating if the body may be compressed. It is delivered decompressed. ``FetchLimits/bodyBytes`` counts
+    /// decompressed bytes, which bounds decompression bombs.
     public var acceptsCompression = false
     public var limits: FetchLimits
 
@@ -17,7 +22,7 @@ public struct FetchRequest: Sendable {
         self.limits = limits
     }
 
-    /// The fields that go to a hop.
+    /// Returns the fields for a redirect hop.
     func fields(for hop: FetchURL) -> FetchHeaderFields {
         var fields = headers
         if let conditions, conditions.url == hop {
@@ -29,27 +34,27 @@ public struct FetchRequest: Sendable {
     }
 }
 
-/// What one fetch may cost. All durations count from the moment the fetch starts its part; ``total`` counts from the start.
+/// The limits of one fetch. Each duration begins with its part of the fetch; ``total`` begins with the fetch.
 public struct FetchLimits: Sendable, Hashable {
     public var resolve: Duration = .seconds(2)
-    /// Connecting, with the TLS handshake.
+    /// Limits the time to connect, including the TLS handshake.
     public var connect: Duration = .seconds(3)
-    /// From the request on the wire to the end of the answer's head.
+    /// Limits the time from sending the request to the end of the response's head.
     public var head: Duration = .seconds(5)
-    /// Everything: names, hops, body.
+    /// Limits the whole fetch: name resolution, redirects and body.
     public var total: Duration = .seconds(12)
-    /// A body that stays below this many bytes a second for ``slowSeconds`` is given up.
+    /// The minimum rate of a body in bytes per second. A body that stays below it for ``slowSeconds`` is aborted.
     public var slowBytesPerSecond = 2_048
     public var slowSeconds = 4
-    /// Bytes of the answer's head, of all hops' interim heads too.
+    /// Limits the bytes of the response's head, including interim heads of all hops.
     public var headBytes = 64 * 1_024
     public var headLines = 256
-    /// Bytes of the body, counted as they come.
+    /// Limits the bytes of the body as delivered.
     public var bodyBytes = 8 * 1_024 * 1_024
-    /// Bytes around the content of a body in chunks, beyond eight for each byte of content.
+    /// Limits the bytes around the content of a chunked body, beyond eight for each byte of content.
     public var framingBytes = 64 * 1_024
     public var redirects = 3
-    /// Bytes that the kernel may hold for us unread: what is lost at most when a fetch is paused and then given up.
+    /// Limits the unread bytes in the kernel, which are lost if a fetch is paused and then cancelled.
     public var receiveWindow = 64 * 1_024
 
     public init() {}

@@ -1,26 +1,32 @@
 internal import CIntertwineCurl
 internal import Glibc
 
-/// An http or https URL as libcurl reads it, in one canonical form: two parsers that disagree are how address checks are passed by.
+/// An http or https URL in the canonical form of libcurl. Why: if two parsers disagree, address checks can be bypassed (SSRF).
+///
+/// ```swift
+/// let url = try FetchURL("https://example.com/feed.json")
+/// ```
 public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
-    /// Bytes; contract and most servers agree on this bound.
+    /// The maximum length in bytes. The contract and most servers use this limit.
     public static let longest = 2_048
 
-    /// Canonical: lower-case ASCII host without trailing dot, no default port, no fragment.
+    /// The canonical text: lower-case ASCII host without trailing dot, no default port, no fragment.
     public let text: String
     public let isSecure: Bool
-    /// Lower-case ASCII, IDN as Punycode, IPv6 without brackets, no trailing dot.
+    /// The host: lower-case ASCII, IDN as Punycode, IPv6 without brackets, no trailing dot.
     public let host: String
     public let port: UInt16
-    /// Where the host is an address and not a name.
+    /// The host as an address, nil if the host is a name.
     public let address: IPAddress?
 
-    /// Throws `malformedURL`, `schemeDenied` or `userinfoDenied`. A fragment is dropped: it never goes over the wire.
+    /// Parses a URL. A fragment is dropped, because it is never sent.
+    ///
+    /// - Throws: `malformedURL`, `schemeDenied` or `userinfoDenied`.
     public init(_ text: String) throws(FetchError) {
         try self.init(text, base: nil)
     }
 
-    /// A reference such as a `Location` field gives, relative to this URL.
+    /// Returns the URL of a reference relative to this URL, such as the value of a `Location` field.
     public func resolving(_ reference: String) throws(FetchError) -> FetchURL {
         try FetchURL(reference, base: self.text)
     }
@@ -28,7 +34,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     private init(_ reference: String, base: String?) throws(FetchError) {
         guard !reference.isEmpty, reference.utf8.count <= Self.longest, !reference.utf8.contains(0) else { throw .malformedURL }
         let parsed = try Self.parse(reference, base: base)
-        // What the parser makes of its own output must be that output: an IDN host may turn into an address only on the second reading.
+        // Parsing the parser's output must return it unchanged: an IDN host may become an address only at the second parse.
         var text = parsed
         for _ in 0..<3 {
             let again = try Self.parse(text, base: nil)
@@ -48,7 +54,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
         guard address != nil || !host.hasPrefix("[") else { throw .malformedURL }
     }
 
-    /// Whether scheme, host and port are the same.
+    /// Returns true if scheme, host and port are equal.
     public func hasSameOrigin(as other: FetchURL) -> Bool {
         isSecure == other.isSecure && host == other.host && port == other.port
     }
@@ -72,7 +78,7 @@ public struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// libcurl's URL parser.
+/// A handle of libcurl's URL parser.
 private final class CurlURL {
     private let handle: OpaquePointer
 
@@ -90,7 +96,7 @@ private final class CurlURL {
     }
 
     func set(_ part: CURLUPart, _ value: String?) throws(FetchError) {
-        // Unknown schemes are let through here, so that they are refused as such and not as malformed.
+        // Unknown schemes are accepted here, so that they are refused as unknown schemes and not as malformed.
         let flags = part == CURLUPART_URL ? UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_DISALLOW_USER) : 0
         switch curl_url_set(handle, part, value, flags) {
         case CURLUE_OK: return
@@ -103,28 +109,28 @@ private final class CurlURL {
     subscript(part: CURLUPart, flags: Int32 = 0) -> String? {
         var value: UnsafeMutablePointer<CChar>?
         let result = curl_url_get(handle, part, &value, UInt32(flags))
-        // To be freed where it is no result too: of a host that has no form in ASCII, libcurl leaves its copy behind with the error.
+        // The value is freed even on failure: libcurl leaves a copy with the error if a host has no ASCII form.
         defer { curl_free(value) }
         guard result == CURLUE_OK, let value else { return nil }
         return String(validatingCString: value)
     }
 
-    /// The host in ASCII. curl turns a name in other letters into Punycode only where the locale says which letters the bytes are.
+    /// The host in ASCII. libcurl converts a non-ASCII name to Punycode only if the locale defines the encoding of the bytes.
     var asciiHost: String? {
         let former = Self.utf8.map { uselocale($0) }
         defer { if let former { uselocale(former) } }
         return self[CURLUPART_HOST, CURLU_PUNYCODE]
     }
 
-    // Safe: made once, never changed, never freed. Set for the calling thread alone, and only for the length of a call.
+    // Safe: the locale is created once and never changed or freed. It is set only for the calling thread and the duration of a call.
     private nonisolated(unsafe) static let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil)
 }
 
 extension FetchURL {
-    /// Whether a text is a URL of the plainest kind, which libcurl would leave as it is: http or https, a name of letters, digits, hyphens and
-    /// dots that cannot be taken for an address, no port, no user, a path without dot segments, and no character that anybody escapes.
+    /// Returns true if a text is a plain URL, which libcurl would leave unchanged: http or https, a name of letters, digits, hyphens and
+    /// dots that cannot be an address, no port, no user, a path without dot segments, and no character that needs an escape.
     ///
-    /// It is for signing what a feed refers to without asking libcurl each time. Whatever is fetched goes through ``init(_:)`` all the same.
+    /// It serves to sign references of a feed without calling libcurl each time. Every fetched URL still goes through ``init(_:)``.
     public static func isPlain(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isPlain) ?? false
     }
@@ -142,7 +148,7 @@ extension FetchURL {
         return memcmp(start, scheme.utf8Start, scheme.utf8CodeUnitCount) == 0
     }
 
-    /// Each label begins with a letter: no form of an address does in all of them, nor Punycode in any.
+    /// Each label begins with a letter. No form of an address has only such labels, and a Punycode label is excluded.
     private static func isPlainName(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard (1...253).contains(name.count) else { return false }
         var length = 0
@@ -160,7 +166,7 @@ extension FetchURL {
         return length > 0
     }
 
-    /// No segment begins with a dot, so none is `.` or `..`.
+    /// No segment begins with a dot, which excludes `.` and `..`.
     private static func isPlainPath(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
         var last = UInt8(ascii: "a")
         for byte in path {

@@ -2,16 +2,17 @@ package import HTTPTypes
 package import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// Handles what web pages send to the public listener: it answers preflights, adds the CORS fields, and refuses writes of foreign pages.
+/// Handles requests of web pages to the public listener: it answers preflights, adds the CORS fields, and refuses writes of foreign pages.
 ///
-/// A write is a request whose method is not GET, HEAD, OPTIONS or TRACE. A page that is neither the service's own nor of an allowed origin
-/// gets 403. Routes of the API take bodies as `application/json` alone (415): browsers send that to another origin only after a preflight.
+/// A write is a request whose method is not GET, HEAD, OPTIONS or TRACE. If a page belongs neither to the service nor to an allowed origin,
+/// the response is 403. Routes of the API accept bodies only as `application/json` (415): browsers send that to another origin only after
+/// a preflight.
 package struct CORSMiddleware: HTTPHandler {
-    /// Nil if no other origin is allowed: responses then have no CORS fields.
+    /// The policy; nil if no other origin is allowed: responses then have no CORS fields.
     private let policy: CORSPolicy?
-    /// The service's URL for its clients, empty if none is configured; may change while the service runs.
+    /// The public URL of the service, empty if not configured. It may change while the service runs.
     private let publicURL: @Sendable () -> String
-    /// The fields that tell of the viewer; they may change while the service runs.
+    /// The request fields that identify the viewer. They may change while the service runs.
     private let viewerFields: @Sendable () -> [String]
     private let router: Router
 
@@ -25,7 +26,7 @@ package struct CORSMiddleware: HTTPHandler {
         self.router = router
     }
 
-    /// A finished response names `Origin` in `Vary` already.
+    /// An encoded response already names `Origin` in `Vary`.
     package func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? { router.cachedResponse(for: head) }
 
     package func finishedFields(for head: borrowing RequestHead) -> EncodedFields? {
@@ -60,7 +61,7 @@ package struct CORSMiddleware: HTTPHandler {
         policy?.fields(ofRefusalTo: field("origin")) ?? [:]
     }
 
-    /// Nil if the request may pass.
+    /// Returns the refusal of a request, nil if it may pass.
     private func refusal(of request: HTTPRequest) -> HandlerResult? {
         guard ![.get, .head, .options, .trace].contains(request.method) else { return nil }
         let route: Route? = if case .route(let match) = router.destination(of: request) { match.route } else { nil }
@@ -76,16 +77,16 @@ package struct CORSMiddleware: HTTPHandler {
         return .respond(problem.response, route: route?.pattern)
     }
 
-    /// Whether a page that may not write had its browser send the request. Browsers say so, and pages cannot change what they say.
+    /// Returns true if a page without permission to write sent the request. It relies on fields that browsers set and pages cannot change.
     private func isForeign(_ request: HTTPRequest) -> Bool {
         let site = request.headerFields[.secFetchSite]
-        // The browser compares its own address of the service, whatever a proxy makes of the Host field.
+        // The browser compares origins with its own URL of the service, so a proxy that changes the Host field has no influence.
         if site == "same-origin" { return false }
         guard let origin = request.headerFields[.origin] else { return site == "cross-site" || site == "same-site" }
         return !(policy?.allows(origin) ?? false) && !isOwn(origin, authority: request.authority)
     }
 
-    /// Whether an origin is that of the service: of the Host field, or of the public URL.
+    /// Returns true if an origin is that of the service: of the Host field, or of the public URL.
     private func isOwn(_ origin: String, authority: String?) -> Bool {
         let schemes = ["http", "https"]
         if let authority, schemes.contains(where: { Self.origin($0, authority) == origin }) { return true }
@@ -94,7 +95,7 @@ package struct CORSMiddleware: HTTPHandler {
         return Self.origin(scheme, publicURL.dropFirst(scheme.utf8.count + 3).prefix { $0 != "/" }) == origin
     }
 
-    /// An origin as browsers write it (RFC 6454 section 6.2): in lower case, without the port that is the scheme's own.
+    /// Returns an origin as browsers serialize it (RFC 6454 section 6.2): in lower case, without the default port of the scheme.
     private static func origin(_ scheme: String, _ authority: some StringProtocol) -> String {
         let authority = authority.lowercased()
         let port = scheme == "http" ? ":80" : ":443"
@@ -102,9 +103,9 @@ package struct CORSMiddleware: HTTPHandler {
     }
 }
 
-/// The media type of request bodies.
+/// Validation of the media type of request bodies.
 private enum JSONBody {
-    /// Whether the request has no body, or one in JSON. A body without a media type could be anything.
+    /// Returns true if the request has no body, or a JSON body. A body without a media type is refused.
     static func isOnly(in request: HTTPRequest) -> Bool {
         let fields = request.headerFields
         if let type = fields[.contentType] {

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-// What the server answers by itself, and the fields that more than one answer has.
+// Descriptions of the server's own responses, and of header fields that several responses share.
 
 extension ResponseDescription.Header {
     package static let noStore = ResponseDescription.Header("Cache-Control", "Never to be kept.", .word("no-store"), isRequired: true)
@@ -32,10 +32,10 @@ extension ResponseDescription.Header {
 }
 
 extension ResponseDescription {
-    /// What content that has an entity tag and comes in two codings may be answered with besides itself.
+    /// The additional responses of content that has an entity tag and two codings.
     package static let negotiated: [ResponseDescription] = [.notModified, .notAcceptable, .preconditionFailed]
 
-    /// What an operation refuses besides what every request may be refused for.
+    /// Returns the description of 400 with an operation's own problems and the general ones.
     package static func badRequest(_ text: String, _ told: [ProblemExample], _ fields: [Header] = [.problemCaching]) -> ResponseDescription
     {
         .problem(.badRequest, text, told + [notUnderstood], fields)
@@ -45,7 +45,7 @@ extension ResponseDescription {
 
     package static let badRequest = problem(.badRequest, "The request cannot be understood.", [notUnderstood], [.problemCaching])
         .named("BadRequest")
-    /// A client that asks again with the entity tag that it has.
+    /// The response to a client that sends its current entity tag.
     package static let notModified = empty(
         .notModified, "What the client has is still right.",
         [.init("ETag", "The validator of what the client has."), .init("Cache-Control", "As in 200."), .init("Vary", "As in 200.")]
@@ -73,7 +73,7 @@ extension ResponseDescription {
         [.init(nil, "Request bodies must be application/json."), .init(nil, "Request bodies must not be coded.", name: "coded")],
         [.problemCaching, .acceptEncoding, .init("Accept", "The media type of request bodies.", .word("application/json"))]
     ).named("UnsupportedMediaType")
-    /// Of operations that write.
+    /// The refusal of operations that write.
     package static let foreignOrigin = problem(
         .forbidden, "A web page of another origin sent the request, and `cors.origins` does not have that origin.",
         [.init(.foreignOrigin, "Pages of this origin may not write here.")], [.problemCaching]

@@ -2,37 +2,37 @@ package import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// What pages of other origins are told, after the Fetch standard's CORS protocol.
+/// A policy for pages of other origins, by the CORS protocol of the Fetch standard.
 package struct CORSPolicy: Sendable {
-    /// Every origin.
+    /// The value for all origins.
     package static let anyOrigin = "*"
 
-    /// What clients may send besides the fields that need no leave.
+    /// The request fields that clients may send in addition to the CORS-safelisted ones.
     private static let requestFields = [
         "Accept-Cells", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "Range", "X-Request-ID",
         "traceparent", "tracestate",
     ]
-    /// What clients may read besides the fields that need no leave.
+    /// The response fields that clients may read in addition to the CORS-safelisted ones.
     private static let responseFields = [
         "Accept-Ranges", "Age", "Allow", "Cache-Status", "Content-Range", "Deprecation", "ETag", "Image-Error", "Link", "Location",
         "Retry-After", "Sunset", "Vary", "X-Request-ID", "X-Verdict",
     ]
 
-    /// The answer depends on the origin, whether or not there is one: caches must know.
+    /// The response depends on the origin, even if the request has none: caches need this field.
     package static let vary: HTTPFields = [.vary: "Origin"]
 
     private let origins: Set<String>
     private let allowsAny: Bool
     private let credentials: Bool
     private let maxAge: Int64
-    /// What finished responses carry for each origin, encoded once; a single one if every origin is allowed.
+    /// The fields of encoded responses for each origin, encoded once. One entry if every origin is allowed.
     private var encoded: [(origin: [UInt8], fields: EncodedFields)] = []
 
-    /// Nil where no origin is configured: then answers say nothing of origins.
+    /// Creates a policy. Returns nil if no origin is configured: responses then have no CORS fields.
     ///
     /// - Parameters:
-    ///   - credentials: whether pages of the named origins may send cookies; never those of any origin.
-    ///   - maxAge: how long a preflight holds, in seconds.
+    ///   - credentials: True if pages of the named origins may send cookies. It has no effect if every origin is allowed.
+    ///   - maxAge: The lifetime of a preflight in seconds.
     package init?(origins: [String], credentials: Bool, maxAge: Int64) {
         guard !origins.isEmpty else { return nil }
         self.origins = Set(origins)
@@ -42,7 +42,7 @@ package struct CORSPolicy: Sendable {
         encoded = (allowsAny ? [Self.anyOrigin] : origins).map { (Array($0.utf8), EncodedFields(fields(for: $0))) }
     }
 
-    /// What a finished response carries for a request of this origin; nil if that is not allowed. The response names `Origin` in `Vary` itself.
+    /// Returns the fields of an encoded response for a request of this origin; nil if it is not allowed. The response itself names `Origin` in `Vary`.
     func encodedFields(for origin: Span<UInt8>) -> EncodedFields? {
         for entry in encoded where allowsAny || Self.isEqual(entry.origin, origin) { return entry.fields }
         return nil
@@ -54,23 +54,23 @@ package struct CORSPolicy: Sendable {
         return true
     }
 
-    /// What an answer carries for a request of this origin, or of none. One that is not allowed is told nothing.
+    /// Returns the fields of a response for a request of this origin, or without one. An origin that is not allowed receives only `Vary`.
     func fields(for origin: String?) -> HTTPFields {
         guard var fields = permission(for: origin) else { return Self.vary }
         fields[.accessControlExposeHeaders] = Self.responseFields.joined(separator: ", ")
         return fields
     }
 
-    /// The same where the request may have named an origin that has not been read: it is told what may be told to everyone.
+    /// Returns the fields of a refusal. If the request's origin was not read, it receives only the fields that are valid for all origins.
     func fields(ofRefusalTo origin: String?) -> HTTPFields {
         fields(for: origin ?? (allowsAny ? Self.anyOrigin : nil))
     }
 
-    /// The answer to a preflight; nil where the origin is not allowed.
+    /// Returns the fields of the response to a preflight; nil if the origin is not allowed.
     ///
     /// - Parameters:
-    ///   - methods: those that the resource has.
-    ///   - viewerFields: the fields that tell of the viewer.
+    ///   - methods: The methods of the resource.
+    ///   - viewerFields: The request fields that identify the viewer.
     func preflight(for origin: String, methods: [HTTPRequest.Method], viewerFields: [String]) -> HTTPFields? {
         guard var fields = permission(for: origin) else { return nil }
         let list = methods.map(\.rawValue).joined(separator: ", ")
@@ -81,7 +81,7 @@ package struct CORSPolicy: Sendable {
         return fields
     }
 
-    /// Whether pages of the origin may call the service.
+    /// Returns true if pages of the origin may call the service.
     func allows(_ origin: String) -> Bool { allowsAny || origins.contains(origin) }
 
     private func permission(for origin: String?) -> HTTPFields? {

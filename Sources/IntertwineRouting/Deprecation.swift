@@ -1,15 +1,15 @@
 package import HTTPTypes
 internal import IntertwinePrimitives
 
-/// That a route is to go: since when clients are told, until when it is there, and where to read what to use in its place.
+/// The deprecation of a route: its begin, its planned end, and a page about the replacement.
 ///
-/// All of its answers say so in `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` with the relation `deprecation`.
+/// All responses of the route carry `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` with the relation `deprecation`.
 package struct Deprecation: Sendable, Hashable {
-    /// Seconds since 1970-01-01 UTC.
+    /// The begin of the deprecation in seconds since 1970-01-01 UTC.
     package var since: Int64
-    /// Seconds since 1970-01-01 UTC; nil where nobody knows yet.
+    /// The end of the route in seconds since 1970-01-01 UTC; nil if not decided.
     package var sunset: Int64?
-    /// A URL for people.
+    /// The URL of a page for people.
     package var reason: String
 
     package init(since: Int64, sunset: Int64? = nil, reason: String) {
@@ -23,7 +23,7 @@ package struct Deprecation: Sendable, Hashable {
         return fields
     }
 
-    /// The same for those who read the description.
+    /// The deprecation as text for the description.
     var text: String {
         "Deprecated since \(HTTPDate.text(since))\(sunset.map { ", there until \(HTTPDate.text($0))" } ?? ""): [what to use in its place](\(reason))."
     }

@@ -1,8 +1,7 @@
 package import IntertwineHTTPServer
 internal import Synchronization
 
-/// Content that is finished when somebody first asks for it, and lies ready from then on: a start need not wait for what most processes are
-/// never asked for.
+/// Content that is encoded at the first request and cached afterwards. Why: most processes never serve it, so encoding must not delay the start.
 package final class LazyResponse: Sendable {
     private let encoded = Mutex<EncodedResponse?>(nil)
     private let make: @Sendable () -> EncodedResponse
@@ -13,7 +12,7 @@ package final class LazyResponse: Sendable {
 
     package var response: EncodedResponse {
         if let response = encoded.withLock({ $0 }) { return response }
-        // Nobody waits at the lock meanwhile. Of those who make it at once, all give the same one.
+        // Encoding runs without the lock. If several threads encode at once, all return one of the results.
         let made = make()
         return encoded.withLock { finished in
             let response = finished ?? made

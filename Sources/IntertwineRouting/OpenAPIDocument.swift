@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 
-/// A listener's description of itself (OpenAPI 3.1), made of its routes.
+/// The OpenAPI 3.1 description of a listener, generated from its routes.
 package struct OpenAPIDocument: Sendable {
     package struct Tag: Sendable {
         package let name: String
@@ -17,9 +17,9 @@ package struct OpenAPIDocument: Sendable {
     package var summary: String
     package var text: String
     package var tags: [Tag]
-    /// What every operation may answer, besides what is its own.
+    /// The responses that all operations share.
     package var responses: [ResponseDescription]
-    /// The text of a bearer token, where one may be asked for.
+    /// The description of the bearer token, nil if none is required.
     package var token: String?
 
     package init(
@@ -46,11 +46,11 @@ package struct OpenAPIDocument: Sendable {
             ])
     }
 
-    /// The route that answers the document, which describes these routes and this one.
+    /// Returns the route of the document, which describes the given routes and itself.
     ///
     /// - Parameters:
-    ///   - caching: what it says of how long it may be used.
-    ///   - amended: the document's text as it is to be.
+    ///   - caching: The caching field of the document.
+    ///   - amended: A closure that changes the text of the document.
     package func route(
         caching: ResponseDescription.Header, describing routes: [Route], amended: @escaping @Sendable (String) -> String = { $0 }
     ) -> Route {
@@ -59,7 +59,7 @@ package struct OpenAPIDocument: Sendable {
         return .content(path, operation, type: RequestBodyDescription.json, Array(amended(json(of: routes + [itself])).utf8))
     }
 
-    /// The document. Routes without an operation are no part of it.
+    /// Returns the document. Routes without an operation are not part of it.
     package func json(of routes: [Route]) -> String {
         var patterns: [String] = []
         for route in routes where route.operation != nil && !patterns.contains(route.pattern) { patterns.append(route.pattern) }
@@ -104,7 +104,7 @@ package struct OpenAPIDocument: Sendable {
         ] + (token == nil ? [] : [.init("security", .array([.object([.init("token", .array([]))]), .object([])]))])
     }
 
-    /// Those types of problem that the document's answers tell, told together: a client's author looks for them in one place.
+    /// Adds the problem types of the document's responses to the schema of problem types, so that client authors find them in one location.
     private static func naming(_ kinds: [Problem.ProblemType], in schemas: [OpenAPIValue.Member]) -> [OpenAPIValue.Member] {
         schemas.map { schema in
             guard schema.name == Schema.problemTypeName, case .object(let members) = schema.value else { return schema }
@@ -114,17 +114,17 @@ package struct OpenAPIDocument: Sendable {
     }
 }
 
-/// What a route is for, said to whoever calls it: what it takes and what it answers.
+/// The description of a route for client authors: its parameters, body and responses.
 package struct APIOperation: Sendable {
-    /// Unique within a listener; generated clients name their functions by it.
+    /// The operation id, unique within a listener. Generated clients name their functions by it.
     package var id: String
     package var tag: String
     package var summary: String
-    /// Markdown; nil where the summary says it all.
+    /// The description in Markdown; nil if the summary is sufficient.
     package var text: String?
     package var parameters: [any RequestParameter]
     package var body: RequestBodyDescription?
-    /// Its own answers. What every operation of a listener may answer is said once, of the listener.
+    /// The operation's own responses. Responses that all operations share are declared once for the listener.
     package var responses: [ResponseDescription]
 
     package init(
@@ -140,9 +140,11 @@ package struct APIOperation: Sendable {
         self.responses = responses
     }
 
+    /// Returns the operation as a value of the document.
+    ///
     /// - Parameters:
-    ///   - common: the answers that it shares with others, but for the statuses of its own.
-    ///   - deprecation: nil where its end is not planned.
+    ///   - common: The shared responses. Those with a status of an own response are left out.
+    ///   - deprecation: The deprecation, nil if the route has none.
     func value(common: [ResponseDescription], deprecation: Deprecation? = nil) -> OpenAPIValue {
         let text = [deprecation?.text, self.text].compactMap { $0 }.joined(separator: "\n\n")
         let statuses = Set(responses.map(\.status))
@@ -158,7 +160,7 @@ package struct APIOperation: Sendable {
     }
 }
 
-/// The body that a request has, in one or more media types.
+/// The body of a request, in one or more media types.
 package struct RequestBodyDescription: Sendable {
     package static let json = "application/json"
 
@@ -176,7 +178,7 @@ package struct RequestBodyDescription: Sendable {
         self.contents = contents
     }
 
-    /// The same content in another media type.
+    /// Returns this body with an additional media type.
     package func or(_ type: String, _ schema: Schema, example: String) -> RequestBodyDescription {
         RequestBodyDescription(text, isRequired: isRequired, contents + [(type, Content(schema, example: example))])
     }

@@ -1,6 +1,6 @@
 internal import IntertwinePrimitives
 
-/// A value of a JSON document with its members in order: what descriptions and schemas are written from.
+/// A JSON value with ordered members, for descriptions and schemas.
 package indirect enum OpenAPIValue: Sendable {
     case object([Member])
     case array([OpenAPIValue])
@@ -9,9 +9,9 @@ package indirect enum OpenAPIValue: Sendable {
     case number(Double)
     case flag(Bool)
     case null
-    /// JSON that stands in the document as it is: an example.
+    /// JSON text that is written unchanged: an example.
     case literal(String)
-    /// The pointer to a component, which the document then holds.
+    /// The pointer to a component, which the document then contains.
     case reference(Component)
 
     package struct Member: Sendable {
@@ -24,7 +24,7 @@ package indirect enum OpenAPIValue: Sendable {
         }
     }
 
-    /// What stands in a document once, and is pointed to from wherever it is meant.
+    /// A component that a document contains once and references elsewhere.
     package struct Component: Sendable {
         package enum Kind: String, Sendable, CaseIterable {
             case schemas, responses, parameters, headers, securitySchemes
@@ -41,7 +41,7 @@ package indirect enum OpenAPIValue: Sendable {
         }
     }
 
-    /// `{"$ref": …}`, with what is said of this use of the component.
+    /// Returns `{"$ref": …}` with additional members for this use of the component.
     package static func reference(_ component: Component, _ beside: [Member]) -> OpenAPIValue {
         .object([Member("$ref", .reference(component))] + beside)
     }
@@ -49,10 +49,10 @@ package indirect enum OpenAPIValue: Sendable {
     package static func texts(_ words: [String]) -> OpenAPIValue { .array(words.map { .text($0) }) }
 }
 
-/// Writes values as JSON, and remembers the components that they point to.
+/// Writes values as JSON and collects the components that they reference.
 struct DocumentWriter {
     private(set) var text = ""
-    /// Where the components of a kind lie, such as `#/components/schemas/`.
+    /// The prefix of references to components of a kind, such as `#/components/schemas/`.
     private let reference: (OpenAPIValue.Component.Kind) -> String
     private var found: [OpenAPIValue.Component.Kind: [String: OpenAPIValue]] = [:]
 
@@ -82,7 +82,7 @@ struct DocumentWriter {
         write(member.value)
     }
 
-    /// The components that what has been written points to, and those that these point to, by their kind and in the order of their names.
+    /// Returns all components that the text references, directly or through other components, by kind and in the order of their names.
     func components() -> [(kind: OpenAPIValue.Component.Kind, members: [OpenAPIValue.Member])] {
         var seeker = self
         var count = -1

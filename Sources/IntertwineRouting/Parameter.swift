@@ -1,10 +1,12 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// Something that a request says besides its body: how it is described, and how it is read.
+/// A parameter of a request besides its body, with its description and its parser.
 package protocol RequestParameter: Sendable {
     var description: ParameterDescription { get }
-    /// - Throws: ``Problem`` where the request does not have it as described.
+    /// Reads the parameter.
+    ///
+    /// - Throws: ``Problem`` if the request's value does not match the description.
     func read(_ request: RouteRequest) throws(Problem) -> any Sendable
 }
 
@@ -16,7 +18,7 @@ package struct ParameterDescription: Sendable {
     package var isRequired: Bool
     package var text: String
     package var schema: Schema
-    /// JSON; nil for what no client can make up.
+    /// An example as JSON; nil for values that a client cannot create itself.
     package var example: String?
 
     var value: OpenAPIValue {
@@ -28,7 +30,7 @@ package struct ParameterDescription: Sendable {
     }
 }
 
-/// A parameter whose value a handler reads as what it is: `try request[limit]`.
+/// A parameter with a typed value that a handler reads: `request[limit]`.
 package struct Parameter<Value: Sendable>: RequestParameter {
     package var description: ParameterDescription
     private let parse: @Sendable (RouteRequest) throws(Problem) -> Value
@@ -43,10 +45,10 @@ package struct Parameter<Value: Sendable>: RequestParameter {
     package func read(_ request: RouteRequest) throws(Problem) -> any Sendable { try parse(request) }
 }
 
-// MARK: In the path
+// MARK: Path parameters
 
 extension Parameter where Value == String {
-    /// A segment of the path, decoded; never empty.
+    /// Creates a parameter for a path segment, decoded and never empty.
     package static func segment(_ name: String, _ schema: Schema, _ text: String, example: String) -> Parameter {
         let description = ParameterDescription(name: name, location: .path, isRequired: true, text: text, schema: schema, example: example)
         return Parameter(description) { (request) throws(Problem) in request.segment(name) }
@@ -54,7 +56,7 @@ extension Parameter where Value == String {
 }
 
 extension Parameter where Value: CaseIterable & RawRepresentable<String> {
-    /// A segment of the path that is one of a type's words.
+    /// Creates a parameter for a path segment that is one of a type's raw values.
     package static func segment(_ name: String, _ text: String, example: Value) -> Parameter {
         let description = ParameterDescription(
             name: name, location: .path, isRequired: true, text: text, schema: .words(Value.self), example: "\"\(example.rawValue)\"")
@@ -62,7 +64,7 @@ extension Parameter where Value: CaseIterable & RawRepresentable<String> {
     }
 }
 
-// MARK: In the query
+// MARK: Query parameters
 
 extension Parameter {
     private static func query(
@@ -93,14 +95,14 @@ extension Parameter where Value == Int? {
 }
 
 extension Parameter where Value == Bool {
-    /// `true` or `false`, the latter where it is missing.
+    /// Creates a parameter that is `true` or `false`, and `false` if missing.
     package static func flag(_ name: String, _ text: String) -> Parameter {
         query(name, Schema.boolean.defaulting(to: .flag(false)), text, example: "true") { (query) throws(Problem) in try query.flag(name) }
     }
 }
 
 extension Parameter where Value: CaseIterable & RawRepresentable<String> {
-    /// One of a type's words.
+    /// Creates a parameter that is one of a type's raw values.
     package static func word(_ name: String, default usual: Value, _ text: String, example: Value) -> Parameter {
         let schema = Schema.words(Value.self).defaulting(to: .text(usual.rawValue))
         return query(name, schema, text, example: "\"\(example.rawValue)\"") { (query) throws(Problem) in
@@ -110,7 +112,7 @@ extension Parameter where Value: CaseIterable & RawRepresentable<String> {
 }
 
 extension Parameter where Value == String? {
-    /// A text that the route reads in its own way.
+    /// Creates a text parameter that the route checks itself.
     package static func text(
         _ name: String, _ schema: Schema, _ text: String, isRequired: Bool = false, example: String?,
         check: @escaping @Sendable (Query) throws(Problem) -> String?
@@ -120,16 +122,16 @@ extension Parameter where Value == String? {
 }
 
 extension Parameter where Value == Void {
-    /// One that the route reads off the query together with others.
+    /// Creates a parameter that is only described. The route reads it from the query together with others.
     package static func described(_ name: String, _ schema: Schema, _ text: String, example: String? = nil) -> Parameter {
         query(name, schema, text, example: example) { (_) throws(Problem) in }
     }
 }
 
-// MARK: In the head
+// MARK: Header fields
 
 extension Parameter where Value == Void {
-    /// A field that the server itself heeds, or whoever reads the client from the request: described here, read there.
+    /// Creates a header field that is only described. The server, or the code that identifies the client, reads it.
     package static func field(_ name: String, _ schema: Schema, _ text: String, isRequired: Bool = false, example: String) -> Parameter {
         Parameter(
             ParameterDescription(name: name, location: .header, isRequired: isRequired, text: text, schema: schema, example: example)
@@ -148,7 +150,7 @@ extension Parameter where Value == Void {
 extension Parameter where Value == String? {
     private static var longestKey: Int { 255 }
 
-    /// `Idempotency-Key`: 1 to 255 visible ASCII characters.
+    /// The field `Idempotency-Key`: 1 to 255 visible ASCII characters.
     package static var idempotencyKey: Parameter {
         let description = ParameterDescription(
             name: "Idempotency-Key", location: .header, isRequired: false,
@@ -165,7 +167,7 @@ extension Parameter where Value == String? {
     }
 }
 
-/// The parameters of a query, as `name=value` pairs. Parameters that nobody asks for are ignored.
+/// The parameters of a query, as `name=value` pairs. Unknown parameters are ignored.
 package struct Query: Sendable {
     private let pairs: [(name: Substring, value: Substring)]
 
@@ -177,26 +179,28 @@ package struct Query: Sendable {
         }
     }
 
-    /// The value of a parameter, or nil where it is not there.
+    /// Returns the value of a parameter, nil if it is missing.
     ///
-    /// - Throws: ``Problem`` (400) where it stands there twice or is damaged.
+    /// - Throws: ``Problem`` (400) if the parameter occurs twice or is malformed.
     package func text(_ name: String) throws(Problem) -> String? {
         let found = pairs.filter { $0.name == name }
         guard let first = found.first else { return nil }
         guard found.count == 1 else { throw Self.invalid("\(name) stands in the query more than once.") }
-        // As forms and the libraries of most languages write a space.
+        // Forms and the libraries of most languages encode a space as `+`.
         guard let value = PercentCoding.decode(Substring(first.value.replacing("+", with: " "))) else {
             throw Self.invalid("\(name) is not valid UTF-8.")
         }
         return value
     }
 
-    /// - Throws: ``Problem`` (400) where the value is anything but digits, or not within the range.
+    /// Returns the value of an integer parameter, or the default if it is missing.
+    ///
+    /// - Throws: ``Problem`` (400) if the value contains other characters than digits, or is out of range.
     package func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws(Problem) -> Int {
         try integer(name, in: range) ?? fallback
     }
 
-    /// The same, or nil where the parameter is not there.
+    /// Returns the value of an integer parameter, nil if it is missing.
     package func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = try text(name) else { return nil }
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text), range.contains(value) else {
@@ -205,7 +209,9 @@ package struct Query: Sendable {
         return value
     }
 
-    /// - Throws: ``Problem`` (400) where the value is neither `true` nor `false`.
+    /// Returns the value of a Boolean parameter.
+    ///
+    /// - Throws: ``Problem`` (400) if the value is neither `true` nor `false`.
     package func flag(_ name: String) throws(Problem) -> Bool {
         switch try text(name) {
         case nil, "false": return false
@@ -214,13 +220,15 @@ package struct Query: Sendable {
         }
     }
 
-    /// - Throws: ``Problem`` (400) where the value is none of the type's words.
+    /// Returns the value of a parameter with fixed values.
+    ///
+    /// - Throws: ``Problem`` (400) if the value is not a raw value of the type.
     package func word<Word: CaseIterable & RawRepresentable<String>>(_ name: String) throws(Problem) -> Word? {
         guard let text = try text(name) else { return nil }
         return try Self.word(text, of: name)
     }
 
-    /// The same of a text from elsewhere.
+    /// Parses a text as one of a type's raw values.
     static func word<Word: CaseIterable & RawRepresentable<String>>(_ text: String, of name: String) throws(Problem) -> Word {
         guard let word = Word(rawValue: text) else {
             let words = Word.allCases.map(\.rawValue)

@@ -1,9 +1,9 @@
 package import HTTPTypes
 package import IntertwineHTTPServer
 
-/// Why a request is not answered as asked; becomes problem details (RFC 9457).
+/// An error that is sent to the client as problem details (RFC 9457).
 package struct Problem: Error, Hashable {
-    /// The problems that clients can tell apart by `type`. A status that says it all has none.
+    /// The problem types that clients can distinguish by `type`. A problem whose status is sufficient has none.
     package struct ProblemType: Hashable, Sendable {
         package let rawValue: String
 
@@ -21,7 +21,7 @@ package struct Problem: Error, Hashable {
 
     package let status: HTTPResponse.Status
     package let kind: ProblemType?
-    /// For the client's author; holds nothing of how the service is built.
+    /// The detail for the client's author, without internals of the service.
     package let detail: String
     package var fields: HTTPFields = [:]
 
@@ -32,7 +32,7 @@ package struct Problem: Error, Hashable {
         self.fields = fields
     }
 
-    /// Of whatever was thrown. What says nothing of itself is a fault of ours: the client is told 500, and nothing else.
+    /// Creates a problem from an error. An unknown error is an internal error: the client receives 500 without details.
     package init(_ error: any Error) {
         switch error {
         case let problem as Problem: self = problem
@@ -57,7 +57,7 @@ package struct Problem: Error, Hashable {
     }
 }
 
-/// An error that knows what clients are told of it.
+/// An error that defines its problem details.
 package protocol ProblemConvertible: Error {
     var problem: Problem { get }
 }

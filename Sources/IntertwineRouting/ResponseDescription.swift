@@ -1,14 +1,16 @@
 package import HTTPTypes
 internal import IntertwineHTTPServer
 
-/// One of the answers of an operation, as it is described: a status, the fields that come with it, and what its body is.
+/// The description of one response of an operation: its status, header fields and body.
 package struct ResponseDescription: Sendable {
-    /// A field of answers.
+    /// The description of a header field of responses.
     package struct Header: Sendable {
         package var name: String
         var value: OpenAPIValue
 
-        /// - Parameter example: the field's text.
+        /// Creates a description of a header field.
+        ///
+        /// - Parameter example: The text of an example value.
         package init(_ name: String, _ text: String, _ schema: Schema = .string, isRequired: Bool = false, example: String? = nil) {
             self.name = name
             value = .object(
@@ -18,7 +20,7 @@ package struct ResponseDescription: Sendable {
                 ].compactMap { $0 })
         }
 
-        /// The field under a name, once in the document.
+        /// Returns the field as a named component, which the document contains once.
         package func named(_ component: String) -> Header {
             var field = self
             field.value = .reference(.init(.headers, component, value), [])
@@ -26,11 +28,11 @@ package struct ResponseDescription: Sendable {
         }
     }
 
-    /// A problem that the answer tells.
+    /// An example of a problem in a response.
     package struct ProblemExample: Sendable {
         let kind: Problem.ProblemType?
         let detail: String
-        /// The name of the example; the last word of the kind where nil.
+        /// The name of the example; nil for the last word of the problem type.
         let name: String?
 
         package var uri: String { kind?.uri ?? ProblemDetails.plainType }
@@ -42,7 +44,7 @@ package struct ResponseDescription: Sendable {
         }
     }
 
-    /// Three digits, or `default` for every status that has no answer of its own.
+    /// Three digits, or `default` for every status without its own description.
     package let status: String
     let value: OpenAPIValue
     let problems: [Problem.ProblemType]
@@ -64,14 +66,16 @@ package struct ResponseDescription: Sendable {
         self.problems = problems
     }
 
-    /// An answer without a body.
+    /// Describes a response without a body.
     package static func empty(_ status: HTTPResponse.Status, _ text: String, _ fields: [Header] = []) -> ResponseDescription {
         ResponseDescription(String(status.code), text, fields, content: nil)
     }
 
+    /// Describes a response with a JSON body.
+    ///
     /// - Parameters:
-    ///   - texts: the types of texts that the answer can be instead.
-    ///   - example: JSON; nil where the schema has examples of its own.
+    ///   - texts: Alternative media types with a text body.
+    ///   - example: An example as JSON; nil if the schema has examples.
     package static func json(
         _ status: HTTPResponse.Status, _ text: String, _ schema: Schema, _ fields: [Header] = [], type: String = "application/json",
         orTexts texts: [String] = [], example: String? = nil
@@ -81,10 +85,10 @@ package struct ResponseDescription: Sendable {
             String(status.code), text, fields, content: .object([.init(type, Content(schema, example: example).value)] + others))
     }
 
-    /// A problem (RFC 9457), one of these.
+    /// Describes a response with one of several problems (RFC 9457).
     ///
     /// - Parameters:
-    ///   - types: what the problem's `type` may be, where these are only examples: a schema of URIs.
+    ///   - types: The schema of the problem's `type`, a schema of URIs, if the given problems are only examples.
     package static func problem(
         _ status: HTTPResponse.Status, _ text: String, _ told: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil
     ) -> ResponseDescription {
@@ -102,21 +106,21 @@ package struct ResponseDescription: Sendable {
         let schema = Schema.problem.with(
             "properties", .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(code)).value)]))
         let content = OpenAPIValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
-        // Wherever answers of a resource are chosen by request fields, its problems say so too.
+        // If request fields select the responses of a resource, its problems carry `Vary` as well.
         let fields = fields.contains { $0.name == "Vary" } ? fields : fields + [.problemVary]
         return ResponseDescription(
             String(code), text, fields, content: .object([.init(ProblemDetails.mediaType, content)]), problems: told.compactMap(\.kind))
     }
 
-    /// Every error that has no answer of its own.
+    /// Describes every error without its own description.
     package static func otherProblems(_ text: String, _ fields: [Header], example: Problem) -> ResponseDescription {
         let content = Content(.problem, example: String(decoding: example.details.json, as: UTF8.self)).value
         return ResponseDescription("default", text, fields, content: .object([.init(ProblemDetails.mediaType, content)]))
     }
 
-    /// With the operation that goes on from it.
+    /// Returns this description with a link to a follow-up operation.
     ///
-    /// - Parameter parameters: where in the answer the values of that operation's parameters stand, such as `$response.body#/selection`.
+    /// - Parameter parameters: The expressions that locate the operation's parameters in the response, such as `$response.body#/selection`.
     package func linked(_ name: String, to operation: String, _ text: String, _ parameters: KeyValuePairs<String, String>)
         -> ResponseDescription
     {
@@ -128,13 +132,13 @@ package struct ResponseDescription: Sendable {
         return ResponseDescription(status, value: .object(members + [.init("links", .object([.init(name, link)]))]), problems: problems)
     }
 
-    /// The answer under a name, once in the document.
+    /// Returns the response as a named component, which the document contains once.
     package func named(_ name: String) -> ResponseDescription {
         ResponseDescription(status, value: .reference(.init(.responses, name, value), []), problems: problems)
     }
 }
 
-/// What a body holds, in one media type.
+/// The content of a body in one media type.
 struct Content: Sendable {
     private let schema: Schema
     private let example: String?
@@ -150,17 +154,17 @@ struct Content: Sendable {
 }
 
 extension ProblemDetails {
-    /// Where the status says it all (RFC 9457 section 4.2.1).
+    /// The type of problems whose status is sufficient (RFC 9457 section 4.2.1).
     static let plainType = "about:blank"
 }
 
 extension Schema {
-    /// All types of problem that the document's answers tell; ``OpenAPIDocument`` puts them in.
+    /// The schema of all problem types of the document's responses; ``OpenAPIDocument`` adds them.
     private static let problemType = Schema.uri.titled("Problem type").described("`about:blank` where the status says it all.")
         .named(problemTypeName)
     static let problemTypeName = "ProblemType"
 
-    /// Problem details.
+    /// The schema of problem details.
     package static let problem = Schema.object([
         .required("type", problemType),
         .required("title", .string(minLength: 1), "The kind of problem in a few words, the same for every occurrence."),

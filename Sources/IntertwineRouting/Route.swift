@@ -3,26 +3,27 @@ package import HTTPTypes
 package import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// One method on one pattern of paths: what answers it, and how it is described.
+/// A method and a path pattern with their handler and description.
 ///
-/// The declaration is the only one: the router serves by it, refuses what does not fit its parameters, and ``OpenAPIDocument`` is made of it.
+/// It is the only declaration of a route: the router serves requests by it and refuses invalid parameters,
+/// and ``OpenAPIDocument`` is generated from it.
 package struct Route: Sendable {
     package typealias Handle = @Sendable (RouteRequest) async throws -> ServerResponse
 
     package let method: HTTPRequest.Method
-    /// Segments of the path; one in braces stands for any, whatever follows the braces for itself: `/schemas/cells/{identifier}.json`.
+    /// The segments of the path. A segment in braces is a parameter, optionally with a literal suffix: `/schemas/cells/{identifier}.json`.
     package let pattern: String
-    /// Nil for what is no part of the API.
+    /// The description; nil if the route is not part of the API.
     package var operation: APIOperation?
-    /// The most bytes of a body; the server's default where nil.
+    /// The maximum number of body bytes; nil for the server's default.
     package var bodyLimit: Int?
-    /// Whether a client that closes its side has lost interest in the answer.
+    /// True if the request is cancelled when the client closes its sending side.
     package var cancelsOnPeerClose = false
-    /// How long the answer may take; the server's default where nil.
+    /// The time limit until the response; nil for the server's default.
     package var timeLimit: Duration?
-    /// Whether the route reads the body as it arrives.
+    /// True if the route reads the body as it arrives.
     package var streamsBody = false
-    /// What its answers tell clients of its end; nil where none is planned.
+    /// The deprecation that responses announce; nil if the route is not deprecated.
     package var deprecation: Deprecation?
     package var handle: Handle
 
@@ -40,9 +41,9 @@ package struct Route: Sendable {
         self.handle = handle
     }
 
-    /// Content that is finished once, in both codings, for as long as the route is there: asked for again, it is 304.
+    /// Returns a route with constant content, which is encoded once in both codings. Conditional requests are answered with 304.
     ///
-    /// - Parameter body: asked for with the first request.
+    /// - Parameter body: The content, evaluated at the first request.
     package static func content(
         _ pattern: String, _ operation: APIOperation? = nil, type: String, _ body: @escaping @Sendable @autoclosure () -> [UInt8]
     ) -> Route {
@@ -50,7 +51,7 @@ package struct Route: Sendable {
         return Route(.get, pattern, operation) { _ in ServerResponse(content.response) }
     }
 
-    /// The answer of such a route.
+    /// Returns the encoded response of a route with constant content.
     package static func finished(_ pattern: String, type: String, _ body: [UInt8], fields: HTTPFields = [:]) -> EncodedResponse {
         var fields = fields
         fields[.contentType] = type
@@ -62,16 +63,18 @@ package struct Route: Sendable {
     }
 }
 
-/// A request as a route sees it: matched, and its parameters read.
+/// A request as a route receives it, with its parameters parsed.
 package struct RouteRequest: Sendable {
     package let request: ServerRequest
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time in milliseconds since 1970-01-01 UTC.
     package let now: Int64
     package let query: Query
     private let segments: [(name: String, value: String)]
     private var values: [(name: String, value: any Sendable)] = []
 
-    /// - Throws: ``Problem`` (400) where a parameter is not as the route declares it.
+    /// Parses the parameters of a request.
+    ///
+    /// - Throws: ``Problem`` (400) if a parameter does not match its declaration.
     init(_ request: ServerRequest, _ match: RouteMatch, now: Int64) throws(Problem) {
         self.request = request
         self.now = now
@@ -91,9 +94,7 @@ package struct RouteRequest: Sendable {
 
     package var head: HTTPRequest { request.head }
 
-    /// The value of a parameter that the route declares, read before the route was asked.
-    ///
-    /// - Throws: ``Problem`` (400), of one that the route does not declare and that is wrong.
+    /// Returns the value of a parameter that the route declares. It was parsed before the handler was called.
     package subscript<Value>(_ parameter: Parameter<Value>) -> Value {
         get throws(Problem) {
             let read = values.first { $0.name == parameter.description.name }?.value
@@ -102,20 +103,20 @@ package struct RouteRequest: Sendable {
         }
     }
 
-    /// A segment of the path, decoded. Empty only for a name that the route's pattern does not have.
+    /// Returns a decoded path segment. Empty only for a name that the route's pattern does not contain.
     package func segment(_ name: String) -> String {
         segments.first { $0.name == name }?.value ?? ""
     }
 }
 
-/// Strong validators of content (RFC 9110 section 8.8.3).
+/// Strong entity tags of content (RFC 9110 section 8.8.3).
 package enum EntityTag {
-    /// Another one for every other body.
+    /// Returns an entity tag that differs for every body.
     package static func of(_ body: [UInt8]) -> String {
         "\"" + Hexadecimal.text(SHA256.hash(data: body).prefix(12)) + "\""
     }
 
-    /// The tag of a body that has a digest.
+    /// Returns the entity tag of a body with a known digest.
     package static func of(digest: Span<UInt8>) -> [UInt8] {
         var tag: [UInt8] = []
         tag.reserveCapacity(2 * digest.count + 2)

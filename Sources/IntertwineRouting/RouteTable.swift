@@ -2,12 +2,12 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The routes of a listener, to be looked up in. Never changed: another configuration has another table, and a request that is being answered
-/// goes on with the route it found.
+/// The routes of a listener, for lookup. The table is immutable: a changed configuration has another table, and a running request
+/// keeps the route that it found.
 ///
-/// A class: it is handed out for each request, and a closure that a generic type hands out would be wrapped anew each time, on the heap.
+/// Why a class: it is passed to each request, and a closure returned through a generic type would be wrapped each time on the heap.
 package final class RouteTable: Sendable {
-    /// By the number of segments of their paths.
+    /// The resources by the number of path segments.
     private let resources: [Int: [PathNode]]
     let cachedLookup: Router.CachedLookup
     let pendingHandler: Router.PendingHandler
@@ -17,7 +17,7 @@ package final class RouteTable: Sendable {
         pendingHandler: @escaping Router.PendingHandler = { _, _, _ in nil }
     ) {
         resources = Dictionary(grouping: PathNode.all(routes), by: \.length)
-        // Those whose end is planned go the long way, where their answers are told so.
+        // Deprecated routes skip the cached and pending responses, because only the general path adds the deprecation fields.
         let ending = Set(routes.filter { $0.deprecation != nil }.map(\.pattern))
         guard !ending.isEmpty else {
             (self.cachedLookup, self.pendingHandler) = (cachedLookup, pendingHandler)
@@ -33,13 +33,13 @@ package final class RouteTable: Sendable {
         }
     }
 
-    /// The resource that a path means, or nil where there is none.
+    /// Returns the resource of a path, or nil if it does not exist.
     func resource(at path: [Substring]) -> PathNode? {
         resources[path.count]?.first { $0.matches(path) }
     }
 }
 
-/// The routes of one pattern of paths. A class: looking for the one that a request means copies nothing.
+/// The routes of one path pattern. Why a class: a lookup copies nothing.
 final class PathNode: Sendable {
     private enum Segment: Sendable {
         case literal(String)
@@ -53,7 +53,7 @@ final class PathNode: Sendable {
             self = .parameter(name: String(text[..<end].dropFirst()), suffix: String(text[end...].dropFirst()))
         }
 
-        /// A longer suffix says more.
+        /// The precedence of a segment. A longer suffix is more specific.
         var weight: Int {
             switch self {
             case .literal: 2
@@ -68,11 +68,11 @@ final class PathNode: Sendable {
     private init(_ routes: [Route], of first: Route) {
         self.routes = routes
         pattern = first.pattern
-        // As requests are taken apart: the path `/` is one empty segment.
+        // The pattern is split like request paths: the path `/` is one empty segment.
         segments = first.pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(Segment.init)
     }
 
-    /// The resources of routes; those with the most literal segments first, for where several match, that one is meant.
+    /// Returns the resources of routes. Those with the most literal segments come first, because they take precedence if several match.
     static func all(_ routes: [Route]) -> [PathNode] {
         var patterns: [String] = []
         for route in routes where !patterns.contains(route.pattern) { patterns.append(route.pattern) }
@@ -85,7 +85,7 @@ final class PathNode: Sendable {
 
     private var weight: Int { segments.reduce(0) { $0 + $1.weight } }
 
-    /// How many segments its paths have.
+    /// The number of path segments.
     var length: Int { segments.count }
 
     let pattern: String
@@ -102,7 +102,7 @@ final class PathNode: Sendable {
         return true
     }
 
-    /// The parameters of a path that matches, still encoded.
+    /// Returns the parameters of a matching path, still encoded.
     func segments(of path: [Substring]) -> [(name: String, value: Substring)] {
         zip(segments, path).compactMap { segment, text in
             guard case .parameter(let name, let suffix) = segment else { return nil }
@@ -110,25 +110,25 @@ final class PathNode: Sendable {
         }
     }
 
-    /// HEAD is answered by GET's route; the server leaves the body out.
+    /// Returns the route of a method. HEAD uses the route of GET; the server omits the body.
     func route(_ method: HTTPRequest.Method) -> Route? {
         routes.first { $0.method == (method == .head ? .get : method) }
     }
 
-    /// Those that are answered, in some way.
+    /// The methods that are answered.
     var methods: [HTTPRequest.Method] {
         let methods = routes.map(\.method)
         return (methods.contains(.get) ? [.head] : []) + methods + [.options]
     }
 }
 
-/// The path and query of a request, taken apart but not decoded: `%2F` is no separator. Only `%66eed` is `feed`.
+/// The path and query of a request, split but not decoded: `%2F` does not separate segments. `%66eed` is equal to `feed`.
 package struct RequestPath {
     package let path: [Substring]
     package let query: Substring
 
     package init(_ text: String) {
-        // Bytes are taken for bytes: what a person reads as one character is none of HTTP's business.
+        // The text is split by bytes, because HTTP does not use grapheme clusters.
         let end = text.utf8.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
         path = PercentCoding.normalised(text[..<end]).utf8.dropFirst().split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false

@@ -3,35 +3,37 @@ package import IntertwineHTTPServer
 package import Logging
 internal import Synchronization
 
-/// Finds the route of a request, once, and has it answered; knows nothing of what routes do.
+/// Finds the route of a request once and calls it. It does not depend on the contents of routes.
 ///
-/// A class, as each deferred answer holds it until it is given.
+/// Why a class: each pending response retains it.
 package final class Router: HTTPHandler {
-    /// Looks up an answer that lies ready, for all routes at once: by the bytes of the target, before these are taken apart to find a route.
+    /// Looks up a cached response for all routes by the bytes of the target, before the target is split to find a route.
     package typealias CachedLookup = @Sendable (borrowing RequestHead) -> EncodedResponse?
-    /// Has an answer begun that no task waits for, before anything is made of the request: a task and a parsed head would cost a click more than
-    /// all else. The last is the time, in milliseconds since 1970-01-01 UTC.
+    /// Begins a pending response without a task, before an `HTTPRequest` is created: a task and a parsed head would cost more than all other
+    /// work for a click. The last parameter is the time, in milliseconds since 1970-01-01 UTC.
     package typealias PendingHandler = @Sendable (borrowing RequestHead, PeerAddress, Int64) -> PendingRoute?
 
     private let table: Mutex<RouteTable>
     private let clock: @Sendable () -> Int64
     private let failures: ErrorLogThrottle
 
+    /// Creates a router.
+    ///
     /// - Parameters:
-    ///   - table: the routes, until ``serve(_:)`` says otherwise.
-    ///   - clock: milliseconds since 1970-01-01 UTC.
+    ///   - table: The routes, until ``serve(_:)`` replaces them.
+    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
     package init(_ table: RouteTable, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         self.table = Mutex(table)
         self.clock = clock
         failures = ErrorLogThrottle(logger)
     }
 
-    /// The same with routes that stay.
+    /// Creates a router with fixed routes.
     package convenience init(_ routes: [Route], clock: @escaping @Sendable () -> Int64, logger: Logger) {
         self.init(RouteTable(routes), clock: clock, logger: logger)
     }
 
-    /// Has the requests that begin from now on find their routes in another table.
+    /// Replaces the route table for requests that begin from now on.
     package func serve(_ table: RouteTable) { self.table.withLock { $0 = table } }
 
     private var current: RouteTable { table.withLock { $0 } }
@@ -54,7 +56,7 @@ package final class Router: HTTPHandler {
         }
     }
 
-    /// Where the server tells which methods there are, it means those of the resource, if there is one.
+    /// Replaces the server's list of methods in `Allow` with the methods of the resource, if it exists.
     package func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
         let methods = methods(at: request.path ?? "")
         guard response.fields[.allow] != nil, !methods.isEmpty else { return response }
@@ -63,10 +65,10 @@ package final class Router: HTTPHandler {
         return response
     }
 
-    /// What a request is led to by its head.
+    /// The destination of a request, determined from its head.
     package enum Destination: Sendable {
         case route(RouteMatch)
-        /// There is nothing at the path, or nothing that answers to the method: the plan says so.
+        /// The path or the method has no route; the plan holds the response.
         case other(HandlerResult)
     }
 
@@ -79,7 +81,7 @@ package final class Router: HTTPHandler {
         return .route(RouteMatch(route: route, query: target.query, segments: resource.segments(of: target.path)))
     }
 
-    /// The answer of the route that was found, and the problem that it tells, where it tells one.
+    /// Returns the response of the matched route, and the problem if there is one.
     package func respond(_ request: ServerRequest, by match: RouteMatch) async -> (response: ServerResponse, problem: Problem?) {
         let fields = match.route.deprecation?.fields
         do {
@@ -98,7 +100,7 @@ package final class Router: HTTPHandler {
         return problem
     }
 
-    /// The methods of a resource; empty where there is none.
+    /// Returns the methods of a resource; empty if it does not exist.
     func methods(at path: String) -> [HTTPRequest.Method] {
         current.resource(at: RequestPath(path).path)?.methods ?? []
     }
@@ -110,14 +112,16 @@ package final class Router: HTTPHandler {
     }
 }
 
-/// The route that a request was found to mean, with what its path and query say. Found before the body is read, and kept for the answer.
+/// The matched route of a request, with path parameters and query. It is found before the body is read and used for the response.
 package struct RouteMatch: Sendable {
     let route: Route
     let query: Substring
-    /// Still encoded.
+    /// The path parameters, still encoded.
     let segments: [(name: String, value: Substring)]
 
-    /// - Parameter respond: makes the answer.
+    /// Returns the plan of the route.
+    ///
+    /// - Parameter respond: A closure that produces the response.
     package func plan(_ respond: @escaping HandlerResult.Responder) -> HandlerResult {
         .accept(
             bodyLimit: route.bodyLimit, streamsBody: route.streamsBody, cancelsOnPeerClose: route.cancelsOnPeerClose,
@@ -125,22 +129,24 @@ package struct RouteMatch: Sendable {
     }
 }
 
-/// The answer of a route that is brought later, without a task; what its maker throws becomes a problem, as of any route.
+/// A pending response of a route, without a task. An error of its closure becomes a problem, as for any route.
 package struct PendingRoute: Sendable {
-    /// Brings the answer: to be called once, from any thread.
+    /// Delivers the response. Called once, on any thread.
     package struct Completion: Sendable {
         fileprivate let reply: PendingResponse.Reply
         fileprivate let pattern: String
         fileprivate let router: Router
 
-        /// - Parameter make: makes the answer, on the event loop.
+        /// Delivers a response that is produced on the event loop.
+        ///
+        /// - Parameter make: A closure that produces the response, on the event loop.
         package func callAsFunction(_ make: @escaping @Sendable () throws -> ServerResponse) {
             reply { [pattern, router] in
                 do { return try make() } catch { return router.problem(error, on: pattern).response }
             }
         }
 
-        /// What is finished already, or failed.
+        /// Delivers an encoded response or an error.
         package func callAsFunction(_ finished: Result<EncodedResponse, any Error>) {
             reply { [pattern, router] in
                 switch finished {
@@ -152,7 +158,7 @@ package struct PendingRoute: Sendable {
     }
 
     package let pattern: String
-    /// Called once, on the loop. What it gives calls the work off.
+    /// Begins the work and returns a closure that cancels it. Called once, on the loop.
     package let begin: @Sendable (Completion) -> PendingResponse.Cancel?
 
     package init(pattern: String, begin: @escaping @Sendable (Completion) -> PendingResponse.Cancel?) {
@@ -161,18 +167,18 @@ package struct PendingRoute: Sendable {
     }
 }
 
-/// Logs what requests fail for: the first failure of a kind at once, and those that follow it as a number, once a minute. A disk that is
-/// full, or a database that is gone, fails every request, and a line for each would fill the disk that the log is on.
+/// Logs errors of requests: the first error of a kind at once, and the number of repetitions once a minute.
+/// Why: a full disk or an unavailable database fails every request, and a line for each would fill the disk of the log.
 private final class ErrorLogThrottle: Sendable {
     private struct Kind {
-        /// Milliseconds since 1970-01-01 UTC.
+        /// The time of the last log line, in milliseconds since 1970-01-01 UTC.
         var lastReported: Int64
-        /// Failures since then.
+        /// The number of errors since the last log line.
         var count = 0
     }
 
     private static let pause: Int64 = 60_000
-    /// Beyond so many, all are forgotten and told anew.
+    /// The maximum number of kinds. Beyond it, all kinds are removed and logged again.
     private static let kindLimit = 64
 
     private let logger: Logger
@@ -182,7 +188,9 @@ private final class ErrorLogThrottle: Sendable {
         self.logger = logger
     }
 
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    /// Logs an error unless its kind was logged less than a minute ago.
+    ///
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     func report(_ error: any Error, on pattern: String, now: Int64) {
         let text = "\(error)"
         let repeated: Int? = kinds.withLock { kinds in

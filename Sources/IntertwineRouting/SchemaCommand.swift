@@ -1,7 +1,7 @@
-/// What a value may be, in the words of JSON Schema (2020-12).
+/// A JSON Schema (2020-12) of a value.
 ///
-/// Built of the plain forms that generators of clients understand: objects, lists, words, and choices that say by which member they are told
-/// apart. A schema with a name stands once in a document; whatever uses it points to it.
+/// It uses only plain forms that client generators support: objects, lists, fixed words, and choices that a member distinguishes.
+/// A document contains a named schema once and references it elsewhere.
 package struct Schema: Sendable {
     private var members: [OpenAPIValue.Member]
 
@@ -14,7 +14,7 @@ package struct Schema: Sendable {
 
     // MARK: Kinds of value
 
-    /// Anything.
+    /// The schema of any value.
     package static let any = Schema([])
 
     package static func string(
@@ -31,7 +31,7 @@ package struct Schema: Sendable {
     package static let date = string(format: "date")
     package static let time = string(format: "date-time")
     package static let uuid = string(format: "uuid")
-    /// An href: relative, or absolute where the service has a public URL.
+    /// An href: relative, or absolute if the service has a public URL.
     package static let href = string(minLength: 1, format: "uri-reference")
     package static let boolean = Schema([.init("type", .text("boolean"))])
 
@@ -42,7 +42,7 @@ package struct Schema: Sendable {
     }
 
     package static let integer = integer()
-    /// A whole number that is not negative.
+    /// An integer that is not negative.
     package static let count = integer(minimum: 0)
 
     package static func number(minimum: Double? = nil, maximum: Double? = nil, above: Double? = nil) -> Schema {
@@ -54,7 +54,7 @@ package struct Schema: Sendable {
 
     package static let number = number()
 
-    /// One of these words.
+    /// Returns a schema of fixed words.
     package static func words(_ words: [String]) -> Schema {
         Schema([.init("type", .text("string")), .init("enum", .texts(words))])
     }
@@ -63,10 +63,10 @@ package struct Schema: Sendable {
         words(type.allCases.map(\.rawValue))
     }
 
-    /// This word and no other.
+    /// Returns a schema of one word.
     package static func word(_ word: String) -> Schema { Schema([.init("type", .text("string")), .init("const", .text(word))]) }
 
-    /// This truth value and no other: said so that generators make a plain truth value of it.
+    /// Returns a schema of one Boolean value, written so that generators produce a plain Boolean type.
     package static func flag(_ flag: Bool) -> Schema { boolean.with("not", .object([.init("const", .flag(!flag))])) }
 
     package static func list(of element: Schema, minimum: Int? = nil, maximum: Int? = nil, isUnique: Bool = false) -> Schema {
@@ -77,8 +77,8 @@ package struct Schema: Sendable {
         ])
     }
 
-    /// One of these. There is no discriminator: a choice may grow, and what a generator makes of a discriminator fails for each word that it does
-    /// not know.
+    /// Returns a schema of alternatives. It has no discriminator: alternatives may be added later, and generated code with a discriminator
+    /// fails for each unknown word.
     package static func choice(_ schemas: [Schema]) -> Schema {
         Schema([.init("oneOf", .array(schemas.map(\.value)))])
     }
@@ -99,9 +99,11 @@ package struct Schema: Sendable {
         }
     }
 
+    /// Returns a schema of an object.
+    ///
     /// - Parameters:
-    ///   - others: what members of other names hold.
-    ///   - isClosed: whether there are no members of other names.
+    ///   - others: The schema of members with other names.
+    ///   - isClosed: True if members with other names are not allowed.
     package static func object(_ properties: [Property], others: Schema? = nil, isClosed: Bool = false) -> Schema {
         let required = properties.filter(\.isRequired).map(\.name)
         return Schema([
@@ -111,26 +113,28 @@ package struct Schema: Sendable {
         ])
     }
 
-    /// An object whose members have any name and these values.
+    /// Returns a schema of an object with arbitrary member names and values of one schema.
     package static func map(of schema: Schema) -> Schema { object([], others: schema) }
 
-    /// A JSON document of a form of its own, known by its members.
+    /// Returns a schema of a JSON document in another format, recognized by its members.
     package static func document(having members: [String]) -> Schema {
         object(members.map { .required($0, .any) })
     }
 
-    // MARK: What is said of a schema
+    // MARK: Annotations
 
     package func described(_ text: String) -> Schema { with("description", .text(text)) }
 
     package func titled(_ title: String) -> Schema { with("title", .text(title)) }
 
-    /// - Parameter examples: JSON.
+    /// Adds examples.
+    ///
+    /// - Parameter examples: The examples as JSON.
     package func examples(_ examples: String...) -> Schema { with("examples", .array(examples.map { .literal($0) })) }
 
     package func defaulting(to value: OpenAPIValue) -> Schema { with("default", value) }
 
-    /// The same value, or null.
+    /// The schema of this value or null.
     package var orNull: Schema {
         var schema = self
         for index in schema.members.indices where schema.members[index].name == "type" {
@@ -139,7 +143,7 @@ package struct Schema: Sendable {
         return schema
     }
 
-    /// With a word of JSON Schema that has no form of its own here.
+    /// Adds a JSON Schema keyword that has no method of its own.
     package func with(_ name: String, _ value: OpenAPIValue) -> Schema {
         var schema = self
         schema.members.removeAll { $0.name == name }
@@ -147,7 +151,7 @@ package struct Schema: Sendable {
         return schema
     }
 
-    /// The schema under a name: it stands once in the document, and is pointed to.
+    /// Returns the schema as a named component, which the document contains once and references elsewhere.
     package func named(_ name: String) -> Schema {
         var schema = self
         let titled = members.contains { $0.name == "title" } ? self : Schema([.init("title", .text(name))] + members)
@@ -155,9 +159,9 @@ package struct Schema: Sendable {
         return schema
     }
 
-    /// A document of its own (JSON Schema 2020-12), which holds whatever it points to.
+    /// Returns a standalone schema document (JSON Schema 2020-12) with all referenced components.
     ///
-    /// - Parameter id: the URL that it is served at.
+    /// - Parameter id: The URL of the document.
     package func document(id: String) -> [UInt8] {
         var writer = DocumentWriter { _ in "#/$defs/" }
         let head = [

@@ -1,13 +1,13 @@
-/// What may be fetched. Every fetch and every redirect hop passes here, and each address once more when it was resolved,
-/// before its socket is opened, and before a connection is used again.
+/// A policy that protects against server-side request forgery (SSRF). It checks every URL and redirect hop, and each address
+/// after resolution, before its socket is opened, and before a connection is reused.
 public struct AddressPolicy: Sendable {
-    /// Addresses allowed although the built-in rules deny them, for those who fetch from their own network.
+    /// The addresses that are allowed although the built-in rules deny them, for fetches from a private network.
     public var allowedNetworks: [Network]
     public var allowedPorts: Set<UInt16>
-    /// Where not empty, only these hosts.
+    /// The only hosts that are allowed. If empty, all hosts are.
     public var allowedHosts: [HostPattern]
     public var deniedHosts: [HostPattern]
-    /// This machine's own addresses, denied even where they are public.
+    /// The addresses of this machine, which are denied even if they are public.
     public var ownAddresses: Set<IPAddress>
 
     public init(
@@ -21,7 +21,7 @@ public struct AddressPolicy: Sendable {
         self.ownAddresses = ownAddresses
     }
 
-    /// Port and host, and the address where the host is one.
+    /// Checks port and host, and the address if the host is one.
     public func check(_ url: FetchURL) throws(FetchError) {
         guard allowedPorts.contains(url.port) else { throw .portDenied }
         guard !deniedHosts.contains(where: { $0.matches(url.host) }) else { throw .hostDenied }
@@ -29,7 +29,7 @@ public struct AddressPolicy: Sendable {
         if let address = url.address, !permits(address) { throw .addressDenied }
     }
 
-    /// Deny by default: an IPv6 address outside global unicast space is refused without being named by any rule.
+    /// Returns true if an address is allowed. The default is to deny: an IPv6 address outside global unicast space is refused without a rule.
     public func permits(_ address: IPAddress) -> Bool {
         let target = address.unmapped
         if allowedNetworks.contains(where: { $0.contains(target) || $0.contains(address) }) { return true }
@@ -44,13 +44,13 @@ public struct AddressPolicy: Sendable {
         }
     }
 
-    /// The IANA special-purpose registry (RFC 6890 and what was added since), multicast and the reserved block.
+    /// The IANA special-purpose registry (RFC 6890 and later additions), multicast and the reserved block.
     private static let deniedV4 = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
         "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
     ].compactMap(Network.init)
 
-    /// Global unicast and the well-known NAT64 prefix; an embedded IPv4 address is judged besides.
+    /// Global unicast and the well-known NAT64 prefix. An embedded IPv4 address is checked separately.
     private static let reachableV6 = ["2000::/3", "64:ff9b::/96"].compactMap(Network.init)
 
     private static let deniedV6 = [
@@ -63,8 +63,8 @@ public struct Network: Hashable, Sendable, CustomStringConvertible {
     private let address: IPAddress
     private let prefix: Int
 
-    /// Parses `10.0.0.0/8` or `fd00::/8`; a lone address is the range that holds it alone. Nil for anything else,
-    /// and where bits are set behind the prefix: `10.0.0.1/8` is more often a mistake than a meaning.
+    /// Parses `10.0.0.0/8` or `fd00::/8`. A single address is a range of one address. Returns nil for any other text,
+    /// and if bits after the prefix are set: `10.0.0.1/8` is more often a mistake than intended.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
@@ -91,13 +91,13 @@ public struct Network: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A host name, or every name below one: `example.com`, `*.example.com`. Compared label by label, so that neither
-/// `evilexample.com` nor `example.com.evil.net` ever matches.
+/// A pattern of a host name, or of every name below one: `example.com`, `*.example.com`. It is compared label by label, so neither
+/// `evilexample.com` nor `example.com.evil.net` matches.
 public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     private let labels: [String]
     private let below: Bool
 
-    /// Nil where a label is empty, or holds anything but ASCII letters, digits, `-` and `_`.
+    /// Parses a pattern. Returns nil if a label is empty, or contains anything but ASCII letters, digits, `-` and `_`.
     public init?(_ text: String) {
         var rest = Substring(text.lowercased())
         below = rest.hasPrefix("*.")
@@ -110,7 +110,9 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         guard legal else { return nil }
     }
 
-    /// - Parameter host: in the form of ``FetchURL/host``: lower case, ASCII, no trailing dot.
+    /// Returns true if the host matches.
+    ///
+    /// - Parameter host: A host in the form of ``FetchURL/host``: lower case, ASCII, no trailing dot.
     public func matches(_ host: String) -> Bool {
         let other = host.split(separator: ".", omittingEmptySubsequences: false)
         if below {

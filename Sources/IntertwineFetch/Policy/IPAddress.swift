@@ -15,12 +15,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits
     }
 
-    /// An IPv4 address from its number in host order.
+    /// Creates an IPv4 address from its number in host order.
     init(v4 number: UInt32) {
         self.init(family: .v4, bits: UInt128(number))
     }
 
-    /// Parses dotted decimal or RFC 4291 text. Nil for anything else: no shorthand, no octal, no zone, no brackets.
+    /// Parses dotted decimal or RFC 4291 text. Returns nil for any other text: shorthand, octal, zone and brackets are refused.
     public init?(_ text: String) {
         var v4 = in_addr()
         if inet_pton(AF_INET, text, &v4) == 1 {
@@ -32,7 +32,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(v6)
     }
 
-    /// The address in a socket address; nil for a family other than IPv4 and IPv6 or where `length` is too short for it.
+    /// Reads a socket address. Returns nil for a family other than IPv4 and IPv6, or if `length` is too short for it.
     public init?(_ address: UnsafePointer<sockaddr>, length: Int) {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
@@ -52,7 +52,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(family: .v6, bits: bits)
     }
 
-    /// How the text form is written in a URL or a `host:port` pair.
+    /// The text form for a URL or a `host:port` pair.
     public var bracketed: String {
         family == .v6 ? "[\(self)]" : description
     }
@@ -64,7 +64,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return (0..<8).reversed().map { String(UInt16(truncatingIfNeeded: bits >> ($0 * 16)), radix: 16) }.joined(separator: ":")
     }
 
-    /// The addresses of this machine's interfaces: what a fetch must not reach merely because they are public.
+    /// Returns the addresses of this machine's interfaces, which a fetch must not reach even if they are public.
     public static func ofThisMachine() -> Set<IPAddress> {
         var head: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&head) == 0 else { return [] }
@@ -85,13 +85,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension IPAddress {
-    /// The IPv4 address that the kernel itself connects to for an IPv4-mapped address (`::ffff:a.b.c.d`), otherwise this address.
+    /// The IPv4 address that the kernel connects to for an IPv4-mapped address (`::ffff:a.b.c.d`), otherwise this address.
     var unmapped: IPAddress {
         family == .v6 && bits >> 32 == 0xffff ? IPAddress(v4: UInt32(truncatingIfNeeded: bits)) : self
     }
 
-    /// The IPv4 addresses that a translator or a tunnel would reach for this IPv6 address. A rule against an IPv4 address
-    /// is worth nothing if the same machine answers under one of these.
+    /// The IPv4 addresses that a translator or a tunnel reaches for this IPv6 address. A rule against an IPv4 address
+    /// has no effect if the machine also answers under one of these.
     var embedded: [IPAddress] {
         guard family == .v6 else { return [] }
         func v4(_ shift: Int) -> IPAddress {

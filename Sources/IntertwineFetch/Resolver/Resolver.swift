@@ -3,33 +3,33 @@ internal import Glibc
 internal import IntertwineEventLoop
 internal import Synchronization
 
-/// Names to addresses, on threads of its own.
+/// Resolves host names to addresses on its own threads.
 ///
-/// libcurl's resolver starts a thread for each lookup and joins it when the transfer goes away: a cancelled transfer would
-/// then block its loop for as long as the name server is silent. Here lookups for one name are shared, the threads are
-/// bounded in number and end when idle, and who does not want to wait any more simply leaves.
+/// libcurl's resolver starts a thread for each lookup and joins it when the transfer ends: a cancelled transfer would
+/// then block its loop until the name server responds. In this resolver, lookups for one name are coalesced, the number of threads is
+/// limited, idle threads end, and a caller can stop waiting at any time.
 public final class Resolver: Sendable {
-    /// Blocks until it knows the addresses of a host; called on a thread of the resolver's own.
+    /// Looks up the addresses of a host and blocks until they are known. Called on a thread of the resolver.
     public typealias Lookup = @Sendable (_ host: String) -> Result<[IPAddress], FetchError>
     typealias Resolution = Result<[IPAddress], FetchError>
 
     public struct Configuration: Sendable {
         public var threads = 16
-        /// A lookup that takes longer is stuck: its thread is no longer one of the ``threads``, so that others get theirs.
+        /// The time after which a lookup is stuck. Its thread then no longer counts as one of ``threads``, so that other lookups get one.
         public var stuckAfter: Duration = .milliseconds(200)
-        /// Threads with the stuck ones. A silent name server keeps one for each name that it was asked for, some ten seconds long.
+        /// Limits the threads including stuck ones. A silent name server occupies one thread per name, each for about ten seconds.
         public var mostThreads = 256
-        /// Names that wait for a thread; one more is refused with `resolveFailed`.
+        /// Limits the names that wait for a thread. A further name is refused with `resolveFailed`.
         public var queue = 1_024
         public var positive: Duration = .seconds(60)
         public var negative: Duration = .seconds(5)
-        /// Names remembered.
+        /// Limits the cached names.
         public var remembered = 10_000
 
         public init() {}
     }
 
-    /// One who waits for a name.
+    /// A handle of one caller that waits for a name.
     struct LookupHandle: Hashable, Sendable {
         let host: String
         let number: UInt64
@@ -40,9 +40,9 @@ public final class Resolver: Sendable {
         var waiting: [String: [(number: UInt64, call: @Sendable (Resolution) -> Void)]] = [:]
         var queue: [String] = []
         var threads = 0
-        /// Somebody looks after the patience whether threads have got stuck.
+        /// True if a check for stuck threads is scheduled.
         var isWatched = false
-        /// When each lookup under way was begun.
+        /// The start of each running lookup.
         var begun: [String: MonotonicInstant] = [:]
         var next: UInt64 = 0
     }
@@ -50,7 +50,7 @@ public final class Resolver: Sendable {
     private let lookup: Lookup
     private let configuration: Configuration
     private let state = Mutex(State())
-    /// Room for getaddrinfo and the modules it loads, and no more: there may be many threads.
+    /// The stack size suffices for getaddrinfo and the modules that it loads. It is small because there may be many threads.
     private static let stackBytes = 256 * 1_024
 
     private let watcher = DispatchQueue(label: "intertwine.resolver")
@@ -60,15 +60,16 @@ public final class Resolver: Sendable {
         self.lookup = lookup
     }
 
-    /// Whether a name's addresses, or that it has none, are remembered.
+    /// Returns true if the result for a name, positive or negative, is cached.
     func knows(_ host: String) -> Bool {
         state.withLock { $0.cache[host].map { MonotonicInstant.now() < $0.until } ?? false }
     }
 
-    /// Threads that look names up right now.
+    /// The number of threads that look up names now.
     public var busyThreads: Int { state.withLock { $0.threads } }
 
-    /// Calls back once: at once where the name is remembered, else on a thread of the resolver. Nil where it called at once.
+    /// Resolves a name and calls back once: at once if the name is cached or the queue is full, else on a thread of the resolver.
+    /// Returns nil if it called back at once.
     func resolve(_ host: String, then call: @escaping @Sendable (Resolution) -> Void) -> LookupHandle? {
         enum Step { case now(Resolution), wait(LookupHandle, spawn: Bool, watch: Bool) }
         let now = MonotonicInstant.now()
@@ -95,7 +96,7 @@ public final class Resolver: Sendable {
         }
     }
 
-    /// Whether nobody looks yet whether the threads that others wait for have got stuck.
+    /// Returns true if names wait for a thread and no check for stuck threads is scheduled. The caller must then schedule one.
     private func mustWatch(_ state: inout State) -> Bool {
         guard !state.isWatched, !state.queue.isEmpty, state.threads < configuration.mostThreads else { return false }
         state.isWatched = true
@@ -112,7 +113,7 @@ public final class Resolver: Sendable {
         let (spawns, watch) = state.withLock { state in
             state.isWatched = false
             var spawns = 0
-            // Each of them takes one name.
+            // Each thread takes one name.
             while spawns < state.queue.count, acquireThread(&state, .now()) { spawns += 1 }
             return (spawns, spawns < state.queue.count && mustWatch(&state))
         }
@@ -120,7 +121,7 @@ public final class Resolver: Sendable {
         if watch { self.watch() }
     }
 
-    /// Whether one more thread may work; it then counts.
+    /// Returns true and counts one more thread if the limits allow it.
     private func acquireThread(_ state: inout State, _ now: MonotonicInstant) -> Bool {
         guard !state.queue.isEmpty, state.threads < configuration.mostThreads, hasRoom(for: 1, state, now) else { return false }
         state.threads += 1
@@ -136,8 +137,9 @@ public final class Resolver: Sendable {
         if !DetachedThread.start(stackBytes: Self.stackBytes, { self.work() }) { threadMissing() }
     }
 
-    /// Forgets one who waits. A lookup that nobody waits for any more is not begun; one that was begun goes on by itself.
-    /// - Returns: whether the lookup was still to be begun.
+    /// Removes a waiting caller. A lookup without callers is not begun; one that has begun continues.
+    ///
+    /// - Returns: True if the lookup had not begun.
     @discardableResult
     func cancel(_ ticket: LookupHandle) -> Bool {
         let (wasQueued, spawn) = state.withLock { state in
@@ -169,7 +171,7 @@ public final class Resolver: Sendable {
                 state.threads -= 1
                 return nil
             }
-            // The newest: somebody still waits for it, and those before it may be stuck for good.
+            // The newest name is taken: a caller still waits for it, and the earlier ones may be stuck forever.
             let host = state.queue.removeLast()
             state.begun[host] = now
             return host
@@ -192,7 +194,7 @@ public final class Resolver: Sendable {
         }
     }
 
-    /// The process has no thread left: what waits is refused, since nobody would ever serve it.
+    /// Refuses all waiting names, because the process has no thread left to look them up.
     private func threadMissing() {
         let waiting = state.withLock { state in
             state.threads -= 1
@@ -206,9 +208,9 @@ public final class Resolver: Sendable {
     }
 }
 
-/// The system's resolver: hosts file, DNS, whatever nsswitch.conf says.
+/// The system's resolver: hosts file, DNS and other sources of nsswitch.conf.
 public enum SystemLookup {
-    /// Blocks. Fails with nothing but `hostNotFound` and `resolveFailed`.
+    /// Looks up a host and blocks. It fails only with `hostNotFound` and `resolveFailed`.
     @Sendable
     public static func addresses(of host: String) -> Result<[IPAddress], FetchError> {
         var hints = addrinfo()

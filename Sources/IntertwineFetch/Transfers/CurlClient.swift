@@ -2,19 +2,19 @@ internal import CIntertwineCurl
 public import IntertwineEventLoop
 internal import Synchronization
 
-/// Somebody waits for a host's addresses, ahead of a fetch.
+/// A handle of a name resolution that was started before its fetch.
 public struct DNSPrefetch: Hashable, Sendable {
     fileprivate let number: UInt64
 }
 
-/// Fetches on one loop: curl's multi interface, driven by the loop's sockets and a precise timer.
+/// An HTTP client that runs all fetches on one loop: libcurl's multi interface, driven by the loop's sockets and a precise timer.
 ///
-/// Call ``shutDown()`` before letting go of it.
+/// Call ``shutDown()`` before releasing it.
 public actor CurlClient {
     public nonisolated let loop: EventLoop
     public nonisolated let policy: AddressPolicy
     private let resolver: Resolver
-    /// PEM file of the authorities trusted for https; the system's where nil.
+    /// The PEM file of the certificate authorities for https; nil for the system's authorities.
     private let certificates: String?
 
     private var multi: CurlMulti?
@@ -22,7 +22,7 @@ public actor CurlClient {
     private var watches: [Int32: SocketWatch] = [:]
     private var transfers: [FetchID: CurlTransfer] = [:]
     private let sockets = OpenSockets()
-    /// One of curl's calls is on the stack, or may be.
+    /// True if a call of libcurl is, or may be, on the stack.
     private var isInCurl = false
     private var isShutDown = false
     private var names: [DNSPrefetch: (ticket: Resolver.LookupHandle?, timer: OneShotTimer)] = [:]
@@ -37,37 +37,37 @@ public actor CurlClient {
         self.certificates = certificates
     }
 
-    /// Fetches under way.
+    /// The number of running fetches.
     public var count: Int { transfers.count }
 
-    /// Sockets that are watched for fetches under way.
+    /// The number of sockets that are watched for running fetches.
     public var openSockets: Int { watches.count }
 
-    /// Starts a fetch. From any thread; the delegate hears of it on the loop, never during this call.
+    /// Starts a fetch. May be called on any thread. The delegate is called on the loop, never during this call.
     public nonisolated func start(_ request: FetchRequest, delegate: any FetchDelegate) -> FetchID {
         let id = FetchID(number: lastNumber.add(1, ordering: .relaxed).newValue)
         loop.execute { self.assumeIsolated { $0.begin(id, request, delegate) } }
         return id
     }
 
-    /// Gives a fetch up, wherever it stands; it ends with `cancelled`. From any thread; nothing happens where it has ended.
+    /// Cancels a fetch at any stage; it ends with `cancelled`. May be called on any thread. Does nothing if the fetch has ended.
     public nonisolated func cancel(_ id: FetchID) {
         loop.execute { self.assumeIsolated { $0.end(id, .cancelled) } }
     }
 
-    /// Lets a fetch go on that its delegate holds at a redirect. From any thread.
+    /// Continues a fetch that its delegate holds at a redirect. May be called on any thread.
     public nonisolated func proceed(_ id: FetchID) {
         loop.execute { self.assumeIsolated { $0.resume(id) } }
     }
 
-    /// Waits until the addresses of a URL's host are known, so that a fetch does not have to: it may take something that others need.
+    /// Waits until the addresses of a URL's host are known, so that a later fetch does not occupy a limited slot meanwhile.
     ///
-    /// - Parameter done: called on the loop, not during this call, with `resolveTimeout` or another failure where they cannot be had.
-    /// - Returns: nil where a fetch would not wait; nothing is called then.
+    /// - Parameter done: Called on the loop, not during this call, with an error such as `resolveTimeout` if the name cannot be resolved.
+    /// - Returns: Nil if a fetch would not have to wait; `done` is then not called.
     public func waitForName(
         of url: FetchURL, within limit: Duration, _ done: @escaping @Sendable (FetchError?) -> Void
     ) -> DNSPrefetch? {
-        // What the policy refuses is refused by the fetch, and no name server hears of it.
+        // A URL that the policy refuses is refused by the fetch, and its name is not sent to a name server.
         guard !isShutDown, url.address == nil, (try? policy.check(url)) != nil, !resolver.knows(url.host) else { return nil }
         let wait = DNSPrefetch(number: lastNumber.add(1, ordering: .relaxed).newValue)
         let timer = OneShotTimer(on: loop) { [weak self] in
@@ -85,7 +85,7 @@ public actor CurlClient {
         return wait
     }
 
-    /// Waits no longer; nothing is called.
+    /// Stops waiting. The closure is not called.
     public func cancelPrefetch(_ wait: DNSPrefetch) {
         if let ticket = forget(wait)?.ticket { resolver.cancel(ticket) }
     }
@@ -98,21 +98,21 @@ public actor CurlClient {
 
     private func nameTimedOut(_ wait: DNSPrefetch, _ done: (FetchError?) -> Void) {
         guard let entry = forget(wait) else { return }
-        // A name that never had its turn has done nothing wrong.
+        // A lookup that never began is not a failure of the name.
         done(entry.ticket.map { resolver.cancel($0) } ?? false ? .resolverBusy : .resolveTimeout)
     }
 
-    /// Stops reading a fetch's body, or goes on. The delegate hears of nothing more that comes from here on; to go on may take until curl,
-    /// which is just calling a delegate, has come back.
+    /// Pauses or resumes reading a fetch's body. While paused, the delegate receives no further bytes.
+    /// Resuming takes effect after libcurl has returned, if it is calling a delegate now.
     public func setPaused(_ isPaused: Bool, _ id: FetchID) {
         guard let transfer = transfers[id], transfer.stage == .body else { return }
         transfer.isPaused = isPaused
         tellPause(of: id)
     }
 
-    /// Tells curl whether a fetch is paused by then.
+    /// Passes the pause state of a fetch to libcurl.
     private func tellPause(of id: FetchID) {
-        // It reads as much as there is, a megabyte and more, before it comes back.
+        // libcurl reads all available bytes, a megabyte and more, before it returns.
         if isInCurl { return loop.execute { self.assumeIsolated { $0.tellPause(of: id) } } }
         guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
         isInCurl = true
@@ -152,12 +152,12 @@ public actor CurlClient {
         let isTotal = transfer.remaining <= .zero
         guard transfer.stage == .resolving, let ticket = transfer.ticket else { return end(id, isTotal ? .totalTimeout : .headTimeout) }
         transfer.ticket = nil
-        // A name that never had its turn has done nothing wrong.
+        // A lookup that never began is not a failure of the name.
         if resolver.cancel(ticket) { return end(id, .resolverBusy) }
         end(id, isTotal ? .totalTimeout : .resolveTimeout)
     }
 
-    /// The one way out of the table.
+    /// Removes a fetch from the table. Every end of a fetch goes through this method.
     private func end(_ id: FetchID, _ failure: FetchError?) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         transfer.deadline?.disarm()
@@ -175,7 +175,7 @@ public actor CurlClient {
 }
 
 extension CurlClient {
-    /// The choke point: the first request of a fetch and the target of each redirect come here, and nothing else opens anything.
+    /// Opens a hop after all checks. The first request of a fetch and the target of each redirect pass here, and no other code opens connections.
     private func openHop(_ transfer: CurlTransfer, to url: FetchURL) {
         do throws(FetchError) {
             try check(url, for: transfer)
@@ -206,7 +206,7 @@ extension CurlClient {
         }
     }
 
-    /// Goes on where the delegate held a fetch.
+    /// Continues a fetch that its delegate held.
     private func resume(_ id: FetchID) {
         guard let transfer = transfers[id], let next = transfer.pausedRedirect else { return }
         transfer.pausedRedirect = nil
@@ -250,7 +250,7 @@ extension CurlClient {
         }
     }
 
-    /// What curl has finished.
+    /// Handles the transfers that libcurl has completed.
     private func collect() {
         guard let multi else { return }
         var left: Int32 = 0
@@ -273,7 +273,7 @@ extension CurlClient {
         guard let location = transfer.redirect, transfer.stopped == nil else {
             return end(transfer.id, transfer.failure(for: code))
         }
-        // How the redirect's body ended does not matter: its head was complete.
+        // An error in the redirect's body is ignored, because its head was complete.
         closeHop(transfer)
         guard transfer.hops < transfer.request.limits.redirects else { return end(transfer.id, .tooManyRedirects) }
         transfer.hops += 1
@@ -292,14 +292,14 @@ extension CurlClient {
     }
 }
 
-/// The glue between curl's multi interface and the loop.
+/// Integration of libcurl's multi interface with the loop.
 extension CurlClient {
     private func readyMulti() throws(FetchError) -> CurlMulti {
         if let multi { return multi }
         timer = OneShotTimer(on: loop) { [weak self] in
             self?.assumeIsolated { $0.act(CURL_SOCKET_TIMEOUT, 0) }
         }
-        // Unretained: the handle is this actor's own, and silent once it is closed.
+        // The pointer is unretained: this actor owns the handle, which calls nothing after it is closed.
         let created = try CurlMulti(
             context: Unmanaged.passUnretained(self).toOpaque(),
             socket: { _, descriptor, what, context, _ in
@@ -333,7 +333,7 @@ extension CurlClient {
         let result = curl_multi_socket_action(multi.handle, descriptor, mask, &running)
         isInCurl = false
         if result != CURLM_OK {
-            // curl no longer vouches for any of its transfers.
+            // After this error libcurl guarantees none of its transfers.
             for id in Array(transfers.keys) {
                 end(id, .internalError)
             }
@@ -342,7 +342,7 @@ extension CurlClient {
         collect()
     }
 
-    /// curl must not be called from here: zero means "soon", not "now".
+    /// libcurl must not be called from here: zero means "soon", not "now".
     private func arm(_ milliseconds: Int) {
         if milliseconds < 0 {
             timer?.disarm()
@@ -361,7 +361,7 @@ extension CurlClient {
             if let registration = watches.removeValue(forKey: descriptor)?.registration { loop.deregister(registration) }
             return
         }
-        // A socket the kernel refuses to watch makes its transfer time out.
+        // If the kernel refuses to watch a socket, its transfer times out.
         if let registration = watches[descriptor]?.registration {
             try? loop.update(registration, for: events)
         } else {
@@ -372,7 +372,7 @@ extension CurlClient {
     }
 }
 
-/// One of curl's sockets, registered with the loop.
+/// A socket of libcurl that is registered with the loop.
 private final class SocketWatch: EventHandler {
     private weak var transfers: CurlClient?
     private let descriptor: Int32

@@ -1,6 +1,6 @@
 internal import CIntertwineCurl
 
-/// Owns curl's handle for one hop, with every option that makes it do this hop and nothing else. On one loop only.
+/// Owns libcurl's handle for one hop and sets the options that restrict it to this hop. Used on one loop only.
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
     private var headers: UnsafeMutablePointer<curl_slist>?
@@ -18,7 +18,9 @@ final class CurlEasy {
         curl_slist_free_all(pins)
     }
 
-    /// - Parameter addresses: where the host may be looked for; curl itself never asks a name server.
+    /// Configures the handle for a hop.
+    ///
+    /// - Parameter addresses: The addresses that libcurl may connect to; libcurl itself never queries a name server.
     func prepare(_ url: FetchURL, addresses: [IPAddress], headers fields: FetchHeaderFields, certificates: String?) throws(FetchError) {
         set(CURLOPT_URL, url.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -29,7 +31,7 @@ final class CurlEasy {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         set(CURLOPT_NETRC, 0)
-        // An empty string, not nil: nil would let the environment's http_proxy in, and then every check below sees the proxy's address.
+        // An empty string disables proxies. Nil would apply the environment's http_proxy, and every later check would see the proxy's address.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_NOPROXY, "*")
         set(CURLOPT_NOSIGNAL, 1)
@@ -42,7 +44,7 @@ final class CurlEasy {
         }
         check(intertwine_easy_list(handle, CURLOPT_HTTPHEADER, headers))
         if url.address == nil {
-            // "+": the entry ages like any other, where it would otherwise stay in curl's table for ever.
+            // The prefix "+" makes the entry expire like others; without it the entry would stay in libcurl's table forever.
             let list = addresses.map(\.bracketed).joined(separator: ",")
             append("+\(url.host):\(url.port):\(list)", to: &pins)
             check(intertwine_easy_list(handle, CURLOPT_RESOLVE, pins))
@@ -55,13 +57,14 @@ final class CurlEasy {
         set(CURLOPT_TIMEOUT_MS, total.milliseconds)
     }
 
-    /// From now on: before the head is there an origin may think for as long as the head's own limit allows.
+    /// Enforces the minimum rate from now on. Before the head arrives, only the limit of the head applies.
     func limitSlowness(_ limits: FetchLimits) {
         set(CURLOPT_LOW_SPEED_LIMIT, limits.slowBytesPerSecond)
         set(CURLOPT_LOW_SPEED_TIME, limits.slowSeconds)
     }
 
-    /// From now on: curl takes the framing off chunks and counts none of it. What it would log of a body is the body as it came.
+    /// Counts the bytes of the body as received from now on. libcurl removes the framing of chunks without counting it,
+    /// but its debug callback receives the body with the framing.
     func watchWire() {
         set(CURLOPT_VERBOSE, 1)
         set(CURLOPT_NOPROGRESS, 0)
@@ -89,18 +92,18 @@ final class CurlEasy {
 }
 
 extension Duration {
-    /// Whole milliseconds, at least one: curl takes zero for "no limit".
+    /// Whole milliseconds, at least one: libcurl interprets zero as "no limit".
     fileprivate var milliseconds: Int {
         let (whole, part) = components
         return max(1, Int(min(whole, 1_000_000)) * 1_000 + Int(part / 1_000_000_000_000_000))
     }
 }
 
-/// Owns curl's multi handle. On one loop only.
+/// Owns libcurl's multi handle. Used on one loop only.
 final class CurlMulti {
     let handle: UnsafeMutableRawPointer
 
-    /// curl's global state, set up once for the process.
+    /// The global state of libcurl, initialized once per process.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     init(context: UnsafeMutableRawPointer, socket: intertwine_curl_socket, timer: intertwine_curl_timer) throws(FetchError) {
@@ -115,7 +118,7 @@ final class CurlMulti {
     }
 
     deinit {
-        // The connections that are still open are closed now, and nobody is there any more to hear of their sockets.
+        // Open connections are closed next, and the receiver of their socket events no longer exists.
         _ = intertwine_multi_socket(handle, nil)
         _ = intertwine_multi_timer(handle, nil)
         curl_multi_cleanup(handle)

@@ -3,7 +3,7 @@ internal import CIntertwineLinux
 internal import Glibc
 internal import IntertwineEventLoop
 
-/// One fetch on its way: its hop, what its answer brought so far, and why it stops. On the loop of its ``CurlClient`` only.
+/// The state of one fetch: its hop, the response received so far, and the reason of its end. Used only on the loop of its ``CurlClient``.
 final class CurlTransfer {
     let id: FetchID
     let request: FetchRequest
@@ -14,35 +14,35 @@ final class CurlTransfer {
 
     var url: FetchURL
     var hops = 0
-    /// Where a redirect leads and the delegate does not want to go yet.
+    /// The target of a redirect at which the delegate holds the fetch.
     var pausedRedirect: FetchURL?
     var easy: CurlEasy?
     var ticket: Resolver.LookupHandle?
-    /// Where this hop's host may be looked for.
+    /// The addresses that are allowed for this hop's host.
     var addresses: [IPAddress] = []
-    /// This hop's request goes out on a connection of its own: the one that curl had kept is not to be trusted.
+    /// True if this hop's request uses a new connection, because the reused one is not trustworthy.
     private(set) var wantsNewConnection = false
-    /// The hop is to be begun once more.
+    /// True if the hop must be started again.
     private(set) var isToRepeat = false
-    /// How often this hop's request has gone out.
+    /// The number of times that this hop's request was sent.
     private var requests = 0
-    /// The sockets that curl has asked for since; none where it uses a connection that it has kept.
+    /// The sockets that libcurl has opened since; empty if it reuses a connection.
     private var opened: [Int32] = []
-    /// Told on the loop when the time of the current stage is over.
+    /// Fires on the loop at the time limit of the current stage.
     var deadline: OneShotTimer?
     private(set) var stage = FetchStage.resolving
 
     private var responseHead = ResponseHeadParser()
-    /// Where this hop's answer points to.
+    /// The redirect target of this hop's response.
     private(set) var redirect: String?
-    /// The redirects that led here.
+    /// The heads of the redirects so far.
     private var passed: [FetchHead] = []
     private var bodyBytes = 0
-    /// Of a body in chunks, with their framing: what lies around the content, in extensions of chunks above all, costs as much as content.
+    /// The bytes of a chunked body with its framing. Bytes around the content, mainly chunk extensions, cost as much as content.
     private var wireBytes = 0
-    /// What comes of the body stays with curl, which then reads no more of it.
+    /// True if libcurl retains further bytes of the body and stops reading.
     var isPaused = false
-    /// Why a callback stopped curl; curl itself only knows that one did.
+    /// The reason why a callback stopped libcurl, which itself reports only that a callback did.
     private(set) var stopped: FetchError?
     private var sawDeniedAddress = false
 
@@ -55,7 +55,7 @@ final class CurlTransfer {
         url = request.url
     }
 
-    /// What is left of the whole fetch's time; never negative.
+    /// The remaining time of the whole fetch; never negative.
     var remaining: Duration {
         max(.zero, request.limits.total - MonotonicInstant.now().since(started))
     }
@@ -65,7 +65,7 @@ final class CurlTransfer {
         delegate.fetch(id, reached: stage)
     }
 
-    /// Forgets the last hop's answer; the bytes of its head stay counted.
+    /// Resets the state of the last hop's response. The bytes of its head remain counted.
     func beginHop(to url: FetchURL) {
         self.url = url
         redirect = nil
@@ -78,7 +78,7 @@ final class CurlTransfer {
         responseHead.beginMessage()
     }
 
-    /// The same hop again, from the connection on.
+    /// Repeats this hop, beginning with the connection.
     func beginAgain() {
         isToRepeat = false
         opened = []
@@ -86,17 +86,17 @@ final class CurlTransfer {
         responseHead.beginMessage()
     }
 
-    /// Refuses a socket to an address that was never approved: the last look before the first packet.
+    /// Returns false for a socket to an address that was not approved: the last check before the first packet.
     private func permits(_ address: IPAddress?) -> Bool {
         if let address, policy.permits(address) { return true }
         sawDeniedAddress = true
         return false
     }
 
-    /// The connection stands, new or used again, and the request goes out when this returns true.
+    /// Handles a connection, new or reused. The request is sent when this method returns true.
     private func connected(to remote: String, _ remotePort: UInt16, from localPort: UInt16) -> Bool {
         guard permits(IPAddress(remote)) else { return false }
-        // curl repeats by itself what was lost on a kept connection, as often as it has such connections.
+        // libcurl repeats requests that were lost on a reused connection, as often as it has such connections.
         guard requests < 2 else { return stop(.connectionLost) }
         if opened.isEmpty {
             isToRepeat = requests > 0 || hasUnreadData(remotePort, localPort)
@@ -144,7 +144,7 @@ final class CurlTransfer {
 
     private func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bodyBytes += bytes.count
-        // A redirect's body is read for as long as that is cheaper than a new connection.
+        // The body of a redirect is read up to the size at which a new connection is cheaper.
         if redirect != nil { return bodyBytes <= 16 * 1_024 }
         guard bodyBytes <= request.limits.bodyBytes else { return stop(.bodyTooLarge) }
         return delegate.fetch(id, received: bytes) || stop(.rejected)
@@ -152,7 +152,7 @@ final class CurlTransfer {
 
     private func crossedWire(_ bytes: Int) { wireBytes += bytes }
 
-    /// Chunks of one byte have five around it. More than that, and some, is there to keep us busy.
+    /// Returns false if chunk framing exceeds its limit. A chunk of one byte has five bytes of framing; much more is an attack.
     private func isWireWithinBounds() -> Bool {
         if wireBytes - 9 * bodyBytes <= request.limits.framingBytes { return true }
         return redirect == nil ? stop(.bodyTooLarge) : false
@@ -163,7 +163,7 @@ final class CurlTransfer {
         return false
     }
 
-    /// What curl's verdict on the hop means; nil where the answer is complete.
+    /// Returns the error for libcurl's result of the hop; nil if the response is complete.
     func failure(for code: CURLcode) -> FetchError? {
         if code == CURLE_OK { return responseHead.isComplete ? nil : .protocolError }
         if let stopped { return stopped }
@@ -175,7 +175,7 @@ final class CurlTransfer {
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM: return .tlsFailed
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR: return .connectionLost
         case CURLE_PARTIAL_FILE: return .truncated
-        // What curl says to a line that is longer than it takes.
+        // libcurl reports this code for a line that exceeds its maximum length.
         case CURLE_OUT_OF_MEMORY: return stage == .headers && !responseHead.isComplete ? .headTooLarge : .internalError
         default: return .protocolError
         }
@@ -191,8 +191,8 @@ final class CurlTransfer {
     }
 }
 
-/// What curl calls while it works on a hop. The context of each is the transfer, which outlives its handle: ``CurlClient`` keeps
-/// it in its table until the handle is gone.
+/// Callbacks of libcurl during a hop. The context of each is the transfer, which outlives its handle: ``CurlClient`` retains
+/// it in its table until the handle is removed.
 extension CurlTransfer {
     func attach(_ easy: CurlEasy) {
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -239,7 +239,7 @@ extension CurlTransfer {
         context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Anything but the full count makes curl give the hop up.
+    /// Any result but the full count makes libcurl abort the hop.
     private static func take(
         _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?,
         _ body: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
@@ -255,7 +255,7 @@ extension CurlTransfer {
         guard permits(parsed) else { return CURL_SOCKET_BAD }
         let descriptor = clinux_socket(wanted.family, wanted.socktype, wanted.`protocol`)
         guard descriptor >= 0 else { return CURL_SOCKET_BAD }
-        // The kernel doubles the number it is given.
+        // The kernel doubles this number.
         var window = Int32(clamping: request.limits.receiveWindow / 2)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &window, socklen_t(MemoryLayout<Int32>.size))
         opened.append(descriptor)

@@ -1,26 +1,28 @@
 internal import CIntertwineCurl
 internal import Glibc
 
-/// The sockets of curl's connections: of the one that it is about to use curl tells no more than its two ends.
-/// On one loop only.
+/// A table of the sockets of libcurl's connections. It is needed because libcurl reports only the two ends of a connection that it is
+/// about to use. Used on one loop only.
 final class OpenSockets {
     enum Condition {
-        /// Nobody has said anything that was not asked for.
+        /// The other side has sent nothing that was not requested.
         case quiet
-        /// Something lies there unread, or the other side has closed, or nobody can tell.
+        /// Unread data is present, the other side has closed, or the state is unknown.
         case hasUnreadData
     }
 
-    /// By the port at this end. The number may be another socket's by now, or nobody's.
+    /// The descriptors by local port. A descriptor number may already be closed, or belong to another socket.
     private var descriptors: [UInt16: Int32] = [:]
 
-    /// - Parameter opened: those of which one has become a connection.
+    /// Stores the socket of a new connection.
+    ///
+    /// - Parameter opened: The opened sockets, one of which became the connection.
     func store(_ opened: [Int32], localPort: UInt16) {
         descriptors[localPort] = opened.last { Self.port($0, getsockname) == localPort }
     }
 
-    /// Whether a connection that lay idle may carry a request: what lies there unread would be taken for the answer to it, and then each
-    /// answer on that connection for the next request's (RFC 9112 section 6.3).
+    /// Returns if an idle connection may carry a request. Unread data would be taken as the response to it, and each later response on
+    /// that connection would be assigned to the wrong request (RFC 9112 section 6.3).
     func condition(of easy: UnsafeMutableRawPointer, localPort: UInt16, remotePort: UInt16) -> Condition {
         guard let descriptor = descriptors[localPort], Self.port(descriptor, getsockname) == localPort,
             Self.port(descriptor, getpeername) == remotePort, Self.isSilent(descriptor), Self.hasNothingDecrypted(easy)
@@ -40,7 +42,7 @@ final class OpenSockets {
         let family = Int32(address.ss_family)
         return withUnsafeBytes(of: address) { bytes in
             switch family {
-            // Both have the port behind the family.
+            // In both families the port follows the family.
             case AF_INET, AF_INET6: UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
             default: nil
             }
@@ -55,10 +57,11 @@ final class OpenSockets {
 
     private typealias Pending = @convention(c) (UnsafeMutableRawPointer) -> Int32
 
-    /// OpenSSL's own function. It has no header here, since nothing else of it is used: curl brings the library along.
+    /// A function of OpenSSL, found at run time because libcurl brings the library and no header of it is otherwise needed.
     private static let pending: Pending? = dlsym(nil, "SSL_pending").map { unsafeBitCast($0, to: Pending.self) }
 
-    /// A record is decrypted as a whole: what of it was not asked for lies in the TLS library, and the socket is empty.
+    /// Returns true if the TLS library holds no decrypted data. A record is decrypted as a whole, so unread data can be in the
+    /// library while the socket is empty.
     private static func hasNothingDecrypted(_ easy: UnsafeMutableRawPointer) -> Bool {
         var pointer: UnsafeMutableRawPointer?
         guard intertwine_info_pointer(easy, CURLINFO_TLS_SSL_PTR, &pointer) == CURLE_OK, let pointer else { return false }

@@ -147,7 +147,7 @@ extension RequestHead {
 extension RequestHead {
     func has(_ known: KnownField) -> Bool { parser.seen & known.bit != 0 }
 
-    /// Returns the value of the first field of this kind, empty if there is none.
+    /// Returns the value of the first field of this kind, empty if the field is missing.
     func value(of known: KnownField) -> ByteView { parser.value(of: known, in: bytes) }
 
     /// Calls `body` with the value of each field of this kind until it returns false.

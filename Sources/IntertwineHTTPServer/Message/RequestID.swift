@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 
-/// An identifier of a request in its response and in the log: the client's `X-Request-ID` if it has 1 to 128 token characters
-/// (RFC 9110 section 5.6.2), otherwise a UUID (RFC 9562) that the server creates.
+/// An identifier of a request in its response and in the log. It is the client's `X-Request-ID` if that has 1 to 128 token characters
+/// (RFC 9110 section 5.6.2). Otherwise the server creates a UUID (RFC 9562).
 public struct RequestID: Sendable, Hashable {
     /// The maximum number of bytes of a client's id.
     public static let limit = 128

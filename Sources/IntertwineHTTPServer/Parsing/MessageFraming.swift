@@ -71,7 +71,7 @@ package struct MessageFraming {
         var (isWellFormed, endsInChunked) = (true, false)
         value.forEachElement(quoting: false) { coding in
             codings += 1
-            // The end of such a body is unknown, independent of further parameters.
+            // A coding after `chunked` makes the field malformed, because the end of the body is then unknown.
             if endsInChunked || !coding.isToken && !(coding.isQuotedToken && value.count == coding.count) { isWellFormed = false }
             endsInChunked = coding.isEqualIgnoringCase("chunked")
             return isWellFormed
@@ -103,7 +103,7 @@ extension HeadParser {
         method.isEmpty ? nil : RequestMethod(ByteView(bytes, method))
     }
 
-    /// Returns the value of the first field of this kind, empty if there is none.
+    /// Returns the value of the first field of this kind, empty if the field is missing.
     func value(of known: KnownField, in bytes: UnsafeBufferPointer<UInt8>) -> ByteView {
         for field in fields where field.known == known { return value(field, in: bytes) }
         return ByteView(bytes, 0..<0)

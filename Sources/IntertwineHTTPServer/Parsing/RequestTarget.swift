@@ -40,7 +40,7 @@ package enum RequestTarget {
     private static let misdirected = HTTPParseError(421, "The request target names another server.")
 
     /// Refuses targets that other software could interpret differently: malformed escapes, escaped controls, escapes that are not UTF-8,
-    /// and dot segments that leave the root.
+    /// and `..` segments.
     private static func check(_ target: ByteView) throws(HTTPParseError) {
         var (index, dots, isOnlyDots, isASCII) = (0, 0, true, true)
         var end: Int?

@@ -125,7 +125,8 @@ public final class HTTPServer: Sendable {
         guard let socket else { return }
         for (worker, acceptor) in zip(workers, acceptors) {
             let isLast = acceptor === acceptors.last
-            // The socket is closed right after the last accept; the kernel resets connections that it accepts in between. All responses already close.
+            // The socket is closed right after the last accept. Connections that the kernel accepts in between are reset.
+            // All responses already close their connections.
             try? await worker.loop.perform {
                 acceptor.stop()
                 worker.isDraining = true
