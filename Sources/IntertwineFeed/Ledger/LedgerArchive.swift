@@ -49,7 +49,7 @@ package protocol LedgerArchive: Sendable {
 /// The counts of data that was erased for a viewer.
 package struct ErasedViewer: Sendable, Hashable, Encodable {
     /// The number of cells on lists.
-    package var listEntries = 0
+    package var listed = 0
     package var selections = 0
     package var exposures = 0
     package var idempotencyKeys = 0

@@ -35,7 +35,7 @@ package protocol TrackerLedger: Sendable {
 
 package struct TrackerSummary: Sendable, Hashable, Encodable {
     package var waiting = 0
-    package var abandoned = 0
+    package var givenUp = 0
     /// The time of the oldest event with a waiting call, in milliseconds since 1970-01-01 UTC.
     package var oldest: Int64?
 
