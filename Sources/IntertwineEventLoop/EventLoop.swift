@@ -31,7 +31,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let mailbox = Mutex(TaskQueue())
     private let clock: @Sendable () -> MonotonicInstant
 
-    // On the loop:
+    // On the loop, as are the following variables:
     private var registrations = RegistrationTable()
     private var wheel: TimerWheel<any TimerHandler>
     private var oneShots: [OneShotTimer] = []

@@ -1,7 +1,7 @@
 /// A request to an origin: always a GET, with these fields and those that HTTP requires.
 ///
 /// ```swift
-/// var request = FetchRequest(url: url)
+/// var request = FetchRequest(try FetchURL("https://example.com/feed.json"))
 /// request.acceptsCompression = true
 /// ```
 public struct FetchRequest: Sendable {

@@ -127,10 +127,11 @@ private final class CurlURL {
 }
 
 extension FetchURL {
-    /// Returns true if a text is a plain URL, which libcurl would leave unchanged: http or https, a name of letters, digits, hyphens and
-    /// dots that cannot be an address, no port, no user, a path without dot segments, and no character that needs an escape.
+    /// Returns true if a text is a plain URL, which libcurl would leave unchanged.
     ///
-    /// It serves to sign references of a feed without calling libcurl each time. Every fetched URL still goes through ``init(_:)``.
+    /// A plain URL has the scheme http or https, a name of lower-case letters, digits and dots that cannot be an address, and a path without
+    /// dot segments. It has no port, no user, and no character that needs an escape.
+    /// The check serves to sign references of a feed without calling libcurl each time. Every fetched URL still goes through ``init(_:)``.
     public static func isPlain(_ text: String) -> Bool {
         text.utf8.withContiguousStorageIfAvailable(isPlain) ?? false
     }
@@ -148,7 +149,7 @@ extension FetchURL {
         return memcmp(start, scheme.utf8Start, scheme.utf8CodeUnitCount) == 0
     }
 
-    /// Each label begins with a letter. No form of an address has only such labels, and a Punycode label is excluded.
+    /// Each label begins with a letter. No form of an address has only such labels. Labels contain no hyphen, which excludes Punycode.
     private static func isPlainName(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard (1...253).contains(name.count) else { return false }
         var length = 0

@@ -42,7 +42,8 @@ package struct CORSPolicy: Sendable {
         encoded = (allowsAny ? [Self.anyOrigin] : origins).map { (Array($0.utf8), EncodedFields(fields(for: $0))) }
     }
 
-    /// Returns the fields of an encoded response for a request of this origin; nil if it is not allowed. The response itself names `Origin` in `Vary`.
+    /// Returns the fields of an encoded response for a request of this origin; nil if it is not allowed.
+    /// The response itself names `Origin` in `Vary`.
     func encodedFields(for origin: Span<UInt8>) -> EncodedFields? {
         for entry in encoded where allowsAny || Self.isEqual(entry.origin, origin) { return entry.fields }
         return nil

@@ -1,11 +1,11 @@
 package import HTTPTypes
 internal import IntertwinePrimitives
 
-/// The deprecation of a route: its begin, its planned end, and a page about the replacement.
+/// The deprecation of a route: its start, its planned end, and a page about the replacement.
 ///
 /// All responses of the route carry `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` with the relation `deprecation`.
 package struct Deprecation: Sendable, Hashable {
-    /// The begin of the deprecation in seconds since 1970-01-01 UTC.
+    /// The start of the deprecation in seconds since 1970-01-01 UTC.
     package var since: Int64
     /// The end of the route in seconds since 1970-01-01 UTC; nil if not decided.
     package var sunset: Int64?

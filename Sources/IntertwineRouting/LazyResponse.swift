@@ -12,7 +12,7 @@ package final class LazyResponse: Sendable {
 
     package var response: EncodedResponse {
         if let response = encoded.withLock({ $0 }) { return response }
-        // Encoding runs without the lock. If several threads encode at once, all return one of the results.
+        // Encoding runs without the lock. If several threads encode at once, all return the first result.
         let made = make()
         return encoded.withLock { finished in
             let response = finished ?? made

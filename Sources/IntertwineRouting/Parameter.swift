@@ -30,7 +30,7 @@ package struct ParameterDescription: Sendable {
     }
 }
 
-/// A parameter with a typed value that a handler reads: `request[limit]`.
+/// A parameter with a typed value that a handler reads: `try request[limit]`.
 package struct Parameter<Value: Sendable>: RequestParameter {
     package var description: ParameterDescription
     private let parse: @Sendable (RouteRequest) throws(Problem) -> Value

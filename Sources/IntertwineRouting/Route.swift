@@ -95,6 +95,8 @@ package struct RouteRequest: Sendable {
     package var head: HTTPRequest { request.head }
 
     /// Returns the value of a parameter that the route declares. It was parsed before the handler was called.
+    ///
+    /// - Throws: ``Problem`` (400) if the route does not declare the parameter and its value is invalid.
     package subscript<Value>(_ parameter: Parameter<Value>) -> Value {
         get throws(Problem) {
             let read = values.first { $0.name == parameter.description.name }?.value

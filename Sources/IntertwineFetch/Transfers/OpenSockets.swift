@@ -21,7 +21,7 @@ final class OpenSockets {
         descriptors[localPort] = opened.last { Self.port($0, getsockname) == localPort }
     }
 
-    /// Returns if an idle connection may carry a request. Unread data would be taken as the response to it, and each later response on
+    /// Determines if an idle connection may carry a request. Unread data would be taken as the response to it, and each later response on
     /// that connection would be assigned to the wrong request (RFC 9112 section 6.3).
     func condition(of easy: UnsafeMutableRawPointer, localPort: UInt16, remotePort: UInt16) -> Condition {
         guard let descriptor = descriptors[localPort], Self.port(descriptor, getsockname) == localPort,

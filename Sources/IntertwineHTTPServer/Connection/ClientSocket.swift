@@ -8,7 +8,7 @@ struct ClientSocket {
     private static let stageLimit = 64 * 1024
     /// The bytes of a body that a client receives before the loop serves other connections.
     ///
-    /// For a file, the limit can be as large as the kernel's send buffer of one client (by default the maximum of `tcp_wmem`).
+    /// A file has a higher limit: the bytes that the kernel holds for one client, by default the maximum of `tcp_wmem`.
     /// Why: sending a file copies nothing, and each extra call and wake-up costs more than sending on.
     private static let maxBytesPerTick = 1 << 20
     private static let maxFileBytesPerTick = 4 << 20

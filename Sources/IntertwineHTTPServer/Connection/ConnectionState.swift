@@ -187,7 +187,7 @@ struct ConnectionState {
 
     mutating func beginHead(at now: MonotonicInstant) { headBegan = now }
 
-    /// Records if this connection waits until other connections are served.
+    /// Sets the state in which this connection waits until other connections are served.
     mutating func waitForTurn(_ waits: Bool) { isWaitingForTurn = waits }
 
     /// Handles the end of the client's bytes. Returns false if it ends the connection.

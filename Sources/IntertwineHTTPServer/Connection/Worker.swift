@@ -93,11 +93,11 @@ final class Worker: @unchecked Sendable {
         observer?.connectionClosed(open: open)
     }
 
-    /// Closes idle connections, those with the longest idle time first. If there are many, it closes a batch,
-    /// so that a flood does not repeat the search for each connection. New connections, whose request may be in transit, are closed last.
+    /// Closes idle connections, those with the longest idle time first. It closes one in fifty connections, at least 1 and at most 32, so that
+    /// a flood does not repeat the search for each connection. New connections, whose request may be in transit, are closed last.
     ///
     /// - Parameter sparesNewcomers: True if new connections are not closed.
-    /// - Returns: True if there is capacity now.
+    /// - Returns: True if at least one connection was closed.
     func closeIdle(sparesNewcomers: Bool) -> Bool {
         let before = connections.count
         var idle = connections.filter { $0.isIdle && !$0.isNewcomer }.sorted { $0.lastActive < $1.lastActive }
