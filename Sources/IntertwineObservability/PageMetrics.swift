@@ -12,14 +12,14 @@ package final class PageMetrics: Sendable {
     private let registry: PrometheusRegistry
 
     package init(registry: PrometheusRegistry) {
-        registry.describe("intertwine_feed_page_cache_hits_total", "Shared pages that were served as they lay ready.")
+        registry.describe("intertwine_feed_page_cache_hits_total", "Cache hits of shared pages.")
         registry.describe("intertwine_feed_page_cache_misses_total", "Shared pages that had to be made.")
         registry.describe(
             "intertwine_feed_page_joined_requests_total", "Requests for a shared page that waited for one that another had made.")
         registry.describe(
             "intertwine_feed_stale_pages_total", "Shared pages that were served although something had been written since (feed.stale).")
         registry.describe(
-            "intertwine_feed_pages_ahead_total", "Shared pages that were made before anybody asked, as somebody walked towards them.")
+            "intertwine_feed_pages_ahead_total", "Shared pages that were prefetched.")
         registry.describe(
             "intertwine_feed_broken_items_total", "Items that were left out of a page that was made, because they are broken.")
         registry.describe(

@@ -36,15 +36,15 @@ struct OperationRoutes: Sendable {
                     [.init(.invalidBody, "The body must be a JSON array of operations: expected an array, at byte 0.")]),
                 .forbidden,
                 .problem(
-                    .preconditionFailed, "An item has another tag by now, and nothing was done.",
+                    .preconditionFailed, "An item has another tag, and nothing was done.",
                     [
                         .init(
-                            .preconditionFailed, "Nothing was done. Operation 0, counted from 0: the item is another one by now.")
+                            .preconditionFailed, "Nothing was done. Operation 0, counted from 0: the item has changed.")
                     ]),
                 .contentTooLarge,
                 .problem(
                     .unprocessableContent, "An operation cannot be done, and nothing was.",
-                    [.init(.invalidOperation, "Nothing was done. Operation 1, counted from 0: there is no user:nobody.")]),
+                    [.init(.invalidOperation, "Nothing was done. Operation 1, counted from 0: there is no user:missing.")]),
                 .storeUnavailable,
             ])
         // Clearing a section of millions of items takes longer than the usual time limit.
@@ -63,7 +63,7 @@ struct OperationRoutes: Sendable {
                 guard let tag = tags[index], tag != StoredItem(item).entityTag else { return }
                 throw Problem(
                     .preconditionFailed, .preconditionFailed,
-                    "Nothing was done. Operation \(index), counted from 0: the item is another one by now.")
+                    "Nothing was done. Operation \(index), counted from 0: the item has changed.")
             }
             let keys = listed.compactMap(\.operation.key) + summary.cleared
             AuditContext.current?.record(

@@ -42,8 +42,8 @@ extension ResponseDescription {
 
     /// The response if the item does not meet a condition.
     static let otherItem = problem(
-        .preconditionFailed, "The item is another one by now, or `If-Match` was there and the item is not.",
-        [.init(.preconditionFailed, "The item is another one by now.")], [.noStore, .currentETag])
+        .preconditionFailed, "The item has changed, or `If-Match` was sent and there is no item.",
+        [.init(.preconditionFailed, "The item has changed.")], [.noStore, .currentETag])
 }
 
 extension ResponseDescription.Header {

@@ -233,7 +233,7 @@ extension Schema {
         .optional("unit", .words(Campaign.Goal.Unit.self), "Of the campaign's goal."),
         .optional("total", .integer(minimum: 1), "Its goal in all."), .optional("daily", .integer(minimum: 1), "Its goal of a day."),
         .optional("delivered", .count, "Of the goal's unit, impressions without one, in all."), .optional("deliveredToday", .count),
-        .optional("due", .count, "Of the total, by now."), .optional("dueToday", .count, "Of the day's, by now."),
-        .optional("pace", .number(minimum: 0), "What is delivered for each that is due by now."),
+        .optional("due", .count, "Of the total, at this time."), .optional("dueToday", .count, "Of the day's goal, at this time."),
+        .optional("pace", .number(minimum: 0), "Delivered events per event that is due at this time."),
     ]).described("With the members of a row of `intertwine report --format json`.").named("ReportRow")
 }

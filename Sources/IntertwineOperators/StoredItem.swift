@@ -70,7 +70,7 @@ struct Precondition: Sendable {
             return
         }
         let tag = stored.entityTag
-        if let match, !match.names(tag) { throw Self.failed("The item is another one by now.", tag) }
+        if let match, !match.names(tag) { throw Self.failed("The item has changed.", tag) }
         if let noneMatch, noneMatch.names(tag) { throw Self.failed("The item is there.", tag) }
         guard match != nil || noneMatch != nil || isFree(stored) else {
             throw Problem(

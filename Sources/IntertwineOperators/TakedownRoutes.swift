@@ -62,11 +62,11 @@ struct TakedownRoutes: Sendable {
         let reason = Schema.object([
             .optional(
                 "reason", Schema.string(minLength: 1, maxLength: Self.reasonLimit, pattern: #"^[^\u0000]+$"#).orNull,
-                "Why, for whoever looks at the list.")
+                "The reason, shown in the list.")
         ])
         let listing = APIOperation(
             "listTakedowns", tag: "Items", "List takedowns",
-            "Items that stay away, whoever brings them, in the order of kind and id.", parameters: [Self.limit, after],
+            "Items that are taken down, in the order of kind and id.", parameters: [Self.limit, after],
             responses: [
                 .json(.ok, "The takedowns.", .takedowns, [.noStore], example: "{\"takedowns\": [\(example)]}"), .notModified, wrong,
                 .forbidden, .storeUnavailable,

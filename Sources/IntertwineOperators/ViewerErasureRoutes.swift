@@ -31,7 +31,7 @@ struct ViewerErasureRoutes: Sendable {
             parameters: [Self.viewer],
             responses: [
                 .json(
-                    .ok, "Erased, what of it was there.",
+                    .ok, "Erased.",
                     .object([
                         .required("listed", .count, "Cells on lists."), .required("selections", .count), .required("exposures", .count),
                         .required("idempotencyKeys", .count), .required("events", .count, "Events that have no name any more."),

@@ -28,7 +28,7 @@ struct CampaignQuotaSync: ServiceLifecycle.Service {
                     try await waiting { try $0.exchange(now: $1) }
                     hasFailed = false
                 } catch {
-                    if !hasFailed { logger.warning("what campaigns deliver cannot be told", metadata: ["error": "\(error)"]) }
+                    if !hasFailed { logger.warning("the delivery of campaigns is unknown", metadata: ["error": "\(error)"]) }
                     hasFailed = true
                 }
                 try? await Task.sleep(for: Self.interval)

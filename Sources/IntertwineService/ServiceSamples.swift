@@ -32,26 +32,26 @@ struct ServiceSamples: Sendable {
     private var pages: [MetricSample] {
         let contents = live.current.pages.contents
         return [
-            .gauge("intertwine_feed_page_cache_entries", "Pages that lie ready.", contents.pages),
-            .gauge("intertwine_feed_page_cache_bytes", "Bytes of the pages that lie ready.", contents.bytes),
+            .gauge("intertwine_feed_page_cache_entries", "Cached pages.", contents.pages),
+            .gauge("intertwine_feed_page_cache_bytes", "Bytes of cached pages.", contents.bytes),
         ]
     }
 
     private var cells: [MetricSample] {
         let (contents, counters) = (live.current.cells.contents, cellCounters)
         return [
-            .counter("intertwine_feed_cell_cache_hits_total", "Cells that were put on pages as they lay ready.", counters.hits),
+            .counter("intertwine_feed_cell_cache_hits_total", "Cache hits of cells.", counters.hits),
             .counter("intertwine_feed_cell_cache_misses_total", "Cells that had to be made.", counters.misses),
             .counter("intertwine_feed_cell_cache_evictions_total", "Cells that went to make room for others.", counters.evictions),
-            .gauge("intertwine_feed_cell_cache_entries", "Cells that lie ready.", contents.cells),
-            .gauge("intertwine_feed_cell_cache_bytes", "Bytes of the cells that lie ready.", contents.bytes),
+            .gauge("intertwine_feed_cell_cache_entries", "Cached cells.", contents.cells),
+            .gauge("intertwine_feed_cell_cache_bytes", "Bytes of cached cells.", contents.bytes),
         ]
     }
 
     private var received: [MetricSample] {
         let contents = listeners.contents
         return [
-            .gauge("intertwine_feed_listeners", "Clients that are told of changes as they happen.", contents.listeners),
+            .gauge("intertwine_feed_listeners", "Clients subscribed to live updates.", contents.listeners),
             .counter("intertwine_feed_events_total", "Events that were sent to one of them.", contents.events),
         ]
     }
@@ -140,7 +140,7 @@ struct ServiceSamples: Sendable {
                 "intertwine_image_departed_waiters_total", "Waiters that left early, by the stage of their download.", "stage",
                 metrics.cancelledWaiters)
             + labelled(
-                "intertwine_image_aborted_downloads_total", "Downloads given up as nobody waited, by their stage.", "stage", metrics.aborted
+                "intertwine_image_aborted_downloads_total", "Downloads cancelled because no waiter was left, by stage.", "stage", metrics.aborted
             )
             + [
                 .counter("intertwine_image_collapsed_requests_total", "Requests that another one's download served.", metrics.collapsed),
@@ -150,7 +150,7 @@ struct ServiceSamples: Sendable {
                 .counter("intertwine_image_thrown_away_bytes_total", "Bytes of downloads that were given up.", metrics.bytesThrownAway),
                 .counter("intertwine_image_received_bytes_total", "Bytes received from origins.", metrics.bytesReceived),
                 .counter("intertwine_image_sized_total", "Sized pictures that were made.", metrics.sizedMade),
-                .counter("intertwine_image_sized_aborted_total", "Sized pictures given up as nobody waited.", metrics.sizedAborted),
+                .counter("intertwine_image_sized_aborted_total", "Resizes cancelled because no waiter was left.", metrics.sizedAborted),
                 .counter("intertwine_image_retries_total", "Downloads that were tried again.", metrics.retries),
                 .counter("intertwine_image_refreshes_total", "Stale pictures that were asked for again.", metrics.refreshes),
                 .gauge("intertwine_image_downloads_in_flight", "Downloads under way.", metrics.inFlight),

@@ -33,7 +33,7 @@ final class StartingListeners: Sendable {
         self.sockets = sockets
         answering = Task { [sockets, starting] in
             guard (try? await Task.sleep(for: Self.delay)) != nil else { return [] }
-            logger.notice("the start goes on; /healthz is answered")
+            logger.notice("the start continues; /healthz responds")
             var servers: [HTTPServer] = []
             for (name, configuration, handler) in starting {
                 var configuration = configuration

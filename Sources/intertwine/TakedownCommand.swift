@@ -8,7 +8,7 @@ import IntertwineStorage
 struct TakedownCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "takedown",
-        abstract: "Keep items away, whoever brings them, until they are released.",
+        abstract: "Take items down until they are released, from all sources and imports.",
         discussion: """
             An item that is taken down leaves the store at once. Imports and sources leave it out and say so. It comes back
             with the next import, or the next time its source is asked, after it was released. A service may be running.
@@ -43,7 +43,7 @@ struct TakedownCommand: AsyncParsableCommand {
 
         @OptionGroup var options: SettingOptions
 
-        @Option(help: "Why, for whoever looks at the list.")
+        @Option(help: "The reason, shown in the list.")
         var reason: String?
 
         @Argument(help: ArgumentHelp("Items, such as user:tt.", valueName: "klass:id"))
@@ -67,7 +67,7 @@ struct TakedownCommand: AsyncParsableCommand {
     }
 
     struct Release: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "release", abstract: "Let items come back, when somebody brings them.")
+        static let configuration = CommandConfiguration(commandName: "release", abstract: "Release items, so that imports and sources can bring them again.")
 
         @OptionGroup var options: SettingOptions
 

@@ -106,7 +106,7 @@ package struct CampaignReader {
             unit: choice(fields["unit"], ["goal", "unit"]) ?? .impressions, total: number(fields["total"], ["goal", "total"], range),
             daily: number(fields["daily"], ["goal", "daily"], range))
         if fields["total"] == nil, fields["daily"] == nil {
-            addError(["goal"], "total or daily is missing: how many there are to be, 1 at the least")
+            addError(["goal"], "total or daily is missing: how many events the goal has, at least 1")
         }
         return goal
     }

@@ -40,7 +40,7 @@ public enum ItemFileError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "the list itself: take it out, as in "
                 + "`jq '.\(members.map { "[\"\(ItemError.shown($0))\"]" }.joined())' FILE`"
         case .spread:
-            "a JSON object goes on behind its line: write each on one line, as in `jq -c . FILE`, or put them into one array"
+            "a JSON object continues after its line: write each object on one line, as in `jq -c . FILE`, or put them into one array"
         case .brokenGzip(let reason): "the file is not gzip to its end: \(reason); nothing of it can be trusted"
         case .tooLong(let limit): "the file has more than \(limit) bytes, decompressed"
         }

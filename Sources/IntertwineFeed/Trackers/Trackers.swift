@@ -28,7 +28,7 @@ public struct TrackerTemplate: Sendable, Hashable {
             guard let close = rest[open...].firstIndex(of: "}"), Self.placeholders.contains(String(rest[rest.index(after: open)..<close]))
             else {
                 let places = Self.placeholders.map { "{\($0)}" }.joined(separator: ", ")
-                throw ItemError(reason: "has a place that is none of \(places): \(ItemError.shown(text))")
+                throw ItemError(reason: "has a placeholder that is not one of \(places): \(ItemError.shown(text))")
             }
             guard sample.dropFirst("https://".count).contains(where: { "/?#".contains($0) }) else {
                 throw ItemError(reason: "must not have a place in its host: \(ItemError.shown(text))")

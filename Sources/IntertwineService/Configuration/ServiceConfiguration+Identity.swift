@@ -15,7 +15,7 @@ extension ServiceConfiguration {
         let faults = try files.faults(key: key)
         guard faults.isEmpty || store.acceptsDataLoss else {
             throw StoreError.unusable(
-                "\(faults.joined(separator: "; ")): restore all files of one backup, or start once with --accept-data-loss to go on with "
+                "\(faults.joined(separator: "; ")): restore all files of one backup, or start once with --accept-data-loss to continue with "
                     + "what is there")
         }
         return (files, faults)

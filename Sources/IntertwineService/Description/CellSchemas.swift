@@ -33,7 +33,7 @@ extension Schema {
     private static let paging = Schema.object([
         .required(
             "protocol", .integer(minimum: 1),
-            "The version of the protocol: a client goes on to read newer ones (Documentation/protocol.md)."),
+            "The version of the protocol; clients accept newer ones (Documentation/protocol.md)."),
         .required("limit", .integer(minimum: 1, maximum: 100), "How many content items the page may hold."),
         .required("next", .string(format: "uri-reference").orNull, "The href of the next page; null on the last. To be followed as it is."),
         .required(
@@ -98,7 +98,7 @@ extension Schema {
     private static let cellState = Schema.object([
         .optional("saved", .boolean, "Whether the viewer has saved it."),
         .optional("selected", .boolean, "Whether the viewer has selected it, and not deselected it since."),
-    ]).described("How the cell stands with the viewer; missing where nothing was done with it, and for requests that name nobody.")
+    ]).described("The state of the cell for the viewer; missing if the viewer did nothing with it, and for requests without a viewer.")
         .examples(
             #"{"saved": true}"#
         ).named("CellState")
@@ -203,7 +203,7 @@ extension Schema {
             "Pixels of the original. Known once it was fetched."),
         .optional(
             "alt", .string,
-            "Beside `image`: what is told of the picture to those who do not see it; empty for one that only adorns."),
+            "Beside `image`: the alternative text of the image; empty if the image is decorative."),
         .optional(
             "date", .string(pattern: Timestamp.pattern),
             "A date, or a date with time and offset (RFC 3339), shown as the person's language and place want it."),
@@ -234,7 +234,7 @@ extension Schema {
             A JSON Schema (2020-12): what the body has to be, a JSON object that the client makes. Without it, the request has no body but \
             `body`.
             """),
-        .optional("label", .string(minLength: 1), "What people are told that it does, in the language of who asks."),
+        .optional("label", .string(minLength: 1), "The label that people see, in the language of the request."),
         .optional(
             "viewable",
             .object([
@@ -245,6 +245,6 @@ extension Schema {
     private static let linkAction = Schema.object([
         .required("type", .word("link")),
         .required("href", .href),
-        .optional("label", .string(minLength: 1), "What people are told that it does, in the language of who asks."),
+        .optional("label", .string(minLength: 1), "The label that people see, in the language of the request."),
     ]).described("Open a link.").named("LinkAction")
 }

@@ -157,7 +157,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         } catch {
             // The next tick retries it.
             state.withLock { $0.groups[key]?.isNew = true }
-            logger.debug("listeners could not be told", metadata: ["error": "\(error)"])
+            logger.debug("live updates could not be sent", metadata: ["error": "\(error)"])
             return
         }
         guard case .changed(let pages) = changes, let since = pages.since else { return reload(key) }

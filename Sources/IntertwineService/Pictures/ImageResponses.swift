@@ -66,7 +66,7 @@ enum ImageResponses {
     private static func detail(_ failure: ImageError) -> String {
         switch failure.code {
         case "address-denied": "The picture's address is not public. Operators allow others by images.allowed-networks."
-        case "port-denied": "The picture's port is none that is allowed. Operators allow others by images.allowed-ports."
+        case "port-denied": "The port of the image is not allowed. The setting images.allowed-ports allows others."
         case "host-denied": "The picture's host is not allowed. Operators say which are: images.allowed-hosts, images.denied-hosts."
         default: "The picture could not be had."
         }

@@ -189,7 +189,7 @@ extension IneligibilityReason {
         case .locale: "targeting: none of its locales is wanted"
         case .attributes: "targeting: the viewer's attributes do not fit"
         case .capped: "capped: the viewer has seen it as often as its caps permit"
-        case .noViewer: "capped: nobody is named whom its caps could be kept for"
+        case .noViewer: "capped: no viewer is named, so its caps cannot be enforced"
         case .label: "a campaign of the same label is shown too near (ads.label-distance)"
         case .creativesShown: "its creatives are shown too near (ads.min-distance)"
         case .notShown: "its creatives cannot be shown: the viewer has dismissed them, or the client does not know their cells"
@@ -220,13 +220,13 @@ extension Schema {
                         "goal",
                         Schema.object([
                             .required("unit", .words(Campaign.Goal.Unit.self)), .optional("total", .integer(minimum: 1)),
-                            .optional("daily", .integer(minimum: 1)), .optional("due", .count, "Of the total, by now."),
-                            .optional("dueToday", .count, "Of the day's, by now."),
+                            .optional("daily", .integer(minimum: 1)), .optional("due", .count, "Of the total, at this time."),
+                            .optional("dueToday", .count, "Of the day's goal, at this time."),
                         ]).titled("CampaignGoal")),
                     .optional("delivered", .count, "Of the goal's unit, impressions without one, in all."),
                     .optional("deliveredToday", .count), .required("reserved", .count, "Given out and not seen yet."),
                     .optional(
-                        "pace", .number(minimum: 0), "What is delivered for each that is due by now: of the day where it alone has a goal."),
+                        "pace", .number(minimum: 0), "Delivered events per event that is due at this time: of the day where it alone has a goal."),
                 ]).titled("CampaignProgress"))),
         .required(
             "withheld",

@@ -172,7 +172,7 @@ struct CellRoutes: Sendable {
         responses: [
             .json(.ok, "Taken back, or with `simulate`, what would be.", .undone, [.noStore]),
             .badRequest(
-                "The command acts for a viewer and none was named; or a parameter, the viewer's name or the idempotency key is none.",
+                "The command needs a viewer and none was named; or a parameter, the viewer's name or the idempotency key is invalid.",
                 [.init(.viewerRequired, "The command dismiss acts for a viewer; none was named."), .wrongViewer]),
             .problem(
                 .notFound, "There is no such selection of this viewer.", [.init(.unknownSelection, "There is no such selection.")]),

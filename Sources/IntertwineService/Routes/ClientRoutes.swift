@@ -53,7 +53,7 @@ struct ClientRoutes: Sendable {
                         UserSnapshotCollectionViewCell, *;q=0"}
                         """),
                 .badRequest(
-                    "The body, or the name, is none.",
+                    "The body or the name is invalid.",
                     [.init(.invalidBody, shape), .init(.invalidParameter, "name must be a letter followed by letters, digits, _, . or -.")]),
             ])
         return [

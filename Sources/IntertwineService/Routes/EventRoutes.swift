@@ -48,7 +48,7 @@ struct EventRoutes: Sendable {
                     .accepted, "Judged.", .list(of: .judgedEvent, maximum: Self.limit), [.noStore],
                     example: #"[{"type": "impression", "cell": "ad:1", "verdict": "counted"}]"#),
                 .badRequest(
-                    "The body is no array of events, or has more than \(Self.limit); or the viewer's name or the idempotency key is none.",
+                    "The body is not an array of events, or has more than \(Self.limit); or the viewer's name or the idempotency key is invalid.",
                     [.init(.invalidBody, shape), .wrongViewer]),
                 .keyReused,
             ])

@@ -270,7 +270,7 @@ extension Schema {
                     """),
                 .optional(
                     "start", .integer,
-                    "The position of the page's first advertisement, with which the rotation goes on here; missing where the page has none."
+                    "The position of the first advertisement of the page, at which the rotation continues; missing if the page has none."
                 ),
             ]).titled("Rotation")),
         .required(
@@ -284,14 +284,14 @@ extension Schema {
                     .required("identifier", .string, "The reuse identifier of the cell."),
                     .optional("factory", .string, "What made the cell."),
                     .optional("adSlot", .count, "The index within the page's advertisements; missing for content."),
-                    .optional("campaign", .string, "The campaign that it is shown for; missing for content, and for what the house shows."),
+                    .optional("campaign", .string, "The campaign that it is shown for; missing for content and for house ads."),
                 ]).titled("Place"))),
         .required(
             "places",
             .list(
                 of: Schema.object([
                     .optional("section", .string),
-                    .optional("campaign", .string, "That which has the place; missing where the house has it, or nobody."),
+                    .optional("campaign", .string, "The campaign that has the ad slot; missing if a house ad has it, or if it is empty."),
                     .required(
                         "others",
                         .list(of: Schema.object([.required("campaign", .string), .required("reason", .string)]).titled("CampaignReason")),

@@ -212,7 +212,7 @@ struct FeedRoutes: Sendable {
                 ]), text: "At most 16 pages.", example: #"{"since": ["AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"]}"#),
             responses: way.missing + [
                 .json(.ok, "The changes.", .changes, [.noStore, .contentLanguage]),
-                .badRequest("The body is none of these.", [.init(.invalidBody, Self.changesShape), .wrongClient, .wrongViewer]),
+                .badRequest("The body is not one of these.", [.init(.invalidBody, Self.changesShape), .wrongClient, .wrongViewer]),
             ])
     }
 

@@ -90,10 +90,10 @@ enum ImageRouteDescription {
             or: [.init(nil, "Something went wrong here.", name: "blank")]),
         none(.badGateway, "The origin does not answer as it should.", ["upstream-500", "connect-failed", "body-too-large"]),
         none(
-            .serviceUnavailable, "Too much is under way, or the origin asks for patience.", ["overloaded", "host-resting"],
+            .serviceUnavailable, "Too many downloads are running, or the origin sent Retry-After.", ["overloaded", "host-resting"],
             or: [.storeUnavailable, .init(nil, "The answer took too long.", name: "blank")]),
         none(
-            .gatewayTimeout, "The origin is too slow, or only a stored picture was asked for and there is none.",
+            .gatewayTimeout, "The origin is too slow, or the request is only-if-cached and no image is stored.",
             ["head-timeout", "total-timeout"]),
         none(
             .init(code: 508), "The request has come through this proxy before (`Via`): the origin leads back to it.",
@@ -170,7 +170,7 @@ extension Schema {
     static func viewport(limit: Int) -> Schema {
         Schema.object([
             .optional("visible", .list(of: .uuid, maximum: limit), "Those that are seen now: they go first."),
-            .optional("gone", .list(of: .uuid, maximum: limit), "Those that nobody waits for any more: they are cancelled."),
+            .optional("gone", .list(of: .uuid, maximum: limit), "Downloads without waiters: they are cancelled."),
         ]).described("Requests for pictures, by their `X-Request-ID`.").examples(
             #"{"visible": ["0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11"], "gone": []}"#
         ).named("Viewport")
