@@ -236,7 +236,7 @@ public actor FeedList {
         request.setValue("text/event-stream, application/json;q=0.5", forHTTPHeaderField: "Accept")
         let answer = try await client.transport.stream(request)
         if answer.status >= 500 {
-            throw FeedClientError.unavailable(Problem(title: "no client speaks", status: answer.status), retryAfter: nil)
+            throw FeedClientError.unavailable(Problem(title: "The event stream is unavailable.", status: answer.status), retryAfter: nil)
         }
         guard answer.status == 200, answer.fields["content-type"]?.hasPrefix("text/event-stream") == true else { return false }
         var stream = EventStream()
