@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A cache of long ranges of items that viewers dismissed, so that a page skips a range that an earlier page had to read.
 ///
-/// A range is stored under the position at which reading it began. It is valid as long as no item of the store was inserted, deleted or moved,
-/// and no cell was removed from any viewer's list of dismissed cells. An invalid range is read and stored again.
+/// A range is stored under the position at which reading it began. It becomes invalid if any item of the store is inserted, deleted or
+/// moved, or if a cell is removed from any viewer's list of dismissed cells. An invalid range is read and stored again.
 final class DismissedRangeCache: Sendable {
     struct Start: Sendable, Hashable {
         var viewer: String

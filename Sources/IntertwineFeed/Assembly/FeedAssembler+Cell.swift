@@ -9,7 +9,7 @@ extension FeedAssembler {
 
     /// Returns one cell by its id, as pages show it, also if the viewer dismissed it.
     ///
-    /// For a campaign's creative the ad server decides as on a page: the campaign must run, match the viewer and have capacity left in its goal
+    /// For a campaign's creative the ad server decides as on a page. The campaign must run, match the viewer and have capacity left in its goal
     /// and caps. If it is served, the cell's tokens count for that campaign. Otherwise the cell is missing.
     ///
     /// - Parameter request: The request; its cursor and limit are ignored.

@@ -212,7 +212,7 @@ public actor FeedList {
         return path + (path.contains("?") ? "&" : "?") + "since=\(window.since.joined(separator: ","))"
     }
 
-    // MARK: Live
+    // MARK: Server-sent events
 
     /// Subscribes until another operation changes the pages, because the server must then observe other pages.
     private func listenUntilChanged(_ window: HeldPages.Window) async throws -> Bool {
@@ -259,7 +259,7 @@ public actor FeedList {
         return true
     }
 
-    // MARK: Telling
+    // MARK: Notification of observers
 
     private func changed() {
         edition += 1
