@@ -187,7 +187,8 @@ struct AdLayout {
     /// Adds the advertisements that are pinned among the page's content.
     ///
     /// Pages partition the positions of a feed. Each page covers the range from the end of the page before to its own last item. If no content of
-    /// the section follows, the range extends to the section's end. Cursors carry these edges, so each pinned ad is shown once, also if content is written meanwhile.
+    /// the section follows, the range extends to the section's end.
+    /// Cursors carry these edges, so each pinned ad is shown once, also if content is written meanwhile.
     mutating func list(
         among content: PageContent, cursor: PageCursor?, in snapshot: any FeedSnapshot, advertisements: AdCandidates
     ) throws {

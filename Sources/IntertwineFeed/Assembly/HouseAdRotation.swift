@@ -34,7 +34,8 @@ package struct RotationSeed: Sendable, Hashable {
 ///
 /// If there are at most ``limit`` ads, their positions are cached and each gets its turn. Otherwise a position between the first and the last
 /// ad is drawn at random. It is accepted if it falls into the range of the next ad; otherwise another is drawn. The length of
-/// a range is the gap that imports leave between two items. Each of a million ads is therefore equally likely, at the cost of a few lookups. Ads that were placed
+/// a range is the gap that imports leave between two items.
+/// Each of a million ads is therefore equally likely, at the cost of a few lookups. Ads that were placed
 /// closer together than an import gap share their probability.
 final class HouseAdRotation: Sendable {
     private static let limit = 4_096
