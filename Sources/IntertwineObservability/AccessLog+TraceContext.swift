@@ -1,11 +1,11 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// The trace that a request belongs to (W3C Trace Context, level 1, section 3.2).
+/// The trace context of a request (W3C Trace Context, level 1, section 3.2).
 extension AccessLog {
     private static let seed = Atomic(UInt64.random(in: 1...UInt64.max))
 
-    /// Whether a value is a `traceparent` that can be gone on from: version 00, or a later one's beginning.
+    /// Returns true for a valid `traceparent` of version 00, or of a later version that begins in that format.
     static func isTraceParent(_ value: String) -> Bool {
         let bytes = Array(value.utf8)
         guard bytes.count >= 55, bytes[2] == dash, bytes[35] == dash, bytes[52] == dash else { return false }
@@ -17,7 +17,7 @@ extension AccessLog {
         return trace.contains { $0 != zero } && parent.contains { $0 != zero }
     }
 
-    /// Appends the request's own `traceparent`: the trace and flags it came with, or a new trace, and a span of its own.
+    /// Appends the `traceparent` of a request: the trace and flags of its client, or a new trace, and a new span.
     static func appendTraceParent(continuing value: String?, to bytes: inout [UInt8]) {
         bytes += "00-".utf8
         if let value, isTraceParent(value) {
@@ -33,9 +33,9 @@ extension AccessLog {
         }
     }
 
-    /// Appends 16 hexadecimal digits that do not come twice. Names only: nobody is kept from guessing them.
+    /// Appends 16 hexadecimal digits that do not repeat. They are identifiers, not secrets: the generator is predictable.
     static func appendRandom(to bytes: inout [UInt8]) {
-        // splitmix64
+        // The generator is splitmix64.
         var value = seed.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB

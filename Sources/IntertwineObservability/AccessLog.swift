@@ -2,40 +2,40 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// One line for each request, as it would come from swift-log at level info.
+/// The access log: a line for each request in the format of swift-log at level info.
 ///
-/// Written to the sink without a detour over a dictionary of metadata: at a hundred thousand lines a second that detour would cost more
-/// than the answers do. Paths, queries and fields are not in it, but for the request's id and its trace.
+/// Lines are written to the sink without a dictionary of metadata. Why: at a hundred thousand lines per second, dictionaries would cost more
+/// than the responses. Lines contain no paths, queries and fields, except for the request's id and its trace.
 package final class AccessLog: Sendable {
-    /// Buffers that are used again for every line.
+    /// Buffers that are reused for every line.
     struct Scratch {
         var trace: [UInt8] = []
-        /// By ``PeerAddress/host``.
+        /// The texts of peers by ``PeerAddress/host``.
         var peers: [PeerAddress: [UInt8]] = [:]
-        /// The day of the peers: hashed addresses are others the next day.
+        /// The day of the texts, because hashed addresses change every day.
         var day: Int64 = 0
-        /// How often all had been forgotten when these were noted.
+        /// The value of the invalidation counter at the time of the texts.
         var forgotten = 0
     }
 
-    /// Addresses that are remembered as they are written.
+    /// The maximum number of cached peers.
     private static let peerLimit = 4_096
 
     private let control: LogControl
     private let sink: LogSink
     private let anonymize: @Sendable (_ address: String, _ now: Int64) -> String?
     private let now: @Sendable () -> Int64
-    /// The second whose lines are counted, and how many of them are used up.
+    /// The current second. `used` counts its lines.
     private let second = Atomic<Int64>(0)
     private let used = Atomic(0)
-    /// Lines that were left out, and how many of these a line has told of.
+    /// The number of dropped lines. `reportedDrops` is the number that the log has reported.
     private let skipped = StripedCounter(width: 1)
     private let reportedDrops = Atomic(0)
     private let forgotten = Atomic(0)
 
     /// - Parameters:
-    ///   - kept: what of an address may be written; nil for nothing. It may be another one the next day.
-    ///   - now: milliseconds since 1970-01-01 UTC.
+    ///   - now: Returns milliseconds since 1970-01-01 UTC.
+    ///   - anonymize: Returns the form of an address for the log; nil to omit it. The form may change every day.
     package init(
         control: LogControl, sink: LogSink, now: @escaping @Sendable () -> Int64,
         anonymize: @escaping @Sendable (_ address: String, _ now: Int64) -> String?
@@ -46,16 +46,16 @@ package final class AccessLog: Sendable {
         self.now = now
     }
 
-    /// Has each address be asked about again, as other ones may be written for them from now on.
+    /// Invalidates the cached forms of all addresses, because their anonymization has changed.
     package func forgetAddresses() { forgotten.add(1, ordering: .releasing) }
 
-    /// Whether a request that ends now gets a line.
+    /// A Boolean value indicating whether a request that ends now gets a line.
     var isOn: Bool {
         control.logsRequests
             && (used.load(ordering: .relaxed) < control.requestsPerSecond || second.load(ordering: .relaxed) != now() / 1_000)
     }
 
-    /// Requests that got no line because there were too many within a second.
+    /// The number of requests without a line because of the rate limit.
     package var skippedRequests: Int { skipped.sum(of: 0) }
 
     func write(_ record: RequestRecord) {
@@ -88,10 +88,10 @@ package final class AccessLog: Sendable {
         }
     }
 
-    /// Takes one of the second's lines; false where none is left.
+    /// Takes one of the second's lines. Returns false if the rate limit is reached.
     ///
-    /// Once they are used up, asking costs two loads and the clock. Two threads that begin a second at the same moment may let a few more
-    /// through: a bound on the cost, not an exact count.
+    /// Beyond the limit, a call costs two loads and reads the clock. If two threads begin a second at once, a few more lines are possible: the
+    /// limit bounds the cost and is no exact count.
     private func tryAcquireLine(_ now: Int64) -> Bool {
         let (current, limit) = (now / 1_000, control.requestsPerSecond)
         if second.load(ordering: .relaxed) != current {
@@ -103,9 +103,9 @@ package final class AccessLog: Sendable {
         return false
     }
 
-    /// How many lines were left out since this was last asked.
+    /// Returns the number of lines that were dropped since the last call.
     private func drainSkipped() -> Int {
-        // Most lines find none: a load is all they pay.
+        // Usually no line was dropped, and the call costs one load.
         let total = skipped.sum(of: 0)
         return total == reportedDrops.load(ordering: .relaxed) ? 0 : total - reportedDrops.exchange(total, ordering: .relaxed)
     }

@@ -1,20 +1,22 @@
 internal import IntertwinePrimitives
 
-/// Lines of the log, one after the other, each as text or as a JSON object: time, level, message, then fields.
+/// An encoder of log lines as text or as JSON objects: time, level, message, then fields.
 struct LogLineEncoder {
     private(set) var bytes: [UInt8] = []
     private var isJSON = false
-    /// What all lines of a second begin with, as far as its fraction, and which second that is, since 1970.
+    /// The beginning of all lines of a second, up to the fraction. `second` is that second since 1970.
     private var time: [UInt8] = []
     private var second = Int64.min
 
-    /// Exchanges the lines for an empty list, whose memory is used again.
+    /// Returns the lines, and continues with the memory of an empty list.
     mutating func take(_ empty: [UInt8]) -> [UInt8] {
         defer { bytes = empty }
         return bytes
     }
 
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    /// Begins a line.
+    ///
+    /// - Parameter now: Milliseconds since 1970-01-01 UTC.
     mutating func begin(level: String, message: String, json: Bool, at now: Int64 = WallClock.now()) {
         isJSON = json
         if isJSON {
@@ -51,7 +53,9 @@ struct LogLineEncoder {
         bytes.append(decimal: Int64(number))
     }
 
-    /// - Parameter thousandths: of the unit that the name tells.
+    /// Adds a field with a decimal number.
+    ///
+    /// - Parameter thousandths: The number in thousandths of the unit in the field's name.
     mutating func field(_ name: StaticString, thousandths: Int) {
         appendKey(name)
         bytes.append(decimal: Int64(thousandths / 1_000))
@@ -93,21 +97,21 @@ struct LogLineEncoder {
         if !isJSON, !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }) {
             bytes.append(contentsOf: text)
         } else {
-            // Quoted as JSON has it: one line stays one line, whatever a client sent.
+            // The text is quoted as in JSON, so that a client's text cannot begin a new line.
             appendQuoted(text)
         }
     }
 
-    /// Text without what would end the line, or do more to a terminal than show itself.
+    /// Appends a text without characters that end the line or control a terminal.
     private mutating func appendPlain(_ text: some Collection<UInt8>) {
-        // As almost all is: whether a scalar is seen is not looked up for it.
+        // Almost all texts are ASCII and need no lookup of scalar properties.
         if text.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return bytes.append(contentsOf: text) }
         for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
             bytes += scalar.isUnseen ? " ".utf8 : String(scalar).utf8
         }
     }
 
-    /// As JSON has it, with more escapes than JSON asks for: nothing in it does more to a terminal than show itself.
+    /// Appends a JSON string with more escapes than JSON requires, so that it contains no character that controls a terminal.
     private mutating func appendQuoted(_ text: some Collection<UInt8>) {
         guard text.contains(where: { $0 >= 0x7F }) else { return bytes.append(jsonString: text) }
         var quoted: [UInt8] = []
@@ -126,7 +130,7 @@ struct LogLineEncoder {
 }
 
 extension Unicode.Scalar {
-    /// Controls, C1 among them, marks that turn the direction of the text, and what ends a line or a paragraph.
+    /// True for control characters including C1, bidirectional controls, and line and paragraph separators.
     fileprivate var isUnseen: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true

@@ -4,16 +4,16 @@ internal import IntertwinePrimitives
 public import Logging
 internal import Synchronization
 
-/// Gathers lines and writes them to a descriptor on a thread of its own, so that a slow terminal or a full pipe never makes a request wait.
+/// A buffer of log lines that a thread of its own writes to a descriptor, so that a slow terminal or a full pipe never delays a request.
 ///
-/// Lines are written within 20 ms, warnings at once. Beyond a mebibyte that waits, lines are dropped and counted.
-/// Lines of different threads can change places within those 20 ms; each carries its time.
+/// Lines are written within 20 ms, warnings at once. If more than a mebibyte is pending, lines are dropped and counted. Lines of different
+/// threads can be reordered within 20 ms; each line contains its time.
 public final class LogSink: Sendable {
     private static let delay = DispatchTimeInterval.milliseconds(20)
     private static let piece = 64 << 10
     private static let limit = 256 << 10
 
-    /// One thread's part, more or less: threads that log do not wait for each other.
+    /// A part of the buffer for about one thread, so that threads rarely contend for a lock.
     struct Stripe {
         var lines = LogLineEncoder()
         var isScheduled = false
@@ -24,23 +24,23 @@ public final class LogSink: Sendable {
     private let queue = DispatchQueue(label: "intertwine.log")
     private let stripes = InlineArray<4, Mutex<Stripe>> { _ in Mutex(Stripe()) }
     private let dropped = Atomic(0)
-    /// Changes places with a stripe's lines when they are written: memory that is used again does not scatter.
+    /// A spare buffer that is exchanged with a stripe's lines when they are written. Why: reused memory is not fragmented.
     private let spare = Mutex<[UInt8]>([])
 
-    /// Writes to standard error.
+    /// Creates a sink that writes to standard error.
     public convenience init() {
         self.init(descriptor: STDERR_FILENO)
     }
 
-    /// - Parameter descriptor: stays the caller's.
+    /// - Parameter descriptor: The descriptor, which the caller owns.
     package init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
-    /// Lines that were dropped because nothing took them.
+    /// The number of lines that were dropped because the reader was too slow.
     package var droppedLines: Int { dropped.load(ordering: .relaxed) }
 
-    /// Appends a line, which `write` adds to the stripe's lines, its end included.
+    /// Appends a line. `write` appends it with its line end to the stripe's lines.
     func append(isUrgent: Bool = false, _ write: (inout Stripe) -> Void) {
         let (wasScheduled, isFull) = stripes[StripedCounter.stripe].withLock { stripe in
             guard stripe.lines.bytes.count < Self.limit else {
@@ -59,7 +59,7 @@ public final class LogSink: Sendable {
         }
     }
 
-    /// Returns when everything appended so far has been written, or after a second: a reader that is stuck holds nobody up.
+    /// Blocks until all appended lines are written, at most for a second. Why: a stuck reader must not delay the end of the process.
     public func flush() {
         let done = DispatchSemaphore(value: 0)
         queue.async {
@@ -69,7 +69,7 @@ public final class LogSink: Sendable {
         _ = done.wait(timeout: .now() + .seconds(1))
     }
 
-    /// On the queue.
+    /// Writes all pending lines, on the queue.
     private func writeAll() {
         for index in stripes.indices {
             var lines = spare.withLock { spare in
@@ -92,7 +92,7 @@ public final class LogSink: Sendable {
             while !rest.isEmpty {
                 let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
-                // A log that nobody reads any more is no reason to stop serving.
+                // If the reader of the log is gone, the service continues.
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }
@@ -104,13 +104,13 @@ extension Slice<UnsafeRawBufferPointer> {
     fileprivate var baseAddress: UnsafeRawPointer? { UnsafeRawBufferPointer(rebasing: self).baseAddress }
 }
 
-/// swift-log's way to the sink: one line for each event, as text or JSON.
+/// The swift-log handler of the sink: one line for each event, as text or JSON.
 public struct ServiceLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
     private let control: LogControl
     private let sink: LogSink
-    /// Set for one logger alone; the control's otherwise.
+    /// The level of this logger; nil for the level of ``LogControl``.
     private var ownLevel: Logger.Level?
 
     public init(control: LogControl, sink: LogSink) {

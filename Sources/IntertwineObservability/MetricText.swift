@@ -1,4 +1,4 @@
-/// The Prometheus text format, version 0.0.4 (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+/// A writer of the Prometheus text format, version 0.0.4 (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 package struct MetricText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -23,7 +23,7 @@ package struct MetricText {
         return "\(value)"
     }
 
-    /// A name that Prometheus takes, whatever a library called its metric.
+    /// Returns a valid Prometheus name for the label of a metric.
     static func name(_ label: String) -> String {
         let name = String(
             label.unicodeScalars.map { scalar in
@@ -47,7 +47,7 @@ package struct MetricText {
     }
 }
 
-/// One value that a part of the service keeps itself, read when metrics are asked for.
+/// A value that a part of the service counts itself, read at each metrics request.
 package struct MetricSample: Sendable {
     package enum Kind: String, Sendable { case counter, gauge }
 

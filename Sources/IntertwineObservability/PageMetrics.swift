@@ -1,7 +1,7 @@
 internal import CoreMetrics
 package import IntertwineFeed
 
-/// What is counted of the feed's pages.
+/// The metrics of feed pages.
 package final class PageMetrics: Sendable {
     private let hits: Counter
     private let misses: Counter
@@ -34,19 +34,19 @@ package final class PageMetrics: Sendable {
         broken = Counter(label: "intertwine_feed_broken_items_total", factory: registry)
     }
 
-    /// A page was served as finished bytes.
+    /// Counts a cache hit.
     package func hit() { hits.increment() }
 
-    /// A page had to be made.
+    /// Counts a cache miss, after which the page is made.
     package func miss() { misses.increment() }
 
-    /// A request waits for a page that another one makes.
+    /// Counts a request that was coalesced: it waits for a page that another request makes.
     package func join() { joins.increment() }
 
-    /// A page was served that something has been written since.
+    /// Counts a stale page that was served.
     package func stale() { stales.increment() }
 
-    /// A page was made before it was asked for.
+    /// Counts a prefetched page.
     package func recordPrefetch() { aheads.increment() }
 
     package func count(_ omissions: [FeedPage.SkippedItem]) {

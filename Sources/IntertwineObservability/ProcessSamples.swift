@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// What Prometheus' client libraries tell of a process, under their names.
+/// The standard process metrics of Prometheus client libraries.
 package enum ProcessSamples {
     package static func read() -> [MetricSample] {
         let status = status
@@ -21,7 +21,7 @@ package enum ProcessSamples {
         ]
     }
 
-    /// The fields of `/proc/self/stat` from the third on: the name in the second may hold anything, those behind its parenthesis do not.
+    /// The fields of `/proc/self/stat` from the third on. The name in the second may contain any character, so parsing begins after its parenthesis.
     private static var status: [Substring] {
         text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
     }

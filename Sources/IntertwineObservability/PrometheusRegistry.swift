@@ -1,11 +1,16 @@
 public import CoreMetrics
 internal import Synchronization
 
-/// The process's metrics: makes the handlers behind swift-metrics' types, and writes what they counted in the Prometheus text format.
+/// The registry of the process's metrics: creates the handlers of swift-metrics, and writes their values in the Prometheus text format.
 ///
-/// Bootstrap `MetricsSystem` with it to have libraries' metrics shown as well.
+/// To include the metrics of libraries, pass it to `MetricsSystem`:
+///
+/// ```swift
+/// let telemetry = Telemetry(LogSettings())
+/// MetricsSystem.bootstrap(telemetry.registry)
+/// ```
 public final class PrometheusRegistry: MetricsFactory {
-    /// Sets of labels under one name. What comes beyond them is counted nowhere, so that no mistake in a label fills the memory.
+    /// The maximum number of label sets of one name. Further ones are not counted, so that a mistake in a label cannot fill the memory.
     static let seriesLimit = 2_000
 
     private struct Family {
@@ -24,7 +29,7 @@ public final class PrometheusRegistry: MetricsFactory {
 
     public init() {}
 
-    /// Says what a metric counts.
+    /// Sets the help text of a metric.
     package func describe(_ name: String, _ help: String) {
         state.withLock { $0.help[name] = help }
     }
@@ -47,7 +52,7 @@ public final class PrometheusRegistry: MetricsFactory {
         metric(label, "histogram", suffix: "_seconds", dimensions) { HistogramMetric(bounds: HistogramMetric.seconds, scale: 1e9) }
     }
 
-    /// Series stay: a counter that vanished and came back would look like a restart.
+    /// Series are never removed, because a counter that vanishes and returns looks like a restart.
     public func destroyCounter(_ handler: any CounterHandler) {}
     public func destroyMeter(_ handler: any MeterHandler) {}
     public func destroyRecorder(_ handler: any RecorderHandler) {}
@@ -64,7 +69,7 @@ public final class PrometheusRegistry: MetricsFactory {
             var family = state.families[name] ?? Family(kind: kind)
             if let index = family.index[key], let known = family.series[index].metric as? Metric { return known }
             let metric = make()
-            // A name that another kind of metric has taken, and one series too many, are counted where nobody looks.
+            // If the name belongs to another type of metric, or the series limit is reached, the handler counts without being exported.
             guard family.kind == kind, family.index[key] == nil, family.series.count < Self.seriesLimit else {
                 state.refused += 1
                 return metric
@@ -76,9 +81,9 @@ public final class PrometheusRegistry: MetricsFactory {
         }
     }
 
-    /// All metrics as text, in the order of their names.
+    /// Returns all metrics as text, in the order of their names.
     ///
-    /// - Parameter samples: what else there is to tell; samples of one name stand together.
+    /// - Parameter samples: Further samples; samples of one name must be adjacent.
     package func text(with samples: [MetricSample] = []) -> String {
         let (families, help, refused) = state.withLock { ($0.families, $0.help, $0.refused) }
         var text = MetricText()
@@ -98,12 +103,12 @@ public final class PrometheusRegistry: MetricsFactory {
     }
 }
 
-/// What a handler of the registry has counted, in the text format.
+/// A handler whose values can be written in the text format.
 private protocol RenderedMetric: AnyObject, Sendable {
     func render(_ name: String, _ labels: [(String, String)], into text: inout MetricText)
 }
 
-/// A number that only grows.
+/// A counter: a number that only grows.
 private final class CounterMetric: CounterHandler, RenderedMetric {
     private let cells = StripedCounter(width: 1)
 
@@ -120,7 +125,7 @@ private final class CounterMetric: CounterHandler, RenderedMetric {
     }
 }
 
-/// A number that goes up and down.
+/// A gauge: a number that increases and decreases.
 private final class GaugeMetric: MeterHandler, RecorderHandler, RenderedMetric {
     private let value = Mutex(0.0)
 
@@ -141,25 +146,25 @@ private final class GaugeMetric: MeterHandler, RecorderHandler, RenderedMetric {
     }
 }
 
-/// How often values fell below each of a few bounds.
+/// A histogram: the number of values below each of several bounds.
 ///
-/// Durations are counted in nanoseconds and shown in seconds; other values are shown as they were recorded, to a thousandth.
+/// Durations are counted in nanoseconds and exported in seconds. Other values are exported as recorded, to a thousandth.
 private final class HistogramMetric: TimerHandler, RecorderHandler, RenderedMetric {
-    /// Seconds: from an answer out of memory to a picture from a slow origin.
+    /// The bounds of durations in seconds, from a cached response to an image of a slow origin.
     static let seconds = [
         0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
     static let sizes: [Double] = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576]
 
     private let bounds: [Double]
-    /// The bounds in the unit that is counted in.
+    /// The bounds in the unit of counting.
     private let limits: [Int64]
     private let scale: Double
     private let cells: StripedCounter
 
     /// - Parameters:
-    ///   - bounds: ascending, in the unit that is shown.
-    ///   - scale: how many of the unit that is counted in make one of the unit that is shown.
+    ///   - bounds: The bounds in ascending order, in the unit of export.
+    ///   - scale: The unit of export in units of counting.
     init(bounds: [Double], scale: Double) {
         self.bounds = bounds
         self.scale = scale
@@ -192,7 +197,7 @@ private final class HistogramMetric: TimerHandler, RecorderHandler, RenderedMetr
             text.add("\(name)_bucket", labels + [("le", MetricText.number(bound))], Double(count))
         }
         text.add("\(name)_sum", labels, Double(cells.sum(of: limits.count + 1)) / scale)
-        // The same sum as the last bucket's, or a reader would find the two at odds.
+        // The count is the sum of the last bucket, because both must be equal.
         text.add("\(name)_count", labels, Double(count))
     }
 }

@@ -2,8 +2,9 @@ internal import CoreMetrics
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// What is counted of one route's requests: how many by method and status, how long they took and how many bytes they were. Labels come from
-/// fixed sets: the methods the server tells apart, the statuses it knows.
+/// The metrics of one route: requests by method and status, durations and bytes.
+///
+/// Labels come from fixed sets, the known methods and statuses, which bounds the number of series.
 final class RouteMetrics: Sendable {
     private static let total = "intertwine_http_requests_total"
     private static let duration = "intertwine_http_request_duration_seconds"
@@ -14,7 +15,7 @@ final class RouteMetrics: Sendable {
         428,
         429, 431, 499, 500, 501, 502, 503, 504, 505, 508,
     ]
-    /// The place of each status below 600 in ``statuses``; that of 0 where it is not there.
+    /// The index in ``statuses`` of each status below 600; 0 for unknown ones.
     private static let places: [UInt8] = {
         var places = [UInt8](repeating: 0, count: 600)
         for (place, status) in statuses.enumerated() { places[status] = UInt8(place) }
@@ -25,10 +26,10 @@ final class RouteMetrics: Sendable {
     private let registry: PrometheusRegistry
     private let durations: Timer
     private let bytes: Counter
-    /// By method and status; made when first needed, as most never are.
+    /// The counters by method and status, created at first use, because most are never used.
     private let requests = OnceArray<Counter>(count: methods.count * statuses.count)
 
-    /// Says what is counted.
+    /// Sets the help texts of the metrics.
     static func describe(in registry: PrometheusRegistry) {
         registry.describe(total, "Requests answered, by route, method and status.")
         registry.describe(duration, "Time from the end of a request's head to the end of its answer.")
@@ -75,7 +76,7 @@ extension RequestMethod? {
         }
     }
 
-    /// `other` is the client's word, `none` no word at all.
+    /// The label of the method: `other` for an unknown method, `none` if the request has none.
     var label: String {
         switch self {
         case .get: "GET"
@@ -93,10 +94,10 @@ extension RequestMethod? {
     }
 }
 
-/// A fixed number of places, each filled once, by whoever comes first. Reading one takes no lock.
+/// An array of fixed size whose elements are created at first use. Reading an element takes no lock.
 ///
-/// `@unchecked Sendable`: the pointer never changes, and what it points to are atomics, each zero or the address of a retained value.
-/// (The library's `AtomicLazyReference` does the same by a call that looks up its type each time.)
+/// `@unchecked Sendable`: the pointer never changes, and its memory contains atomics, each zero or the address of a retained value.
+/// (The library's `AtomicLazyReference` does the same with a call that looks up its type each time.)
 final class OnceArray<Value: AnyObject & Sendable>: @unchecked Sendable {
     private let places: UnsafeMutablePointer<Atomic<UInt>>
     private let count: Int
@@ -113,7 +114,7 @@ final class OnceArray<Value: AnyObject & Sendable>: @unchecked Sendable {
         places.deallocate()
     }
 
-    /// The value at a place, made now if there is none; nil outside of the table.
+    /// Returns the element at an index, created by `make` if necessary; nil if the index is out of bounds.
     func value(at index: Int, _ make: () -> Value) -> Value? {
         guard index >= 0, index < count else { return nil }
         if let known = Self.reference(places[index].load(ordering: .acquiring)) { return known.takeUnretainedValue() }

@@ -1,23 +1,24 @@
 internal import CoreMetrics
 package import IntertwineHTTPServer
 
-/// What one listener tells: to the metrics, and to the log.
+/// The observer of one listener, which updates metrics and writes the access log.
 ///
-/// On the event loops, for each request: one look-up by route and four additions. A class, because each request takes hold of it: one count
-/// instead of one for each part.
+/// It runs on the event loops: for each request one lookup by route and four additions. A class, because each request retains it: one
+/// reference count instead of one for each member.
 package final class ServiceObserver: HTTPServerObserver {
     private let log: AccessLog
     private let connections: (open: Meter, accepted: Counter, refused: Counter)?
-    /// The place of each route in ``metrics``: behind that of no route, for an unknown path or bytes that are no request, and that of all routes
-    /// that nobody announced.
+    /// The index of each route in ``metrics``, from 2.
+    ///
+    /// Index 0 is for requests without a route (an unknown path, or bytes that are no request), index 1 for all unannounced routes.
     private let places: [String: Int]
-    /// Made when first needed: a route that nobody asks for has no series.
+    /// The metrics of routes, created at first use: a route without requests has no series.
     private let metrics: OnceArray<RouteMetrics>
     private let registry: PrometheusRegistry?
 
     /// - Parameters:
-    ///   - registry: where requests and connections are counted; nil for nowhere.
-    ///   - routes: the patterns of all routes.
+    ///   - registry: The registry of requests and connections; nil to count nothing.
+    ///   - routes: The patterns of all routes.
     package init(listener: String, routes: [String], registry: PrometheusRegistry?, log: AccessLog) {
         let names = Set(routes).sorted()
         places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0 + 2) })

@@ -1,21 +1,25 @@
 internal import Glibc
 internal import Synchronization
 
-/// Counts that many threads add to and few read: each thread adds to one of several copies, so that the event loops do not fight over
-/// cache lines. A sum can be read while others add; it is then one of the values in between.
+/// A set of counters for many writing threads and few readers. Each thread adds to one of several copies, so that event loops do not contend
+/// for cache lines.
 ///
-/// `@unchecked Sendable`: the pointer never changes, and what it points to are atomics.
+/// A sum that is read during additions is one of the values in between.
+///
+/// `@unchecked Sendable`: the pointer never changes, and its memory contains atomics.
 final class StripedCounter: @unchecked Sendable {
     private static let stripes = 4
-    /// Cells of 8 bytes in a cache line.
+    /// The number of 8-byte cells in a cache line.
     private static let line = 8
 
     private let cells: UnsafeMutablePointer<Atomic<Int>>
     private let width: Int
-    /// Width rounded up to whole cache lines, and one line more: the allocation need not begin at one.
+    /// The width rounded up to whole cache lines, plus one line, because the allocation may begin within a line.
     private let stride: Int
 
-    /// - Parameter width: cells, all zero.
+    /// Creates counters that are all zero.
+    ///
+    /// - Parameter width: The number of counters.
     init(width: Int) {
         self.width = max(1, width)
         stride = (self.width + Self.line - 1) / Self.line * Self.line + Self.line
@@ -28,7 +32,7 @@ final class StripedCounter: @unchecked Sendable {
         cells.deallocate()
     }
 
-    /// Adds to a cell; indices outside of the width are passed over.
+    /// Adds to a counter. An index out of bounds is ignored.
     @inline(__always)
     func add(_ amount: Int, to cell: Int, stripe: Int = StripedCounter.stripe) {
         guard cell >= 0, cell < width else { return }
@@ -40,13 +44,13 @@ final class StripedCounter: @unchecked Sendable {
         return (0..<Self.stripes).reduce(0) { $0 &+ cells[$1 * stride + cell].load(ordering: .relaxed) }
     }
 
-    /// Sets all copies of a cell to zero.
+    /// Sets all copies of a counter to zero.
     func clear(_ cell: Int) {
         guard cell >= 0, cell < width else { return }
         for stripe in 0..<Self.stripes { cells[stripe * stride + cell].store(0, ordering: .relaxed) }
     }
 
-    /// The calling thread's copy. Thread descriptors lie far apart; the multiplication (Fibonacci hashing) spreads them.
+    /// The index of the calling thread's copy. Thread descriptors are far apart; the multiplication (Fibonacci hashing) spreads them.
     static var stripe: Int {
         let hash = UInt64(pthread_self()) &* 0x9E37_79B9_7F4A_7C15
         return Int(truncatingIfNeeded: hash >> 62)

@@ -1,9 +1,9 @@
 public import Logging
 internal import Synchronization
 
-/// What the process tells of itself: metrics and logs. One for a process, whose settings can change while it runs.
+/// The metrics and logs of the process. A process has one instance, whose settings can change at run time.
 public struct Telemetry: Sendable {
-    /// For `MetricsSystem.bootstrap(_:)`.
+    /// The metrics registry, for `MetricsSystem.bootstrap(_:)`.
     public let registry: PrometheusRegistry
     public let control: LogControl
     public let sink: LogSink
@@ -14,7 +14,7 @@ public struct Telemetry: Sendable {
         control = LogControl(settings)
     }
 
-    /// For `LoggingSystem.bootstrap(_:)`, and for loggers of its own.
+    /// A new log handler, for `LoggingSystem.bootstrap(_:)` and for separate loggers.
     public var logHandler: ServiceLogHandler {
         ServiceLogHandler(control: control, sink: sink)
     }
@@ -24,7 +24,7 @@ public struct Telemetry: Sendable {
     }
 }
 
-/// What is logged, and in which form. Changed at any time, by one thread or another, and in force at once.
+/// The current log settings. Any thread can change them at any time, with immediate effect.
 public final class LogControl: Sendable {
     private let levelIndex: Atomic<Int>
     private let isJSON: Atomic<Bool>
@@ -52,10 +52,10 @@ public final class LogControl: Sendable {
 
     var writesJSON: Bool { isJSON.load(ordering: .relaxed) }
 
-    /// Whether each request gets a line.
+    /// A Boolean value indicating whether requests are logged.
     var logsRequests: Bool { requests.load(ordering: .relaxed) && levelIndex.load(ordering: .relaxed) <= Self.info }
 
-    /// Requests that get a line within a second.
+    /// The rate limit of request lines per second.
     var requestsPerSecond: Int { perSecond.load(ordering: .relaxed) }
 
     private static let info = index(of: .info)
@@ -65,12 +65,12 @@ public final class LogControl: Sendable {
     }
 }
 
-/// `log.*`: what is written to standard error, and how.
+/// The settings `log.*` of log lines on standard error.
 public struct LogSettings: Sendable {
     public enum Format: String, Sendable, CaseIterable {
-        /// `2026-11-21T09:00:00.000Z info request route=/feed …`
+        /// A text line such as `2026-11-21T09:00:00.000Z info request route=/feed …`.
         case text
-        /// One JSON object a line.
+        /// A JSON object per line.
         case json
     }
 
@@ -80,9 +80,9 @@ public struct LogSettings: Sendable {
 
     public var format: Format
     public var level: Level
-    /// Whether each request gets a line, at level info.
+    /// A Boolean value indicating whether each request gets a line, at level info.
     public var requests: Bool
-    /// Requests that get a line within a second; those beyond it are counted, and one line tells how many there were.
+    /// The rate limit of request lines per second. Requests beyond it are counted, and one line reports their number.
     public var requestsPerSecond: Int
 
     public init(format: Format = .text, level: Level = .info, requests: Bool = true, requestsPerSecond: Int = 2_000) {
@@ -93,9 +93,9 @@ public struct LogSettings: Sendable {
     }
 }
 
-/// `metrics.*`: what is counted.
+/// The settings `metrics.*`.
 public struct MetricsSettings: Sendable {
-    /// Whether requests and connections are counted, for `/metrics` on the operators' listener.
+    /// A Boolean value indicating whether requests and connections are counted, for `/metrics` on the admin listener.
     public var enabled = true
 
     public init() {}

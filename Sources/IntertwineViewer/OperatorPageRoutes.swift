@@ -2,10 +2,11 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 package import IntertwineRouting
 
-/// `GET /reports`, `GET /explain` and their files: the pages on the operators' listener that plot what their API counts, and say why a cell stands
-/// where it does. The files hold nothing of anybody's, and are given without a token: the pages ask for it, and ask the API with it.
+/// The routes `GET /reports`, `GET /explain` and their files: pages on the admin listener with plots of reports and explanations of pages.
+///
+/// The files contain no data of the service and need no token. The pages ask the operator for the token and send it to the admin API.
 package struct OperatorPageRoutes: Sendable {
-    /// What nobody needs a token for.
+    /// The paths that need no token.
     package static let paths = Set(files.map(\.resource.path))
 
     private static let policy = """
@@ -14,7 +15,7 @@ package struct OperatorPageRoutes: Sendable {
 
     private struct File {
         let resource: WebClientResource
-        /// Which pages may show it within them. The viewer is of another origin, and what it shows there reads and changes nothing.
+        /// The origins that may embed the page. The web client has another origin; a page that it embeds can read and change nothing there.
         var ancestors = "'none'"
     }
 

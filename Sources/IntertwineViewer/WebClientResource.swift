@@ -1,28 +1,28 @@
-/// One file of the page that shows the feed in a browser, as the service serves it.
+/// A file of the web client, which shows a feed in a browser.
 ///
-/// The files lie beside this one and are compiled into the binary, so that the service stays a single file.
+/// The files are in the folder of this source file and are compiled into the binary, so that the service is a single file.
 struct WebClientResource: Sendable {
-    /// Absolute path, such as `/viewer/main.mjs`; the page itself is at `/`.
+    /// The absolute path, such as `/viewer/main.mjs`; the page itself is at `/`.
     let path: String
     let contentType: String
     let bytes: [UInt8]
 
-    /// The `Content-Security-Policy` of every file, the modules included: a worker is held to that of its own script.
+    /// The `Content-Security-Policy` of every file. Modules have it too, because the policy of a worker is that of its own script.
     static let contentSecurityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' https: http:; connect-src 'self'; \
         frame-src http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
         """
 
-    /// All files of the page.
+    /// Returns all files of the web client.
     ///
-    /// - Parameter viewerHeader: the request field that names the viewer; the page sends it with each of its requests.
+    /// - Parameter viewerHeader: The request field that names the viewer, which the web client sends with each request.
     static func all(viewerHeader: String) -> [WebClientResource] {
         [page(viewerHeader: viewerHeader)] + files
     }
 
     private static func page(viewerHeader: String) -> WebClientResource {
-        // The page names the default; every other name is put in its place. A field name is a token (RFC 9110 section 5.6.2),
-        // of whose characters only these two mean something in an attribute.
+        // The page contains the default name, which is replaced by the configured one. A field name is a token (RFC 9110 section 5.6.2), and only
+        // these two of its characters have a meaning in an attribute.
         let name = viewerHeader.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
             .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "&quot;")
         let markup = String(decoding: PackageResources.index_html, as: UTF8.self)
@@ -31,7 +31,7 @@ struct WebClientResource: Sendable {
         return WebClientResource(path: "/", contentType: "text/html; charset=utf-8", bytes: Array(markup.utf8))
     }
 
-    /// Everything that the page asks for by name.
+    /// The files that the page requests by name.
     private static let files: [WebClientResource] = [
         image("icon.svg", PackageResources.icon_svg),
         style("cells.css", PackageResources.cells_css),

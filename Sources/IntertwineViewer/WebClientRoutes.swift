@@ -2,16 +2,17 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 package import IntertwineRouting
 
-/// `GET /`, `GET /viewer/{file}` and `GET /viewer/client/{file}`: the page that shows the feed in a browser, and the client package below it.
+/// The routes of the web client, which shows a feed in a browser: `GET /`, `GET /viewer/{file}` and, for its client package,
+/// `GET /viewer/client/{file}`.
 package struct WebClientRoutes: Sendable {
     private static let pattern = "/viewer/{file}"
     private static let clientPattern = "/viewer/client/{file}"
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
 
-    /// By their paths. Finished once, both codings, for as long as the service runs.
+    /// The responses by path, encoded once in both content codings.
     private let files: [String: LazyResponse]
 
-    /// - Parameter viewerHeader: the request field that names the viewer.
+    /// - Parameter viewerHeader: The request field that names the viewer.
     package init(viewerHeader: String) {
         let files = WebClientResource.all(viewerHeader: viewerHeader).map { resource in
             let pattern = resource.path.hasPrefix("/viewer/client/") ? Self.clientPattern : Self.pattern
@@ -50,7 +51,7 @@ package struct WebClientRoutes: Sendable {
     }
 }
 
-/// `viewer.*`: the page that shows the feed in a browser.
+/// The settings `viewer.*` of the web client.
 public struct WebClientSettings: Sendable {
     public var isServed = true
 

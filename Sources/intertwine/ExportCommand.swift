@@ -35,7 +35,7 @@ struct ExportEvents: AsyncParsableCommand {
         }
 
         var marker: Int64
-        /// RFC 3339, in UTC, to the millisecond.
+        /// The time in RFC 3339 format, in UTC with milliseconds.
         var at: String
         var kind: String
         var cell: String
@@ -43,9 +43,9 @@ struct ExportEvents: AsyncParsableCommand {
         var verdict: String
         var address: String?
         var userAgent: String?
-        /// Where the cell was shown.
+        /// The impression context: the location at which the cell was shown.
         var showing: ImpressionContext?
-        /// What a slot was given.
+        /// The input of the action.
         var input: [String: InputValue]?
 
         init(_ recorded: RecordedEvent) {
@@ -58,7 +58,7 @@ struct ExportEvents: AsyncParsableCommand {
             input = event.input.flatMap { try? JSONDecoder().decode([String: InputValue].self, from: Data($0.json.utf8)) }
         }
 
-        /// Every row has every member: what is not known is null.
+        /// Encodes every member in every row; unknown values are null.
         func encode(to encoder: any Encoder) throws {
             var row = encoder.container(keyedBy: CodingKeys.self)
             try row.encode(marker, forKey: .marker)
@@ -78,7 +78,7 @@ struct ExportEvents: AsyncParsableCommand {
         }
     }
 
-    /// A value of a slot's input.
+    /// A value of an action's input.
     private enum InputValue: Codable {
         case flag(Bool)
         case integer(Int64)
@@ -111,7 +111,7 @@ struct ExportEvents: AsyncParsableCommand {
 
     func run() async throws {
         guard since >= 0 else { throw ValidationError("--since takes a marker of an earlier export") }
-        // Two statements: Swift 6.3 crashes while it optimises them as one.
+        // Two statements, because Swift 6.3 crashes when it optimizes them as one.
         let configuration = try await options.configuration()
         guard let ledger = try configuration.existingLedger() else { return }
         let encoder = JSONEncoder()

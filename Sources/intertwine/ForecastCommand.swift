@@ -85,7 +85,7 @@ struct ForecastCommand: AsyncParsableCommand {
             var clicks: Int
             var viewers: Int
             var days: [Int]
-            /// Why none of the pages can have it.
+            /// The reason why no page can show the campaign.
             var reason: String?
         }
 
@@ -126,7 +126,7 @@ struct ForecastCommand: AsyncParsableCommand {
         return declared
     }
 
-    /// Why campaigns can never be shown, by their ids. Attributes are those of the command line.
+    /// Returns the reasons why campaigns can never be shown, by their ids. Attributes are those of the command line.
     private func blockages(of declared: [Campaign], in configuration: ServiceConfiguration) throws -> [String: String] {
         let inventory = try configuration.campaignInventory(hasAttributes: attributes != nil)
         let found = declared.compactMap { campaign in campaign.blockage(in: inventory).map { (campaign.id, $0) } }

@@ -41,16 +41,16 @@ struct ImportCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Files to read; - for standard input.", valueName: "file"))
     var files: [String]
 
-    // Only parts of it wait, and it runs once: nothing is lost where the optimiser of Swift 6.3, which crashes over it, leaves it alone.
+    // The optimizer of Swift 6.3 crashes on this method. It runs once and mostly waits, so it needs no optimization.
     @_optimize(none)
     func run() async throws {
-        // Made before the others stand back: the way from there is closed to most.
+        // The thread is created before the others get their low priority, because most users cannot raise a priority.
         let writer = WritingThread()
         if !foreground { Throttle.yieldToOthers(except: writer.identifier) }
         let configuration = try await options.configuration()
         let opened = try files.map { try Opened($0) }
         if !dryRun { configuration.store.makeDataFolder() }
-        // Where SQLite sorts what does not fit into memory: beside the store, which is on a disk that holds it.
+        // SQLite sorts large data in files beside the store, whose disk has the space for them.
         setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
         let importer = try configuration.store.items().importer(
             kinds: try configuration.itemKinds(), sections: try configuration.sectionPlans(), policy: dryRun ? .skip : onError,
@@ -77,7 +77,7 @@ struct ImportCommand: AsyncParsableCommand {
             }
             return try writer.run { try importer.commit(interruption.committing) }
         }
-        /// The same, with the file of an item that ends it: some are found to be wrong when all are there.
+        /// Reads all files. An error that an item causes is returned with its file; some errors are found only after the last file.
         func gatherAll() throws -> ImportSummary {
             do { return try gather() } catch let bad as InvalidItem {
                 Output.write(progress.end)
@@ -117,7 +117,7 @@ struct ImportCommand: AsyncParsableCommand {
     private struct Opened {
         var name: String
         var handle: FileHandle
-        /// Nil where the end is not known beforehand.
+        /// The size in bytes; nil if it is not known in advance.
         var size: Int?
 
         init(_ path: String) throws {
@@ -136,9 +136,9 @@ struct ImportCommand: AsyncParsableCommand {
     }
 }
 
-/// A thread of the priority that the process was started with: others wait for what is done on it.
+/// A thread with the initial priority of the process, for work that other programs wait for.
 ///
-/// `@unchecked Sendable`: whoever gives it something to do waits until that is done.
+/// `@unchecked Sendable`: a caller that passes work to the thread blocks until the work is done.
 private final class WritingThread: @unchecked Sendable {
     private(set) var identifier: pid_t?
     private var work: (() -> Void)?
@@ -147,7 +147,7 @@ private final class WritingThread: @unchecked Sendable {
 
     init() {
         Thread.detachNewThread { [self] in
-            // `PID/task/THREAD`; Swift does not see gettid(2).
+            // The link is `PID/task/THREAD`; Swift does not import gettid(2).
             let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
             identifier = link?.split(separator: "/").last.flatMap { pid_t($0) }
             ends.signal()
@@ -158,7 +158,7 @@ private final class WritingThread: @unchecked Sendable {
         ends.wait()
     }
 
-    /// To be called once, or never.
+    /// Runs work on the thread and blocks until it is done. Call it at most once.
     func run<Value>(_ body: () throws -> Value) throws -> Value {
         try withoutActuallyEscaping(body) { body in
             var result: Result<Value, any Error>?

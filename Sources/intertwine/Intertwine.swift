@@ -3,9 +3,9 @@ import Glibc
 import IntertwineFeed
 import IntertwineService
 
-/// The command line, nothing else.
+/// The root command of the command line.
 ///
-/// All commands say their names: those that do not are called by their types, which takes each start milliseconds to find out.
+/// All commands define their names. Why: a name that is derived from the type costs each start some milliseconds.
 @main
 struct Intertwine: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,7 +27,7 @@ struct Intertwine: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // Where a standard stream is closed, its number would go to the next file that is opened, and log lines into that.
+        // If a standard stream is closed, the next opened file would get its number, and log lines would be written into that file.
         while case let number = open("/dev/null", O_RDWR), number >= 0 {
             guard number > STDERR_FILENO else { continue }
             close(number)
@@ -35,7 +35,7 @@ struct Intertwine: AsyncParsableCommand {
         }
         do {
             var command = try parseAsRoot()
-            // Before the first task: what runs tasks waits for a thread as long as it gets none.
+            // The check is done before the first task, because the task pool waits forever if it gets no thread.
             try ThreadLimit.require(ThreadLimit.ofCommands)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()

@@ -3,13 +3,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Standard output and error, for people and for pipes.
+/// Standard output and standard error, for people and for pipes.
 enum Output {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// To standard output, all of it.
+    /// Writes all bytes to standard output.
     ///
-    /// - Throws: ``ExitError`` where standard output takes no more.
+    /// - Throws: ``ExitError`` if standard output accepts no more.
     static func put(_ bytes: some Sequence<UInt8>) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(bytes))
@@ -18,29 +18,29 @@ enum Output {
         }
     }
 
-    /// A line to standard output.
+    /// Writes a line to standard output.
     static func say(_ line: String) throws {
         try put("\(line.shown)\n".utf8)
     }
 
-    /// One line to standard error.
+    /// Writes a line to standard error.
     static func printError(_ line: String) {
         write("\(line.shown)\n")
     }
 
-    /// Takes the line that is being drawn away again.
+    /// The control sequence that erases the current line of the terminal.
     static let erasure = "\r\u{1B}[K"
 
     private static let isClosed = Mutex(false)
 
-    /// To standard error, as it is.
+    /// Writes a text to standard error without changes.
     static func write(_ text: String) {
         isClosed.withLock { isClosed in
             if !isClosed { put(text) }
         }
     }
 
-    /// The last line to standard error: nothing is written to it any more.
+    /// Writes the last line to standard error. Later writes are ignored.
     static func close(saying line: String) {
         isClosed.withLock { isClosed in
             put((isTerminal ? erasure : "") + line + "\n")
@@ -55,8 +55,9 @@ enum Output {
 }
 
 extension String {
-    /// The text as a terminal may be given it, on one line: `?` stands for each character that would do something there, such as a control
-    /// or a mark that turns the direction of the text. Names and reasons come from third parties.
+    /// The text as one safe line for a terminal: `?` replaces each control character and bidirectional control.
+    ///
+    /// Names and reasons come from third parties.
     var shown: String {
         guard unicodeScalars.contains(where: \.isActive) else { return self }
         var text = ""
@@ -75,7 +76,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Why the command did not do what it was asked to: one line.
+/// The error of a failed command: one line.
 struct ExitError: Error, CustomStringConvertible {
     let description: String
 
@@ -84,13 +85,12 @@ struct ExitError: Error, CustomStringConvertible {
     }
 }
 
-/// Has a signal that ends the process leave the terminal tidy: the half-drawn bar is taken away, one line says what became of the work, and
-/// nothing is drawn after it.
+/// A handler of signals that end the process: it erases the progress line, prints the outcome of the work, and stops further output.
 ///
-/// Nothing has to be taken back here: whatever ends the process before a commit leaves the store as it was.
+/// The work needs no rollback: if the process ends before a commit, the store is unchanged.
 final class SignalHandler {
     private final class Outcome: Sendable {
-        /// Nil once nobody can say what becomes of the work.
+        /// The outcome of an interruption; nil if the outcome is unknown.
         let known: Mutex<(text: String, tell: @Sendable () -> Void)?>
 
         init(_ text: String?) {
@@ -103,7 +103,7 @@ final class SignalHandler {
     private let outcome: Outcome
     private var sources: [any DispatchSourceSignal] = []
 
-    /// - Parameter outcome: what becomes of the work where it is interrupted, such as "nothing was imported"; nil where nobody can say.
+    /// - Parameter outcome: The outcome of an interruption, such as "nothing was imported"; nil if it is unknown.
     init(_ outcome: String?) {
         let outcome = Outcome(outcome)
         self.outcome = outcome
@@ -111,11 +111,11 @@ final class SignalHandler {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                // Whoever would make the work final waits behind the lock for the end.
+                // The lock is held until the process ends, so that a thread about to commit is blocked.
                 outcome.known.withLock { known in
                     Output.close(saying: "interrupted" + (known.map { "; \($0.text)" } ?? ""))
                     known?.tell()
-                    // As if it had not been heeded: whoever waits for the process sees what ended it.
+                    // The default action ends the process, so that a waiting parent sees the signal.
                     signal(number, SIG_DFL)
                     kill(getpid(), number)
                     while true { pause() }
@@ -126,19 +126,19 @@ final class SignalHandler {
         }
     }
 
-    /// Has the end be told elsewhere too, as far as it is known by then what becomes of the work.
+    /// Adds a further report of the interruption, if its outcome is known at that time.
     ///
-    /// - Parameter tell: blocks until that is done.
+    /// - Parameter tell: Reports the interruption; blocks until that is done.
     func notifying(_ tell: @escaping @Sendable () -> Void) {
         outcome.known.withLock { $0?.tell = tell }
     }
 
-    /// The work is about to be made final: from here on nobody can say what becomes of it.
+    /// Marks the begin of a commit. From here on, the outcome of an interruption is unknown.
     func committing() {
         outcome.known.withLock { $0 = nil }
     }
 
-    /// Leaves signals alone again.
+    /// Restores the default handling of signals.
     func end() {
         for source in sources { source.cancel() }
         for number in Self.signals { signal(number, SIG_DFL) }

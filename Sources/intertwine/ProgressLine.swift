@@ -2,11 +2,11 @@ import IntertwineStorage
 import IntertwineSync
 import Synchronization
 
-/// Shows how far an import is: a bar that is drawn over itself on a terminal, a plain line now and then elsewhere.
+/// The progress of an import: a bar that is redrawn on a terminal, periodic plain lines elsewhere.
 struct ProgressLine {
     private static let width = 24
 
-    /// Bytes of all files together; nil where one of them is a pipe.
+    /// The total size of all files in bytes; nil if one of them is a pipe.
     let total: Int?
     let isTerminal: Bool
     private let clock = ContinuousClock()
@@ -20,7 +20,7 @@ struct ProgressLine {
         last = start
     }
 
-    /// What to write now; nil where too little time has passed since the last.
+    /// Returns the text to write; nil if the last text is too recent.
     mutating func text(for summary: ImportSummary) -> String? {
         let now = clock.now
         guard now - last >= (isTerminal ? .milliseconds(100) : .seconds(5)) else { return nil }
@@ -29,10 +29,10 @@ struct ProgressLine {
         return isTerminal ? "\r\(line)\u{1B}[K" : "\(line)\n"
     }
 
-    /// What takes the bar away again.
+    /// The text that erases the bar.
     var end: String { isTerminal ? Output.erasure : "" }
 
-    /// - Parameter seconds: since the start.
+    /// - Parameter seconds: The seconds since the start.
     private static func line(for summary: ImportSummary, total: Int?, after seconds: Double) -> String {
         let rate = seconds > 0 ? Double(summary.items) / seconds : 0
         let done = "\(summary.items) items, \(Int(rate))/s"
@@ -50,7 +50,7 @@ struct ProgressLine {
     }
 }
 
-/// Shows how far a synchronisation is: first what has been read, of which nobody knows how much it will be, then a bar.
+/// The progress of a synchronization: first the amount of read data, whose total is unknown, then a bar.
 final class SyncProgress: Sendable {
     private struct State {
         var reading: ProgressLine
@@ -73,7 +73,7 @@ final class SyncProgress: Sendable {
                 (summary.bytes, summary.added, summary.skipped) = (progress.bytes, progress.items, progress.skipped)
                 return state.reading.text(for: summary)
             case .applying(let done):
-                // The bar is of items here.
+                // The bar counts items.
                 (summary.bytes, summary.added) = (done, done)
                 var line = state.applying ?? ProgressLine(total: progress.items, isTerminal: isTerminal)
                 defer { state.applying = line }
@@ -83,6 +83,6 @@ final class SyncProgress: Sendable {
         if let text { Output.write(text) }
     }
 
-    /// What takes the bar away again.
+    /// The text that erases the bar.
     var end: String { state.withLock { $0.reading.end } }
 }

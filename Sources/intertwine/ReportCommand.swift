@@ -55,7 +55,7 @@ struct ReportCommand: AsyncParsableCommand {
         try Output.put(format.text(of: report, question).utf8)
     }
 
-    /// Tells on standard error of campaigns that are blocked and, beside a table for people, of those that have no row in it.
+    /// Writes notes to standard error: blocked campaigns and, for a table, campaigns without a row in it.
     private func note(_ figures: [String: CampaignStatistics], besides report: LedgerReport) {
         let shown = Set(report.rows.map { $0.keys[0].text })
         for (campaign, figures) in figures.sorted(by: { $0.key < $1.key }) {
@@ -70,7 +70,7 @@ struct ReportCommand: AsyncParsableCommand {
 
 extension LedgerReport.Grouping: ExpressibleByArgument {}
 
-/// How a report is written.
+/// The output format of a report.
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     case table, json, csv
 

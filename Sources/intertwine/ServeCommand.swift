@@ -37,8 +37,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Whoever has the configuration read again before the service is there gets what it begins with. The others make servers that people
-        // know open their logs or start anew: here they mean nothing, and must not end the process.
+        // Signals that arrive before the service handles them must not end the process. SIGHUP has no effect yet, because the initial configuration is
+        // recent. The other signals reopen logs or restart in other servers; here they have no meaning.
         for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
         let isReadOnce = options.isReadOnce
         let source = ConfigurationSource(file: isReadOnce ? nil : options.file) { [self] in
@@ -46,14 +46,14 @@ struct ServeCommand: AsyncParsableCommand {
             return try await read()
         }
         let configuration = try await read()
-        // Where SQLite rewrites a database: beside the store, which is on a disk that holds it.
+        // SQLite rewrites a database in files beside the store, whose disk has the space for them.
         setenv("SQLITE_TMPDIR", configuration.store.path(of: ""), 0)
         let telemetry = Telemetry(configuration.log)
         LoggingSystem.bootstrap { _ in telemetry.logHandler }
         MetricsSystem.bootstrap(telemetry.registry)
         try await FeedService.serve(configuration: configuration, telemetry: telemetry, logger: telemetry.logger, reloading: source) {
             addresses in
-            // Whoever reads this may be gone, too.
+            // A closed standard output is ignored.
             for (name, address) in addresses.sorted(by: { $0.key > $1.key }) { try? Output.say("\(name): listening on http://\(address)") }
         }
     }

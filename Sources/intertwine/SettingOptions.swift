@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import IntertwineService
 
-/// The options that say where settings come from; the same for every subcommand.
+/// The options for the sources of settings, which all subcommands share.
 struct SettingOptions: ParsableArguments {
     @Option(help: "Configuration file (default: Config/intertwine.yaml, or else /etc/intertwine/intertwine.yaml).")
     var config: String?
@@ -14,23 +14,25 @@ struct SettingOptions: ParsableArguments {
     @Option(name: .customLong("set"), help: ArgumentHelp("Any setting, such as ads.per-page=2.", valueName: "key=value"))
     var settings: [String] = []
 
-    /// The configuration file that is read, whether it is there or not.
+    /// The path of the configuration file, even if it does not exist.
     var file: String {
         config ?? SettingSources.file(in: ProcessInfo.processInfo.environment) ?? SettingSources.defaultFile
     }
 
-    /// Whether the file is a pipe: to be read again, it would have to be written again.
+    /// A Boolean value indicating whether the file is a pipe, which cannot be read twice.
     var isReadOnce: Bool {
         var status = stat()
         return stat(file, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
     }
 
-    /// - Parameter flags: of the subcommand, by key.
+    /// Reads the configuration.
+    ///
+    /// - Parameter flags: The flags of the subcommand by key.
     func configuration(_ flags: [String: String?] = [:]) async throws -> ServiceConfiguration {
         try ServiceConfiguration(try await sources(flags))
     }
 
-    /// The same for whoever needs all of the configuration: where a setting is wrong, what is wrong in the files is told as well.
+    /// Reads the configuration and checks it completely. If a setting is invalid, faults in the declaration files are reported too.
     func checkedConfiguration(_ flags: [String: String?] = [:]) async throws -> ServiceConfiguration {
         try ServiceConfiguration.checked(try await sources(flags))
     }

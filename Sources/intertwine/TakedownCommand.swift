@@ -52,7 +52,7 @@ struct TakedownCommand: AsyncParsableCommand {
         func run() async throws {
             let (configuration, store) = try await options.existingStore()
             let keys = try configuration.itemKinds().keys(items)
-            // Told when all is done and noted: whoever reads no further, such as head, ends the process.
+            // The lines are printed after the audit entry, because a reader such as head can end the process by closing the pipe.
             let lines = try await configuration.audited("takedown", "add") { note in
                 var lines: [String] = []
                 for key in keys {
@@ -107,7 +107,7 @@ struct TakedownCommand: AsyncParsableCommand {
 }
 
 extension ItemStore {
-    /// All takedowns, in the order of kind and id, however many they are.
+    /// Calls `body` with all takedowns in batches, in the order of kind and id.
     fileprivate func forEachBatchOfTakedowns(_ body: ([Takedown]) async throws -> Void) async throws {
         let limit = 1_000
         var last: ItemKey?
@@ -121,7 +121,7 @@ extension ItemStore {
 }
 
 extension SettingOptions {
-    /// The configuration, and the store that it names, which has to be there.
+    /// Returns the configuration and its store, which must exist.
     fileprivate func existingStore() async throws -> (configuration: ServiceConfiguration, store: any ItemStore) {
         let configuration = try await configuration()
         let items = try configuration.store.items()
