@@ -61,7 +61,7 @@ struct Precondition: Sendable {
     /// Checks the conditions.
     ///
     /// - Parameters:
-    ///   - stored: The current item; nil if there is none.
+    ///   - stored: The current item; nil if it does not exist.
     ///   - isFree: Returns true if the write needs no condition.
     /// - Throws: ``Problem`` (412 or 428) if the write must not be performed.
     func check(_ stored: StoredItem?, isFree: (StoredItem) -> Bool) throws(Problem) {

@@ -29,7 +29,7 @@ public struct FeedService: Sendable {
     let operatorRoutes: [Route]
     /// The handler of the public listener, which tests can call without a socket.
     package let publicHandler: any HTTPHandler
-    /// The handler of the admin listener; nil if there is none.
+    /// The handler of the admin listener; nil if it is not started.
     package let operatorHandler: (any HTTPHandler)?
     /// The routes of the public listener.
     var publicRoutes: [Route] { live.current.routes }

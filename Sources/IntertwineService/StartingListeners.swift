@@ -7,7 +7,7 @@ internal import Logging
 
 /// The sockets of the listeners, bound before the stores are opened: opening a store may migrate it, which takes minutes for a large one.
 ///
-/// If a start takes longer than a second, servers answer on the sockets until it is over: 200 for `/healthz`, 503 for everything else. The
+/// If a start takes longer than a second, servers respond on the sockets until it is over: 200 for `/healthz`, 503 for everything else. The
 /// requests of a shorter start wait in the kernel for the service itself.
 final class StartingListeners: Sendable {
     private static let delay = Duration.seconds(1)
@@ -19,7 +19,8 @@ final class StartingListeners: Sendable {
 
     /// Binds the addresses.
     ///
-    /// - Throws: `ConfigurationError` if the process may open too few files or start too few threads, `HTTPServerError` if an address cannot be bound.
+    /// - Throws: `ConfigurationError` if the process may open too few files or start too few threads.
+    ///   `HTTPServerError` if an address cannot be bound.
     init(_ configuration: ServiceConfiguration, logger: Logger) throws {
         try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
         try ThreadLimit.require(ThreadLimit.ofServing)

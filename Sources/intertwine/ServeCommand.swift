@@ -37,8 +37,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Signals that arrive before the service handles them must not end the process. SIGHUP has no effect yet, because the initial configuration is
-        // recent. The other signals reopen logs or restart in other servers; here they have no meaning.
+        // Signals that arrive before the service handles them must not end the process. SIGHUP has no effect yet, because the initial
+        // configuration is recent. The other signals reopen logs or restart in other servers; here they have no meaning.
         for number in [SIGHUP, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
         let isReadOnce = options.isReadOnce
         let source = ConfigurationSource(file: isReadOnce ? nil : options.file) { [self] in

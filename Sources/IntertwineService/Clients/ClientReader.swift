@@ -38,7 +38,7 @@ struct ClientReader: Sendable {
         self.counting = counting
     }
 
-    /// Returns the viewer of a request; nil if there is none.
+    /// Returns the viewer of a request; nil if the request names no viewer.
     ///
     /// - Throws: ``Problem`` (400) if the request has two names, or one that is too long or was not UTF-8. Why: such a name is ambiguous, and two
     ///   different viewers could be taken for one.
@@ -47,7 +47,7 @@ struct ClientReader: Sendable {
         return try viewer(named: values.first, isRepeated: values.count > 1)
     }
 
-    /// Returns the party for resource limits: the viewer of the request or, if there is none, its address (of IPv6 its network, /64).
+    /// Returns the party for resource limits: the viewer of the request or, without a viewer, its address (of IPv6 its network, /64).
     ///
     /// The party must not be stored.
     func party(of request: HTTPRequest, from peer: String) -> String {

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Reads the targeting context of campaigns from a request.
 struct TargetingContextReader: Sendable {
-    /// The name of the request field with attributes, in lower case; nil if there is none.
+    /// The name of the request field with attributes, in lower case; nil without such a field.
     private let attributesField: String?
     /// The number of milliseconds in which a viewer's repeated request gets an identical page.
     private let window: Int64

@@ -6,7 +6,7 @@ package import IntertwineStorage
 
 /// The location of the ledger: beside the items' file, or with the items in a PostgreSQL database.
 extension ServiceConfiguration {
-    /// Opens the ledger; creates it if there is none.
+    /// Opens the ledger; creates it if it is missing.
     ///
     /// - Parameter now: Returns milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
     func openLedger(now: (@Sendable () -> Int64)?) throws(StoreError) -> any PersistentLedger {

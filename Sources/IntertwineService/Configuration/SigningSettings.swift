@@ -31,7 +31,7 @@ public struct SigningSettings: Sendable {
 struct SigningKeyFile {
     let path: String
 
-    /// Returns the key; creates it on disk if there is none. If two processes start at once, both get one key.
+    /// Returns the key; creates it on disk if it is missing. If two processes start at once, both get one key.
     ///
     /// - Throws: `ConfigurationError` if the file cannot be read or written, or contains no key. The file is never overwritten.
     func load() throws -> SigningKey {
