@@ -29,10 +29,10 @@ package struct OperatorRoutes: Sendable {
     ///   - location: The location of the store.
     ///   - archive: The archive of the report routes; nil for no reports.
     ///   - prefixes: The prefixes of the cell ids of advertisements, before the colon.
-    ///   - figures: The delivery statistics of campaigns by their ids.
+    ///   - reportQuery: Returns the delivery statistics of campaigns by their ids.
     ///   - polling: The synchronization of remote sources; nil if it is not available.
     ///   - owners: Returns the owners under which the idempotency keys of a viewer are stored.
-    ///   - erased: Called with each erased viewer.
+    ///   - onErasure: Called with each erased viewer.
     package init(
         store: (any ItemStore)?, location: any ItemLocation, kinds: ItemKinds, settings: AdminSettings, archive: (any LedgerArchive)?,
         prefixes: [String], reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics], images: ImageNetworkManager,

@@ -12,7 +12,7 @@ public enum DatabaseCopy {
     ///
     /// - Parameters:
     ///   - source: The source database in the format of `store.database`, like `destination`.
-    ///   - told: Called on any thread with the number of copied rows per table.
+    ///   - onProgress: Called on any thread with the number of copied rows per table.
     /// - Returns: The number of rows per table, equal in both databases.
     /// - Throws: `ConfigurationError`, or `StoreError` with one line.
     public static func run(
