@@ -52,7 +52,7 @@ struct Throttle {
             var parameters = sched_param()
             // The thread may have ended in the meantime.
             guard sched_setscheduler(thread, idle, &parameters) == 0 || errno == ESRCH else {
-                return Output.printError("the import cannot give way to others: \(String(cString: strerror(errno)))")
+                return Output.printError("the import cannot lower its priority: \(String(cString: strerror(errno)))")
             }
         }
     }

@@ -23,7 +23,7 @@ struct TrackersCommand: AsyncParsableCommand {
     @Option(help: "How they are written.")
     var format = Format.table
 
-    @Option(help: "Of each sort so many at the most, 1 to 10000.")
+    @Option(help: "The maximum number of calls of each kind, 1 to 10000.")
     var limit = 100
 
     func validate() throws {

@@ -13,7 +13,7 @@ final class ClickRoutes: Sendable {
         example: #""kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ""#)
     private static let viewer = Parameter.field(
         FeedParameters.viewerField, .string,
-        "Who asks, as for other requests; but a name that is too long or no UTF-8 is none, and the link is followed all the same.",
+        "The viewer, as in other requests. A name that is too long or not UTF-8 is ignored, and the link redirects.",
         example: #""viewer-1""#)
 
     private let performer: ActionPerformer
