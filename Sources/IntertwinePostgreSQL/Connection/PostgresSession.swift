@@ -125,7 +125,7 @@ enum PostgresSession {
         }
     }
 
-    /// Returns the SQLSTATE with which a server refuses a session; empty if there is none.
+    /// Returns the SQLSTATE with which a server refuses a session; empty without one.
     private static func refusal(_ address: PostgresAddress, _ settings: PostgresSettings) -> String {
         guard let handle = withParameters(address, settings, [], { PQconnectStartParams($0, $1, 1) }) else { return "" }
         defer { PQfinish(handle) }

@@ -55,7 +55,7 @@ final class PostgresTimelines: Sendable {
             + "stop it, or make it a standby"
     }
 
-    /// Removes and returns the next line for the operator's log; nil if there is none.
+    /// Removes and returns the next line for the operator's log; nil without one.
     func takeNews() -> String? {
         state.withLock { $0.news.isEmpty ? nil : $0.news.removeFirst() }
     }

@@ -26,7 +26,7 @@ package final class PostgresSigningKeys: Sendable {
 
     private let pool: PostgresPool
 
-    /// Opens the keys, and creates the first key if there is none.
+    /// Opens the keys, and creates the first key in an empty database.
     ///
     /// - Throws: `StoreError.unusable` with one line that names the remedy.
     package init(_ address: PostgresAddress) throws(StoreError) {

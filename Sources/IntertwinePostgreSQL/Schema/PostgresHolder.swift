@@ -1,6 +1,6 @@
 /// A lookup of sessions of other programs that block a start.
 enum PostgresHolder {
-    /// Returns the session that holds a contended lock on an Intertwine table; nil if there is none or it is not visible.
+    /// Returns the session that holds a contended lock on an Intertwine table; nil if no such session exists or is visible.
     static func ofTable(_ connection: PostgresConnection) -> String? {
         let rows = try? connection.query(
             """

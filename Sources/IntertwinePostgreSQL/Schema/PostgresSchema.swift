@@ -4,7 +4,7 @@ internal import IntertwineFeed
 /// A change of the tables, applied once in a database. It only adds, so that replicas of the previous version continue.
 package struct PostgresMigration: Sendable {
     package var name: String
-    /// The statements, in which `@schema@` stands for the schema of the tables.
+    /// The statements, in which `@schema@` is replaced by the schema of the tables.
     package var script: String
 
     package init(_ name: String, _ script: String) {
