@@ -3,36 +3,37 @@ internal import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 
-/// The pages of the last snapshot that was applied: what asks the origin whether anything is new. Kept by whoever polls; without it everything
-/// is read.
+/// The validators of the pages of the last applied snapshot, for conditional requests. The poller keeps it; with an empty cache all pages
+/// are read.
 public struct HTTPValidatorCache: Sendable, Hashable {
     var pages: [Page] = []
-    /// Good and skipped items of that snapshot.
+    /// The number of valid and skipped items of that snapshot.
     var items = 0
     var skipped = 0
-    /// The store's, when what the source brought was last seen to be all there.
+    /// The version of the store at which it was last known to contain all items of the source.
     var version: StoreVersion?
 
     public init() {}
 
     struct Page: Sendable, Hashable {
         var url: FetchURL
-        /// `ETag` and `Last-Modified`, as they came.
+        /// The values of `ETag` and `Last-Modified`, unchanged.
         var entityTag: String?
         var lastModified: String?
-        /// Of the body.
+        /// The digest of the body.
         var digest: [UInt8]
 
         var hasValidator: Bool { entityTag != nil || lastModified != nil }
     }
 }
 
-/// When a source was last found or brought in step, and by which list: a small file beside the store, so that it outlives the process and is the
-/// same whoever synchronised. Not in the store itself, of which every write makes finished pages stale.
+/// A record of the last successful synchronisation of a source and of its list, in a small file beside the store. It outlives the process,
+/// and all processes share it.
+/// Why: a write to the store itself would make cached pages stale.
 public struct SourceRecord: Sendable, Hashable, Codable {
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time in milliseconds since 1970-01-01 UTC.
     public var lastSuccess: Int64
-    /// Good and skipped items of the list, and its pages.
+    /// The number of valid and skipped items of the list, and its pages.
     public var items: Int
     public var skipped: Int
     public var pages: Int
@@ -42,9 +43,9 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         (items, skipped, pages) = (outcome.items, outcome.skipped, outcome.pages)
     }
 
-    /// Nil where there is none that can be read.
+    /// Reads the record of a source. Returns nil if the record is missing or unreadable.
     ///
-    /// - Parameter database: the store's file.
+    /// - Parameter database: The store's file.
     public init?(of source: String, beside database: String) {
         guard let data = FileManager.default.contents(atPath: Self.path(source, database)),
             let record = try? JSONDecoder().decode(SourceRecord.self, from: data)
@@ -52,7 +53,7 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         self = record
     }
 
-    /// Where the disk does not take it, the source is in step all the same: what is known is then older after the next start.
+    /// Writes the record. A failure is ignored: the source is in step all the same, and the next start reads an older record.
     func save(_ source: String, beside database: String) {
         guard let data = try? JSONEncoder().encode(self) else { return }
         try? data.write(to: URL(fileURLWithPath: Self.path(source, database)), options: .atomic)

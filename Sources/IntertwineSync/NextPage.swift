@@ -2,18 +2,18 @@ public import IntertwineFeed
 internal import IntertwineFetch
 internal import IntertwinePrimitives
 
-/// How a page tells where the next one is.
+/// The pagination of a source: the way a page names the next one.
 public enum NextPage: Sendable, Hashable {
-    /// There is one page.
+    /// A single page.
     case none
-    /// By `Link: <…>; rel="next"` (RFC 8288).
+    /// `Link: <…>; rel="next"` (RFC 8288).
     case link
-    /// By a URL in the document.
+    /// A URL in the document.
     case url(JSONPointer)
-    /// By a value in the document, to be sent as a parameter of the first page's query.
+    /// A cursor in the document, which is sent as a query parameter of the first page's URL.
     case cursor(JSONPointer, parameter: String)
 
-    /// What has to be read from each page's document.
+    /// The pointer to read from each page's document.
     var pointer: JSONPointer? {
         switch self {
         case .none, .link: nil
@@ -21,9 +21,9 @@ public enum NextPage: Sendable, Hashable {
         }
     }
 
-    /// The page behind one; nil where there is none.
+    /// Returns the URL of the page after one; nil for the last page.
     ///
-    /// - Parameter cursor: what stands at ``pointer`` in the document.
+    /// - Parameter cursor: The value at ``pointer`` in the document.
     func following(_ head: FetchHead, cursor: String?, first: FetchURL) throws(FetchError) -> FetchURL? {
         switch self {
         case .none: return nil
@@ -39,7 +39,7 @@ public enum NextPage: Sendable, Hashable {
         }
     }
 
-    /// A URL whose query has a parameter once, with this value.
+    /// Returns a URL whose query has a parameter exactly once, with this value.
     static func setting(_ parameter: String, to value: String, in url: String) -> String {
         let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let name = PercentCoding.encode(parameter)
@@ -50,11 +50,11 @@ public enum NextPage: Sendable, Hashable {
     }
 }
 
-/// The `Link` header field (RFC 8288 §3).
+/// A parser of the `Link` header field (RFC 8288 §3).
 enum LinkField {
-    /// The target of the first link whose relation is `next`; nil where there is none.
+    /// Returns the target of the first link with the relation `next`; nil without one.
     ///
-    /// A link with an anchor speaks of another document (§3.2), and what cannot be read ends the list.
+    /// A link with an anchor describes another document (§3.2). An unreadable link ends the list.
     static func next(in field: String) -> String? {
         var rest = Substring(field)
         while true {
@@ -65,7 +65,7 @@ enum LinkField {
             var relation: String?
             var hasAnchor = false
             while let (name, value) = parameter(&rest) {
-                // Only the first of several counts (§3.3).
+                // Only the first of several `rel` parameters counts (§3.3).
                 if name == "rel", relation == nil { relation = value }
                 if name == "anchor" { hasAnchor = true }
             }
@@ -74,7 +74,7 @@ enum LinkField {
         }
     }
 
-    /// `; name="value"`, taken off the text; nil where no parameter follows.
+    /// Removes `; name="value"` from the text and returns it; nil if no parameter follows.
     private static func parameter(_ rest: inout Substring) -> (name: String, value: String)? {
         var text = rest.drop { $0 == " " || $0 == "\t" }
         guard text.first == ";" else { return nil }
@@ -95,7 +95,7 @@ enum LinkField {
         return (name.lowercased(), value)
     }
 
-    /// A quoted string (RFC 9110 §5.6.4), taken off the text; one without an end goes to the end.
+    /// Removes a quoted string (RFC 9110 §5.6.4) from the text and returns it. A string without a closing quote extends to the end.
     private static func quoted(_ text: inout Substring) -> String {
         var value = ""
         var isEscaped = false

@@ -2,16 +2,16 @@ internal import IntertwineEventLoop
 internal import IntertwineFetch
 internal import Synchronization
 
-/// One page on its way: its head and its bytes, taken at the pace of whoever reads them. The fetch rests while more waits than
-/// ``highWater``.
+/// A fetch of one page with backpressure: its head and body bytes, at the pace of the reader. The transfer pauses while more than
+/// ``highWater`` bytes wait.
 final class PageFetch: FetchDelegate {
-    /// Bytes that may wait; one compressed piece of 16 KiB may swell beyond it.
+    /// The number of bytes that may wait. One compressed block of 16 KiB may expand beyond it.
     private static let highWater = 256 * 1_024
 
     private struct State {
         var head: FetchHead?
         var bytes: [UInt8] = []
-        /// The outer nil is "not yet".
+        /// The outer nil means that the fetch has not ended.
         var end: FetchError??
         var isPaused = false
         var refusal: FetchRejection?
@@ -30,15 +30,15 @@ final class PageFetch: FetchDelegate {
         id.withLock { $0 = started }
     }
 
-    /// Where the page leads that may not be asked, where that is why there is none.
+    /// The forbidden target of the page, if that is the reason of its failure.
     var refusal: FetchRejection? { state.withLock { $0.refusal } }
 
-    /// Gives the page up.
+    /// Cancels the fetch.
     func cancel() {
         if let id = id.withLock({ $0 }) { transfers.cancel(id) }
     }
 
-    /// Waits for the answer's head.
+    /// Waits for the head of the response.
     func head() async throws -> FetchHead {
         while true {
             let (head, end) = state.withLock { ($0.head, $0.end) }
@@ -48,7 +48,7 @@ final class PageFetch: FetchDelegate {
         }
     }
 
-    /// The next bytes of the body; nil at its end.
+    /// Returns the next bytes of the body; nil at its end.
     func next() async throws -> [UInt8]? {
         while true {
             let (bytes, end) = state.withLock { state in
@@ -93,7 +93,7 @@ final class PageFetch: FetchDelegate {
         waiting?.resume()
     }
 
-    /// Lets the fetch rest or go on, as the state is by then. On the loop, after whatever is on its stack: the last of several has the last word.
+    /// Pauses or resumes the transfer by the state at that time. It runs on the event loop after the current call, so the last of several wins.
     private func adjust() {
         let transfers = transfers
         transfers.loop.execute { [self] in
@@ -114,7 +114,7 @@ final class PageFetch: FetchDelegate {
         state.withLock { $0.refusal = FetchRejection(url: url, addresses: addresses) }
     }
 
-    /// Other answers than these have nothing to read.
+    /// The bodies of other responses are not read.
     func fetch(_ id: FetchID, received head: FetchHead) -> Bool {
         wake { $0.head = head }
         return head.status == 200 || head.status == 304

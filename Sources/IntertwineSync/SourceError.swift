@@ -2,19 +2,19 @@ public import IntertwineFeed
 public import IntertwineFetch
 public import IntertwineStorage
 
-/// Why a synchronisation changed nothing. The description is one line for whoever runs the source.
+/// The reason why a synchronisation changed nothing. The description is one line for the operator of the source.
 public enum SourceError: Error, Sendable, CustomStringConvertible {
-    /// - Parameter refusal: where it leads, where that is why.
+    /// - Parameter refusal: The forbidden target, if that is the reason.
     case fetch(FetchError, page: Int, refusal: FetchRejection?)
-    /// - Parameter retryAfter: how long the origin asks to be left alone.
+    /// - Parameter retryAfter: The delay that the origin requests.
     case status(Int, page: Int, retryAfter: Duration?)
-    /// The page is no JSON, or its list is not where it should be.
+    /// The page is not JSON, or its list is not at the configured pointer.
     case document(RemotePageError, page: Int)
-    /// An item is not valid, under `BadItemPolicy.stop`.
+    /// An item is invalid under `BadItemPolicy.stop`.
     case item(BadSourceItem)
-    /// A limit of the source's.
+    /// A limit of the source is exceeded.
     case tooMuch(String)
-    /// The page that should come next is one that was there before.
+    /// The next page is one that was read before.
     case circle(page: Int)
     /// The pages changed each time they were read.
     case changing(attempts: Int)
@@ -45,7 +45,7 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// For metrics: what was at fault.
+    /// The cause for metrics.
     public var cause: Cause {
         switch self {
         case .fetch: .fetch
@@ -62,22 +62,22 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
 
     public enum Cause: String, Sendable, CaseIterable {
         case fetch, status, document, item, limit, changing, refused, store
-        /// Nothing is wrong: somebody else synchronises the same source just now.
+        /// No error: another process synchronises the source now.
         case busy
     }
 
-    /// How long the origin asks to be left alone; nil where it says nothing.
+    /// The delay that the origin requests; nil without a request.
     public var retryAfter: Duration? {
         if case .status(_, _, let pause) = self { pause } else { nil }
     }
 }
 
-/// Where a source leads that may not be asked.
+/// A target of a source that the address policy forbids.
 public struct FetchRejection: Sendable, Hashable {
     public var url: FetchURL
-    /// Of its host, where they are what is refused.
+    /// The addresses of the host, if they are forbidden.
     public var addresses: [IPAddress]
-    /// What redirects there; nil where the source, or the page before, names it.
+    /// The URL that redirects to the target; nil if the source or the page before names the target.
     public var origin: FetchURL?
 
     public init(url: FetchURL, addresses: [IPAddress] = [], origin: FetchURL? = nil) {
@@ -88,9 +88,9 @@ public struct FetchRejection: Sendable, Hashable {
 }
 
 extension FetchError {
-    /// Why a page of a source did not come, and what to do about it, in a sentence for whoever runs the source.
+    /// Returns a sentence for the operator: why a page of a source failed, and the remedy.
     ///
-    /// - Parameter refusal: where it leads; nil where that is not known.
+    /// - Parameter refusal: The forbidden target; nil if it is unknown.
     public func explained(by refusal: FetchRejection?) -> String {
         "\(leading(to: refusal))\(reason(refusal)) (\(rawValue))"
     }
@@ -101,7 +101,7 @@ extension FetchError {
         return "\(origin)\(Self.shown(refusal.url)): "
     }
 
-    /// Without its query, where keys are often kept.
+    /// Returns the URL without its query, which often contains keys.
     private static func shown(_ url: FetchURL) -> String {
         url.text.firstIndex(of: "?").map { url.text[..<$0] + "?…" } ?? url.text
     }
@@ -142,37 +142,37 @@ extension FetchError {
     }
 }
 
-/// An item of a source that is not valid.
+/// An invalid item of a source.
 public struct BadSourceItem: Sendable, Hashable, CustomStringConvertible {
-    /// From 1.
+    /// The page number, from 1.
     public var page: Int
-    /// Its number on the page, from 1.
+    /// The number of the item on its page, from 1.
     public var number: Int
     public var fault: ItemError
 
     public var description: String { "page \(page), item \(number): \(fault)" }
 }
 
-/// How long to wait after a failure: twice as long each time, up to a bound, and never the same for everybody.
+/// An exponential backoff with jitter: the delay doubles after each failure up to a bound.
 public struct Backoff: Sendable, Hashable {
-    /// After the first failure, at most.
+    /// The maximum delay after the first failure.
     public var first: Duration
     public var longest: Duration
 
-    /// - Parameter interval: how often the source is asked while all is well; failures never make it be asked more than ten times as often.
+    /// - Parameter interval: The polling interval without failures. Retries come at most ten times as often.
     public init(interval: Duration) {
         first = max(.milliseconds(100), min(.seconds(10), interval))
         longest = max(.seconds(3_600), interval)
     }
 
     /// - Parameters:
-    ///   - failures: in a row, at least 1.
-    ///   - requested: what the origin asked for, which holds for up to a day.
-    ///   - chance: from 0 to 1.
+    ///   - failures: The number of consecutive failures, at least 1.
+    ///   - requested: The delay that the origin requests, honoured up to one day.
+    ///   - chance: A random number from 0 to 1.
     public func delay(after failures: Int, requested: Duration? = nil, chance: Double) -> Duration {
         let doubled = first * (1 << min(max(failures, 1) - 1, 20))
         let bounded = min(doubled, longest)
-        // Half of it is certain, half is chance: those who failed together do not come back together.
+        // Half of the delay is fixed and half is random, so that clients that failed together retry at different times.
         let drawn = bounded * (0.5 + 0.5 * min(max(chance, 0), 1))
         return max(drawn, min(requested ?? .zero, .seconds(86_400)))
     }

@@ -5,10 +5,10 @@ public import IntertwineFetch
 internal import IntertwinePrimitives
 public import IntertwineStorage
 
-/// One synchronisation: reads all pages of a source into a snapshot, makes sure that they belong together, and applies it in one transaction.
-/// Whatever goes wrong before that leaves the store as it was.
+/// One synchronisation: reads all pages of a source into a snapshot, verifies that they are consistent, and applies it in one transaction.
+/// A failure before that leaves the store unchanged.
 public struct SyncJob: Sendable {
-    /// How often a list that changes while it is read is begun anew.
+    /// The number of attempts for a list that changes while it is read.
     private static let attempts = 3
 
     private let source: RemoteSource
@@ -19,11 +19,11 @@ public struct SyncJob: Sendable {
     private let version: @Sendable () -> StoreVersion?
 
     /// - Parameters:
-    ///   - transfers: whose address policy holds for the source and for wherever it leads.
-    ///   - database: the store's file.
-    ///   - report: told of each item that is left out under `BadItemPolicy.skip`. From any thread.
-    ///   - told: told how far it is, often. From any thread.
-    ///   - version: the store's; where it is what it was, nobody can have touched what the source brought. Nil has it looked through each time.
+    ///   - transfers: The HTTP client. Its address policy applies to the source, its next pages and its redirects.
+    ///   - database: The store's file.
+    ///   - report: Called with each item that `BadItemPolicy.skip` leaves out, from any thread.
+    ///   - told: Called often with the progress, from any thread.
+    ///   - version: The store's version. If it is unchanged, the items of the source are unchanged too. Nil compares them each time.
     public init(
         _ source: RemoteSource, transfers: CurlClient, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },
         onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in }, version: @escaping @Sendable () -> StoreVersion? = { nil }
@@ -31,7 +31,7 @@ public struct SyncJob: Sendable {
         self.init(source, transfers: transfers, into: ItemFile(database), report: report, onProgress: onProgress, version: version)
     }
 
-    /// The same for items that need not be in a file.
+    /// Creates a job for items that need not be in a file.
     package init(
         _ source: RemoteSource, transfers: CurlClient, into location: any ItemLocation,
         report: @escaping @Sendable (BadSourceItem) -> Void = { _ in }, onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in },
@@ -45,8 +45,8 @@ public struct SyncJob: Sendable {
         self.version = version
     }
 
-    /// - Parameter memory: of the last synchronisation, brought up to date; an empty one makes everything be read and compared.
-    /// - Throws: ``SourceError``, or `CancellationError` where the task is cancelled.
+    /// - Parameter memory: The cache of the last synchronisation, which is updated. With an empty one, all items are read and compared.
+    /// - Throws: ``SourceError``, or `CancellationError` if the task is cancelled.
     public func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
         do {
             let outcome = try await synchronise(&memory)
@@ -65,7 +65,7 @@ public struct SyncJob: Sendable {
             let stage = SyncStaging(source, into: location, report: report)
             do {
                 guard let read = try await readAll(stage, ifChangedSince: mayAsk ? memory.pages.first : nil) else {
-                    // The first page is as it was; the others have to say so too.
+                    // The first page is unchanged; the others must be unchanged too.
                     if try await areUnchanged(memory.pages.dropFirst(), from: 2), try await isInStep(stage, &memory) {
                         await stage.discard()
                         return unchanged(memory)
@@ -75,7 +75,7 @@ public struct SyncJob: Sendable {
                     continue
                 }
                 if source.isVerified, read.pages.count > 1 {
-                    // The last page was read just now: those before it must still be what they were.
+                    // The last page was read just now; the pages before it must be unchanged since they were read.
                     guard try await areUnchanged(read.pages.dropLast(), from: 1) else {
                         await stage.discard()
                         mayAsk = false
@@ -103,10 +103,9 @@ public struct SyncJob: Sendable {
         throw SourceError.changing(attempts: Self.attempts)
     }
 
-    /// Whether the store has what the source brought last, as far as nobody else's writing says anything: a list that is what it was is then
-    /// nothing to compare.
+    /// Returns true if no other write has changed the items that the source brought last. An unchanged list then needs no comparison.
     private func isInStep(_ stage: SyncStaging, _ memory: inout HTTPValidatorCache) async throws -> Bool {
-        // Read first: what is written meanwhile is looked at the next time.
+        // The version is read first, so that writes during the comparison are checked the next time.
         let version = version()
         if let version, version == memory.version { return true }
         guard try await stage.isInStep() else { return false }
@@ -120,7 +119,7 @@ public struct SyncJob: Sendable {
 }
 
 extension SyncJob {
-    /// How often one page is asked for.
+    /// The number of attempts for one page.
     private static let pageAttempts = 3
 
     private struct Reading {
@@ -128,7 +127,7 @@ extension SyncJob {
         var progress = SourceProgress()
     }
 
-    /// Reads all pages, one after the other; nil where the first is what it was.
+    /// Reads all pages in sequence; returns nil if the first is unchanged.
     private func readAll(_ stage: SyncStaging, ifChangedSince known: HTTPValidatorCache.Page?) async throws -> Reading? {
         var reading = Reading()
         var seen: Set<FetchURL> = []
@@ -161,7 +160,7 @@ extension SyncJob {
         return reading
     }
 
-    /// Whether pages are what they were when they were read: by their validators, or where they have none, by their bodies.
+    /// Returns true if pages are unchanged since they were read, by their validators or, without validators, by their bodies.
     private func areUnchanged(_ pages: some Sequence<HTTPValidatorCache.Page>, from first: Int) async throws -> Bool {
         for (number, page) in zip(first..., pages) {
             var progress = SourceProgress()
@@ -184,7 +183,7 @@ extension SyncJob {
             digest: digest)
     }
 
-    /// Asks for a page, and once or twice more where the origin is out of order: of many pages one may well meet a bad moment.
+    /// Requests a page, and retries once or twice after a server error. With many pages, a single transient failure is likely.
     private func open(_ url: FetchURL, unless known: HTTPValidatorCache.Page?, bytes: Int) async throws -> PageFetch {
         var fetch = fetch(url, unless: known, bytes: bytes)
         for attempt in 1..<Self.pageAttempts {
@@ -196,7 +195,7 @@ extension SyncJob {
         return fetch
     }
 
-    /// Whether the answer is one that another attempt may better. Where the origin says when to come again, it is not at once.
+    /// Returns true if an immediate retry may succeed. A response with `Retry-After` excludes one.
     private func isOutOfOrder(_ fetch: PageFetch) async -> Bool {
         do {
             let head = try await fetch.head()
@@ -213,7 +212,7 @@ extension SyncJob {
             if let time = known.lastModified { headers.append("If-Modified-Since", time) }
         }
         var request = FetchRequest(url, headers: headers)
-        // What is configured for the source is for its own origin, wherever a page says that the next one is.
+        // Configured header fields go to the source's own origin only, also if a page names another origin for the next one.
         if url.hasSameOrigin(as: source.url) { request.credentials = source.headers }
         request.acceptsCompression = true
         request.limits.resolve = .seconds(5)
@@ -226,7 +225,7 @@ extension SyncJob {
         return PageFetch(request, on: transfers)
     }
 
-    /// Nil where the page was asked for on a condition and is what it was.
+    /// Returns nil if the request was conditional and the page is unchanged.
     private func head(of fetch: PageFetch, page: Int, mayBeUnchanged: Bool) async throws -> FetchHead? {
         let head: FetchHead
         do {
@@ -259,12 +258,12 @@ extension SyncJob {
     }
 }
 
-/// What a synchronisation did.
+/// The result of a synchronisation.
 public struct SourceOutcome: Sendable, Hashable {
-    /// Nil where the source said, or its pages showed, that nothing is new.
+    /// The changes; nil if the source is unchanged.
     public var changes: SourceChanges?
     public var pages: Int
-    /// Good items of the snapshot.
+    /// The number of valid items of the snapshot.
     public var items: Int
     public var skipped: Int
     public var bytes: Int
@@ -278,12 +277,12 @@ public struct SourceOutcome: Sendable, Hashable {
     }
 }
 
-/// What an origin's fields say about time.
+/// A parser of time-related header fields of an origin.
 enum OriginDates {
-    /// `Last-Modified`, where it tells one version from another for sure (RFC 9110 §8.8.2.2): it was a second old by the origin's own clock.
-    /// What changes twice within a second has the same date both times.
+    /// Returns `Last-Modified` if it is a strong validator (RFC 9110 §8.8.2.2): at least one second old by the origin's own clock.
+    /// Two changes within one second have equal dates.
     ///
-    /// - Parameter now: seconds since 1970-01-01 UTC.
+    /// - Parameter now: The time in seconds since 1970-01-01 UTC.
     static func strongModification(_ headers: FetchHeaderFields, now: Int) -> String? {
         guard let field = headers["last-modified"], let modified = HTTPDate.parse(field, now: Int64(now)),
             let date = headers["date"].flatMap({ HTTPDate.parse($0, now: Int64(now)) }), date - modified >= 1
@@ -291,9 +290,9 @@ enum OriginDates {
         return field
     }
 
-    /// `Retry-After` (RFC 9110 §10.2.3): how long to wait; nil for what is neither a number of seconds nor a date.
+    /// Returns the delay of `Retry-After` (RFC 9110 §10.2.3); nil if the value is neither a number of seconds nor a date.
     ///
-    /// - Parameter now: seconds since 1970-01-01 UTC.
+    /// - Parameter now: The time in seconds since 1970-01-01 UTC.
     static func pause(_ field: String, now: Int) -> Duration? {
         if (1...10).contains(field.utf8.count), field.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             return Int64(field).map { .seconds($0) }

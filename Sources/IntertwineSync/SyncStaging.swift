@@ -4,11 +4,11 @@ internal import IntertwineFeed
 internal import IntertwineStorage
 internal import Synchronization
 
-/// Reads pages into a snapshot and applies it, for a task: its calls block, so they are made on a queue of its own.
+/// A snapshot builder that a task uses: it reads pages into a snapshot and applies it. Its blocking calls run on a queue of its own.
 ///
-/// `@unchecked Sendable`: everything but the flag is touched on the serial queue alone.
+/// `@unchecked Sendable`: only the serial queue accesses the state, except the flag.
 final class SyncStaging: @unchecked Sendable {
-    /// Items collected at once.
+    /// The number of items per batch.
     private static let batchSize = 256
 
     private let source: RemoteSource
@@ -20,7 +20,7 @@ final class SyncStaging: @unchecked Sendable {
     private var snapshot: (any SourceCollection)?
     private var reader: RemotePageReader?
     private var hash = SHA256()
-    /// With the place of each on its page.
+    /// Items with their numbers on the page.
     private var batch: [(item: ValidatedItem, number: Int)] = []
     private var progress = SourceProgress()
 
@@ -51,7 +51,7 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// The page is over: its digest, and what it says of the next one.
+    /// Ends the page; returns its digest and its cursor for the next page.
     func endPage() async throws -> (digest: [UInt8], cursor: String?, progress: SourceProgress) {
         try await perform { stage in
             stage.reader?.end()
@@ -78,7 +78,7 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    /// Whether nobody else has touched what the source brought last.
+    /// Returns true if no other write has changed the items that the source brought last.
     func isInStep() async throws -> Bool {
         try await perform { try $0.opened().isInStep() }
     }
@@ -99,7 +99,7 @@ final class SyncStaging: @unchecked Sendable {
 
     private func drain() throws {
         guard var reader else { return }
-        // Taken out while it is used: a second owner would copy its buffer.
+        // The reader is moved out while it is in use: a second owner would copy its buffer.
         self.reader = nil
         defer { self.reader = reader }
         while true {
@@ -147,24 +147,24 @@ final class SyncStaging: @unchecked Sendable {
     }
 }
 
-/// How far a synchronisation has come.
+/// The progress of a synchronisation.
 public struct SourceProgress: Sendable, Hashable {
     public enum Phase: Sendable, Hashable {
         /// Pages are fetched and read.
         case reading
-        /// Pages are asked for once more.
+        /// Pages are requested again for verification.
         case verifying
-        /// The store is changed: so many items are done.
+        /// The snapshot is applied to the store; the value counts the processed items.
         case applying(Int)
     }
 
     public var phase = Phase.reading
-    /// Pages fetched, the one under way included.
+    /// The number of fetched pages, including the current one.
     public var pages = 0
-    /// Good items read.
+    /// The number of valid items read.
     public var items = 0
     public var skipped = 0
-    /// Decompressed.
+    /// The number of decompressed bytes.
     public var bytes = 0
 
     public init() {}

@@ -4,11 +4,11 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 
 extension TestClient {
-    /// Asks whoever listens on a port of 127.0.0.1, on a connection of its own for each request.
+    /// Sends requests to a port of 127.0.0.1, with a new connection for each request.
     init(port: UInt16) {
         self.init { request, body in
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<TestResponse, any Error>) in
-                // It blocks: on a thread of its own, which no task has to do without.
+                // The exchange blocks, so it runs outside the threads of Swift tasks.
                 DispatchQueue(label: "test-client").async {
                     continuation.resume(with: Result { try SocketExchange(port: port).response(to: request, body) })
                 }
@@ -17,9 +17,9 @@ extension TestClient {
     }
 }
 
-/// One request and its answer on one connection, which ends with it.
+/// One request and its response on one connection, which closes afterwards.
 private struct SocketExchange {
-    /// Seconds that any call waits at most.
+    /// The timeout of each call in seconds.
     private static let timeoutSeconds = 30
 
     let port: UInt16
@@ -49,7 +49,7 @@ private struct SocketExchange {
         return Array((text + "\r\n").utf8)
     }
 
-    /// A server that refuses may close before it has taken everything: its answer is what counts then.
+    /// A server that refuses a request may close the connection early; its response counts then.
     private func send(_ bytes: [UInt8], on descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {

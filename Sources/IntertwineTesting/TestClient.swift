@@ -2,7 +2,7 @@ internal import Foundation
 public import HTTPTypes
 internal import IntertwineHTTPServer
 
-/// Asks one of the service's listeners, in memory or on a socket: in the same words, and with the same answers.
+/// A client for one listener of the service, in memory or on a socket, with equal calls and responses.
 public struct TestClient: Sendable {
     private let exchange: @Sendable (HTTPRequest, [UInt8]) async throws -> TestResponse
 
@@ -27,9 +27,9 @@ public struct TestClient: Sendable {
     }
 
     /// - Parameters:
-    ///   - path: with its query.
-    ///   - fields: by their names. One that is no name of a field is left out. A body without a `Content-Type` is sent as JSON.
-    /// - Throws: where no whole answer comes.
+    ///   - path: The path with its query.
+    ///   - fields: The header fields by name. Invalid names are left out. A body without `Content-Type` is sent as JSON.
+    /// - Throws: An error if no complete response arrives.
     public func send(
         _ method: HTTPRequest.Method, _ path: String, fields: [String: String] = [:], body: [UInt8] = []
     ) async throws -> TestResponse {
@@ -42,7 +42,7 @@ public struct TestClient: Sendable {
     }
 }
 
-/// What the service answered.
+/// A response of the service.
 public struct TestResponse: Sendable {
     public let status: Int
     public let fields: HTTPFields
@@ -51,19 +51,19 @@ public struct TestResponse: Sendable {
     /// The body as text, such as JSON.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The body as a value that is written in JSON.
+    /// Decodes the body from JSON.
     public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: Data(body))
     }
 
-    /// The value of a field; nil where there is none.
+    /// The value of a header field; nil if the field is absent.
     public subscript(name: String) -> String? {
         HTTPField.Name(name).flatMap { fields[$0] }
     }
 }
 
 extension TestClient {
-    /// Asks a handler, without a socket.
+    /// Creates a client that calls a handler without a socket.
     init(_ handler: any HTTPHandler) {
         self.init { request, body in
             guard let peer = PeerAddress("127.0.0.1", port: 1) else { throw TestServiceError.noResponse }
@@ -75,10 +75,10 @@ extension TestClient {
     }
 }
 
-/// Why a service could not be asked.
+/// The reason why a request had no response.
 public enum TestServiceError: Error, Hashable, Sendable {
-    /// There is no such listener: `admin.enabled` is false.
+    /// The listener does not exist: `admin.enabled` is false.
     case noListener
-    /// The connection ended without a whole answer.
+    /// The connection ended without a complete response.
     case noResponse
 }

@@ -6,45 +6,45 @@ internal import IntertwineStorage
 internal import Logging
 internal import Synchronization
 
-/// The whole service in the process of a test, with items, with what a program adds to it, and with a clock that the test owns.
+/// A complete service in a test process, with items, the program's extensions and a clock that the test controls.
 ///
 ///     try await TestService.run(items: recipes, extensions: extensions) { service in
 ///         let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "ann"])
 ///         #expect(page.status == 200 && page.text.contains("recipe:ramen"))
 ///     }
 ///
-/// Its data is in a temporary folder, which goes when it stops.
+/// Its data is in a temporary folder, which is removed when the service stops.
 public final class TestService: Sendable {
-    /// How it is asked.
+    /// The transport between client and service.
     public enum Transport: Sendable, Hashable, CaseIterable {
-        /// Without a socket. What is the HTTP server's own is left out: limits, conditions, ranges, codings, HTTP's own fields. Nothing goes on
-        /// beside requests, such as polling sources.
+        /// In memory, without a socket and without the HTTP server's own functions: limits, conditions, ranges, codings and HTTP fields.
+        /// Background work, such as polling sources, does not run.
         case memory
-        /// On free ports of 127.0.0.1, with everything that a service in operation does.
+        /// Free ports of 127.0.0.1, with all functions of a service in operation.
         case socket
     }
 
-    /// Asks the public listener.
+    /// The client of the public listener.
     public let client: TestClient
-    /// Asks the operators' listener; every request fails where `admin.enabled` is false.
+    /// The client of the admin listener; every request fails if `admin.enabled` is false.
     public let operators: TestClient
-    /// The service's time of day, from which only the log's lines keep apart.
+    /// The time of day for the service. Log lines have the machine's own time.
     public let clock: TestClock
-    /// Of the public listener; 0 in memory.
+    /// The port of the public listener; 0 in memory.
     public let port: UInt16
-    /// Of the operators' listener; 0 in memory, and where there is none.
+    /// The port of the admin listener; 0 in memory, and if the listener is disabled.
     public let operatorPort: UInt16
-    /// Where its data is, until it stops.
+    /// The path of the service's data until it stops.
     public let folder: String
     private let end: @Sendable () async -> Void
 
-    /// Imports the items, and starts.
+    /// Imports the items and starts the service.
     ///
     /// - Parameters:
-    ///   - items: lines of the import format; ``lines(of:)`` makes them of values.
-    ///   - settings: by their keys, as in `intertwine.yaml`.
-    ///   - extensions: their clock gives way to `clock`.
-    /// - Throws: as `ItemImport`, `ServiceConfiguration` and `FeedService` do.
+    ///   - items: Lines of the import format; ``lines(of:)`` makes them from values.
+    ///   - settings: Settings by key, as in `intertwine.yaml`.
+    ///   - extensions: The program's extensions; `clock` replaces their clock.
+    /// - Throws: The errors of `ItemImport`, `ServiceConfiguration` and `FeedService`.
     public init(
         _ way: Transport = .memory, items: String = "", settings: [String: String] = [:],
         extensions: ServiceExtensions = ServiceExtensions(),
@@ -77,13 +77,13 @@ public final class TestService: Sendable {
         (self.folder, self.clock) = (folder, clock)
     }
 
-    /// Ends it, and removes its folder. Called once, and nothing is asked afterwards.
+    /// Stops the service and removes its folder. Call it once, after the last request.
     public func stop() async {
         await end()
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Starts it, has it used, and stops it, whatever the use throws. The parameters are those of ``init(_:items:settings:extensions:clock:)``.
+    /// Starts a service, runs the body and stops the service, also after an error. The parameters are those of ``init(_:items:settings:extensions:clock:)``.
     public static func run<Result: Sendable>(
         _ way: Transport = .memory, items: String = "", settings: [String: String] = [:],
         extensions: ServiceExtensions = ServiceExtensions(),
@@ -100,7 +100,7 @@ public final class TestService: Sendable {
         }
     }
 
-    /// Values as lines of the import format.
+    /// Encodes values as lines of the import format.
     public static func lines(of values: [any Encodable]) throws -> String {
         let encoder = JSONEncoder()
         return try values.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
@@ -122,7 +122,7 @@ public final class TestService: Sendable {
             configuration: configuration, extensions: extensions, logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// - Returns: the listeners' ports by their names, and what ends when the service has ended.
+    /// - Returns: The listeners' ports by name, and a task that ends with the service.
     private static func run(_ service: FeedService) async throws -> ([String: UInt16], Task<Void, any Error>) {
         let (started, start) = AsyncStream.makeStream(of: [String: String].self)
         let serving = Task {
@@ -141,23 +141,23 @@ public final class TestService: Sendable {
 }
 
 extension TestClient {
-    /// Asks nobody.
+    /// A client without a listener; every request throws.
     fileprivate static var none: TestClient { TestClient { _, _ in throw TestServiceError.noListener } }
 }
 
-/// A time of day that stands still until the test moves it.
+/// A clock whose time changes only if the test moves it.
 public final class TestClock: Sendable {
     private let milliseconds: Atomic<Int64>
 
-    /// - Parameter now: milliseconds since 1970-01-01 UTC; the machine's own time where nil.
+    /// - Parameter now: The milliseconds since 1970-01-01 UTC; nil takes the machine's time.
     public init(_ now: Int64? = nil) {
         milliseconds = Atomic(now ?? WallClock.now())
     }
 
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The time in milliseconds since 1970-01-01 UTC.
     public var now: Int64 { milliseconds.load(ordering: .relaxed) }
 
-    /// Moves it on, or back by a negative duration.
+    /// Moves the clock forward, or back by a negative duration.
     public func advance(by duration: Duration) {
         milliseconds.wrappingAdd(duration.milliseconds, ordering: .relaxed)
     }

@@ -6,8 +6,8 @@ package import IntertwineStorage
 package import Logging
 internal import ServiceLifecycle
 
-/// Keeps the store in step with the sources: asks each at its interval, and later and later where it fails. Nothing that a source does
-/// touches what is served, but a complete snapshot. Of several processes with the same store one asks, unless somebody wishes.
+/// A service that keeps the store in step with the sources. It polls each at its interval, with backoff after failures.
+/// Only a complete snapshot changes the served items. Of several processes with one store, the leader polls; a requested synchronisation runs anywhere.
 package struct SourcePoller: ServiceLifecycle.Service {
     package let sources: [RemoteSource]
     package let registry: SourceRegistry
@@ -15,13 +15,13 @@ package struct SourcePoller: ServiceLifecycle.Service {
     private let location: any ItemLocation
     private let leadership: any LeaderElection
     private let policy: AddressPolicy
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The clock, in milliseconds since 1970-01-01 UTC.
     private let now: @Sendable () -> Int64
     private let logger: Logger
-    /// Writes down what came and went.
+    /// Records the changes of a synchronisation.
     private var record: @Sendable (_ source: String, SourceOutcome) async throws -> Void = { _, _ in }
 
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    /// - Parameter now: The clock, in milliseconds since 1970-01-01 UTC.
     package init(
         _ sources: [RemoteSource], policy: AddressPolicy, into store: any ItemStore, at location: any ItemLocation,
         now: @escaping @Sendable () -> Int64, logger: Logger
@@ -37,14 +37,14 @@ package struct SourcePoller: ServiceLifecycle.Service {
         for source in sources { recall(source.name) }
     }
 
-    /// The same, with a word about each synchronisation that changed something.
+    /// Returns a copy that calls `record` after each synchronisation that changed something.
     package func recorded(by record: @escaping @Sendable (_ source: String, SourceOutcome) async throws -> Void) -> SourcePoller {
         var polling = self
         polling.record = record
         return polling
     }
 
-    /// What was known of a source before this service began, or that another process has found out since.
+    /// Loads the record of a source from before this service started, or from another process.
     private func recall(_ name: String) {
         guard let record = SourceRecord(of: name, beside: location.companions) else { return }
         registry.update(name) { $0.recall(record) }
@@ -66,9 +66,9 @@ package struct SourcePoller: ServiceLifecycle.Service {
         loop.stop()
     }
 
-    /// How often those that do not lead look whether they do now.
+    /// The interval at which other processes check if they lead.
     private static let leaderCheckInterval = Duration.seconds(2)
-    /// How long to wait, at most, for another process that synchronises the same source.
+    /// The longest wait for another process that synchronises a source.
     private static let lockTimeout = Duration.seconds(5)
 
     private func watch(_ source: RemoteSource, _ transfers: CurlClient) async {
@@ -79,7 +79,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
             var wait = min(source.interval, Self.leaderCheckInterval)
             if await isLeading(isWished) { wait = await synchronise(source, transfers, backoff, &memory) }
             isWished = await registry.cooldown(source.name, for: wait)
-            // Whoever wishes wants everything compared, not to hear that nothing is new.
+            // A requested synchronisation compares all items, without conditional requests.
             if isWished { memory = HTTPValidatorCache() }
             recall(source.name)
         }
@@ -99,7 +99,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
         }
     }
 
-    /// - Returns: how long to wait before the next time.
+    /// - Returns: The delay before the next synchronisation.
     private func synchronise(_ source: RemoteSource, _ transfers: CurlClient, _ backoff: Backoff, _ memory: inout HTTPValidatorCache) async
         -> Duration
     {
@@ -114,7 +114,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
         }
         do {
             let outcome = try await run.run(&memory)
-            // A little early or late, so that sources of one interval drift apart.
+            // Jitter separates sources with equal intervals.
             let wait = source.interval * Double.random(in: 0.95...1.05)
             board.update(name) { $0.succeed(outcome, at: now(), next: now() + wait.milliseconds) }
             if let changes = outcome.changes, !changes.isEmpty {
@@ -149,17 +149,17 @@ package struct SourcePoller: ServiceLifecycle.Service {
     }
 }
 
-/// `sources.*`: JSON APIs that the store is kept in step with.
+/// The settings `sources.*`: JSON APIs that the store is kept in step with.
 public struct SourceSettings: Sendable {
-    /// The file that declares them; empty for none.
+    /// The file that declares the sources; empty for none.
     public var file = ""
-    /// Networks allowed although their addresses are private, in CIDR notation.
+    /// The networks that are allowed although their addresses are private, in CIDR notation.
     public var allowedNetworks: [String] = []
     public var allowedPorts: [UInt16] = [80, 443]
 
     public init() {}
 
-    /// What sources, their next pages and their redirects may lead to.
+    /// The addresses that sources, their next pages and their redirects may use, against SSRF.
     package var policy: AddressPolicy {
         AddressPolicy(allowedNetworks: allowedNetworks.compactMap(Network.init), allowedPorts: Set(allowedPorts))
     }

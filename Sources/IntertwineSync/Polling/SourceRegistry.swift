@@ -1,18 +1,18 @@
 package import IntertwineStorage
 internal import Synchronization
 
-/// How all sources are doing, and who wants one of them synchronised now.
+/// The states of all sources, and the requests to synchronise one of them at once.
 package final class SourceRegistry: Sendable {
     private struct SourceStatus {
         var state: SourceState
         var isWished = false
-        /// What the source's task waits in.
+        /// The wait of the source's task.
         var sleep: Task<Void, Never>?
     }
 
     private let statuses: Mutex<[String: SourceStatus]>
 
-    /// - Parameter now: milliseconds since 1970-01-01 UTC.
+    /// - Parameter now: The time in milliseconds since 1970-01-01 UTC.
     init(_ names: [String], now: Int64) {
         statuses = Mutex(
             Dictionary(names.map { ($0, SourceStatus(state: SourceState(since: now))) }, uniquingKeysWith: { first, _ in first }))
@@ -30,7 +30,7 @@ package final class SourceRegistry: Sendable {
         }
     }
 
-    /// Has a source synchronised now, or once more where that is under way. False where there is no such source.
+    /// Requests a synchronisation of a source now, or again if one is running. Returns false for an unknown source.
     package func requestSync(_ name: String) -> Bool {
         statuses.withLock { places in
             guard let place = places[name] else { return false }
@@ -40,9 +40,9 @@ package final class SourceRegistry: Sendable {
         }
     }
 
-    /// Waits, until somebody wishes or the caller's task is cancelled.
+    /// Waits until a synchronisation is requested, the duration has passed or the caller's task is cancelled.
     ///
-    /// - Returns: whether somebody wished.
+    /// - Returns: True if a synchronisation was requested.
     func cooldown(_ name: String, for duration: Duration) async -> Bool {
         let nap = Task { _ = try? await Task.sleep(for: duration) }
         statuses.withLock { places in
@@ -62,41 +62,41 @@ package final class SourceRegistry: Sendable {
     }
 }
 
-/// How one source is doing. Times are milliseconds since 1970-01-01 UTC.
+/// The state of one source. Times are milliseconds since 1970-01-01 UTC.
 package struct SourceState: Sendable {
     package private(set) var isRunning = false
     package internal(set) var progress = SourceProgress()
-    /// When this service began to watch the source.
+    /// The time since which this service observes the source.
     private let since: Int64
     package private(set) var lastAttempt: Int64?
     package private(set) var lastSuccess: Int64?
-    /// When the store was last changed, and how.
+    /// The time of the last change of the store, and the change itself.
     package private(set) var lastChange: Int64?
     package private(set) var changes = SourceChanges()
-    /// Left out when the list was last compared with the store.
+    /// The items that were left out when the list was last compared with the store.
     package private(set) var withheld = BlockedItems()
-    /// Of the last snapshot that was taken; nil before the first.
+    /// The number of items of the last applied snapshot; nil before the first.
     package private(set) var items: Int?
     package private(set) var skipped = 0
     package private(set) var pages = 0
     package private(set) var lastError: String?
-    /// In a row.
+    /// The number of consecutive failures.
     package private(set) var failures = 0
     package private(set) var nextAttempt: Int64?
-    /// Since the start, by how they ended.
+    /// The number of attempts since the start, by outcome.
     package private(set) var attempts: [String: Int] = [:]
     package private(set) var added = 0
     package private(set) var changed = 0
     package private(set) var removed = 0
 
-    /// What attempts end with that no known failure ended.
+    /// The outcome of attempts that end with an unknown failure.
     package static let otherCause = "other"
 
     init(since: Int64) {
         self.since = since
     }
 
-    /// How long ago the store was last known to be in step, in milliseconds; counted from the start where it never was.
+    /// Returns the milliseconds since the store was last known to be in step; since the start if it never was.
     package func lag(at now: Int64) -> Int64 {
         max(0, now - (lastSuccess ?? since))
     }
@@ -133,13 +133,13 @@ package struct SourceState: Sendable {
         attempts[cause, default: 0] += 1
     }
 
-    /// Somebody else has the source in hand: neither a success nor a failure.
+    /// Records that another process synchronises the source: neither a success nor a failure.
     mutating func postpone(to next: Int64) {
         end(next)
         attempts[SourceError.Cause.busy.rawValue, default: 0] += 1
     }
 
-    /// What another run has found out, in this process or in another one, unless more is known here.
+    /// Takes over the result of another run, in this process or another one, unless it is older than the state here.
     mutating func recall(_ record: SourceRecord) {
         guard record.lastSuccess > lastSuccess ?? .min else { return }
         lastSuccess = record.lastSuccess
