@@ -83,7 +83,9 @@ public final class TestService: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Starts a service, runs the body and stops the service, also after an error. The parameters are those of ``init(_:items:settings:extensions:clock:)``.
+    /// Starts a service, runs the body and stops the service, also after an error.
+    ///
+    /// The parameters are those of ``init(_:items:settings:extensions:clock:)``.
     public static func run<Result: Sendable>(
         _ way: Transport = .memory, items: String = "", settings: [String: String] = [:],
         extensions: ServiceExtensions = ServiceExtensions(),

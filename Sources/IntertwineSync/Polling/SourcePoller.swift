@@ -7,7 +7,8 @@ package import Logging
 internal import ServiceLifecycle
 
 /// A service that keeps the store in step with the sources. It polls each at its interval, with backoff after failures.
-/// Only a complete snapshot changes the served items. Of several processes with one store, the leader polls; a requested synchronisation runs anywhere.
+/// Only a complete snapshot changes the served items. Of several processes with one store, the leader polls.
+/// A requested synchronisation runs in any process.
 package struct SourcePoller: ServiceLifecycle.Service {
     package let sources: [RemoteSource]
     package let registry: SourceRegistry
