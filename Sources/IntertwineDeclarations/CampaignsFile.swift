@@ -32,7 +32,7 @@ package struct CampaignsFile: Sendable {
         try faults.finish()
     }
 
-    /// What of the file does not go together with a store, with its lines; nil where all does.
+    /// Returns the validation errors of the file against a store, with line numbers; nil without errors.
     package func errors(_ findings: Campaigns.ValidationResult) -> ConfigurationError? {
         ConfigurationError(findings.errors.flatMap { error($0.campaign, creative: $0.creative, $0.reason).reasons })
     }

@@ -1,30 +1,30 @@
-/// A configuration that the service refuses to start with: everything that is wrong with it, one line each.
+/// A configuration that the service refuses to start with, with all its errors, one line each.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Each names the key, or the file and the line, and says what is allowed. Never empty.
+    /// The errors. Each names the key, or the file and the line, and states the allowed values. Never empty.
     public let reasons: [String]
 
     public init(_ reason: String) {
         reasons = [reason]
     }
 
-    /// Nil where nothing is wrong. What is told twice is told once.
+    /// Creates an error from deduplicated reasons; returns nil if the list is empty.
     package init?(_ reasons: [String]) {
         guard !reasons.isEmpty else { return nil }
         var told: Set<String> = []
         self.reasons = reasons.filter { told.insert($0).inserted }
     }
 
-    /// All of them in one line.
+    /// All reasons in one line.
     public var description: String { reasons.joined(separator: "; ") }
 }
 
-/// Goes on behind a fault, so that all of them can be told at once.
+/// A collector that continues after an error, so that all errors are reported together.
 package struct ErrorCollector {
     package private(set) var reasons: [String] = []
 
     package init() {}
 
-    /// What `body` makes; nil where it fails, which is noted.
+    /// Returns the result of `body`; nil if it fails, and collects the error.
     @discardableResult
     package mutating func collect<Value>(_ body: () throws(ConfigurationError) -> Value) -> Value? {
         do {
@@ -35,7 +35,7 @@ package struct ErrorCollector {
         }
     }
 
-    /// - Throws: ``ConfigurationError`` where anything was noted.
+    /// - Throws: ``ConfigurationError`` if any error was collected.
     package func finish() throws(ConfigurationError) {
         if let error = ConfigurationError(reasons) { throw error }
     }

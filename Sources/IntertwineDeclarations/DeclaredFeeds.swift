@@ -8,26 +8,26 @@ package struct DeclaredFeeds: Sendable {
     package var sections: [DeclaredSection] = []
     /// The names of each feed's sections, in order.
     package var feeds: [String: [String]] = [:]
-    /// What feeds are called for people; those that are missing have no title.
+    /// The display titles of feeds; feeds without an entry have no title.
     package var titles: [String: LocalizedText] = [:]
-    /// What is said of the advertisements of feeds; nothing of those that are missing.
+    /// The advertisement settings of feeds that have any.
     package var ads: [String: DeclaredAds] = [:]
 
     package init() {}
 
-    /// How the store is to lay the items out.
+    /// The layout of the items in the store.
     package var plans: [SectionConfiguration] {
         sections.map { SectionConfiguration($0.name, kinds: $0.kinds, fields: [$0.order.field].compactMap { $0 }, order: $0.order) }
     }
 
 }
 
-/// What configuration says of the advertisements of a feed or a section; what is nil, whoever is above says.
+/// The advertisement settings of a feed or a section; a nil value is inherited from the level above.
 package struct DeclaredAds: Sendable, Hashable {
     /// On each page.
     package var perPage: Int?
     package var rule: PlacementRule?
-    /// Whether midpoint and numbers are those of the whole feed.
+    /// True if midpoint and numbers apply to the whole feed.
     package var isOfFeed: Bool?
 
     package init(perPage: Int? = nil, rule: PlacementRule? = nil, isOfFeed: Bool? = nil) {
@@ -43,7 +43,7 @@ package struct DeclaredSection: Sendable {
     /// The kinds that stand in it; for the main section, none.
     package var kinds: [String] = []
     package var order = SectionSort.imported
-    /// Those among its own content.
+    /// The advertisements among the section's own content.
     package var ads = DeclaredAds()
 
     package init(name: String) {
@@ -54,16 +54,16 @@ package struct DeclaredSection: Sendable {
 /// Reads `sections: {events: {title: …, kinds: […], order: …}}` and `feeds: {main: [events, main], other: {sections: [main], placement: …}}`.
 struct FeedsReader {
     private static let nameLimit = 64
-    /// Of one feed; a cursor counts them in 16 bits.
+    /// The maximum number of sections of one feed; a cursor counts them in 16 bits.
     private static let sectionLimit = 1_000
     private static let keys = ["title", "kinds", "order"] + adsKeys
     private static let adsKeys = ["ads", "placement", "scope"]
 
-    /// All there are, however they were declared.
+    /// All kinds, including those that no file declares.
     let kinds: ItemKinds
-    /// Those that titles can be given in.
+    /// The languages in which titles can be given.
     var languages = FeedLanguages.none
-    /// Kinds that are declared, and not rightly: told of where they are, and not here once more.
+    /// The kinds with an invalid declaration. Their errors are reported at the declaration and not repeated here.
     var broken: Set<String> = []
 
     /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
@@ -192,7 +192,7 @@ struct FeedsReader {
         guard let place = try place.members(of: "section '\(section.name)'", among: Self.keys)["order"] else {
             return .imported
         }
-        // What fields kinds have is not known where one of them is not right.
+        // The fields of kinds are unknown if one kind is invalid.
         guard broken.isEmpty else { return .imported }
         let text = try place.text(allowed)
         let words = text.split(separator: " ").map(String.init)

@@ -2,11 +2,11 @@ internal import IntertwineFeed
 
 /// Reads the declaration of one kind, `name: {fields: …, cells: …}`. What it names is checked by ``DeclaredKind``, not here.
 struct KindReader {
-    /// What a slot does when one of its commands fails.
+    /// The behaviour of a slot if one of its commands fails.
     let policy: FailurePolicy
-    /// Those that texts can be given in.
+    /// The languages in which texts can be given.
     var languages = FeedLanguages.none
-    /// What people are told that slots do, where a kind says nothing else.
+    /// The default labels of slots, which a kind can override.
     var labels: [CommandKey: LocalizedText] = [:]
 
     func declaration(_ name: String, at place: YAMLNode) throws(ConfigurationError) -> KindDeclaration {
@@ -219,7 +219,7 @@ extension KindReader {
     }
 }
 
-/// How large a part shows its picture.
+/// The reader of image sizes.
 extension KindReader {
     private static let imageSizes = "cell, 150x100 in points, 100%x50% of the cell's width and height, or 60% of its height for a square"
 

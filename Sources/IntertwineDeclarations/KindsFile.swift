@@ -6,9 +6,9 @@ package struct KindsFile {
     package let feeds: DeclaredFeeds
     /// The languages that its texts can be given in.
     package let languages: FeedLanguages
-    /// What people are told that slots do, whatever the kind of cell.
+    /// The default labels of slots for all kinds of cell.
     package let labels: [CommandKey: LocalizedText]
-    /// What stands for an advertisement's picture where the item has no text of its own; nil where the file does not say.
+    /// The alternative text of an advertisement's image if the item has none; nil if the file sets none.
     package let advertisementAlternative: LocalizedText?
     /// Kinds that the file tries to declare.
     package private(set) var broken: Set<String> = []
@@ -31,9 +31,9 @@ package struct KindsFile {
     }
 
     /// - Parameters:
-    ///   - policy: as above.
-    ///   - known: as above.
-    ///   - faults: takes everything that is wrong, with file and line. What is right is kept all the same, so that more can be checked by it.
+    ///   - policy: The behaviour of an action if one of its commands fails.
+    ///   - known: The kinds that exist without the file.
+    ///   - errors: Collects all errors with file and line. Valid declarations are kept, so that later checks can use them.
     package init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds, errors: inout ErrorCollector) {
         let members =
             errors.collect { () throws(ConfigurationError) in
@@ -92,7 +92,7 @@ package struct KindsFile {
 
     package var kinds: [DeclaredKind] { declared.map(\.kind) }
 
-    /// What the ids of advertisements' cells begin with, those of the kind that the product comes with among them.
+    /// The id prefixes of advertisement cells, including the built-in kind.
     package var advertisementPrefixes: [String] { ["ad"] + kinds.filter { $0.stream == .advertisements }.map(\.prefix) }
 
     /// Registers the cells of all its kinds.

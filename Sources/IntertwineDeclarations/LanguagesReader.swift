@@ -17,7 +17,7 @@ extension YAMLNode {
         return FeedLanguages(tags)
     }
 
-    /// What people are told that a slot does.
+    /// Reads the label of a slot.
     func label(of slot: CommandKey, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
         guard slot.isLabelled else { throw error("'\(ItemError.shown(slot.rawValue))' is nothing that people do, and has no label") }
         let label = try localizedText("a text for people", in: languages)
@@ -30,7 +30,7 @@ extension YAMLNode {
     /// Bytes.
     private static let labelLimit = 200
 
-    /// `labels: {dismissal: {en: Hide, de: Ausblenden}}`: what people are told that slots do, of whatever kind of cell.
+    /// Reads the labels of slots for all kinds of cell: `labels: {dismissal: {en: Hide, de: Ausblenden}}`.
     func labels(in languages: FeedLanguages) throws(ConfigurationError) -> [CommandKey: LocalizedText] {
         var labels: [CommandKey: LocalizedText] = [:]
         for (name, place) in try members("slots, each with a text for people") {

@@ -1,12 +1,12 @@
 public import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// A type that a setting's text can be read as.
+/// A type that a setting's text can be parsed as.
 public protocol SettingValue: Sendable {
     init?(setting: String)
-    /// The text that reads as this value again.
+    /// The text that parses as this value again.
     var setting: String { get }
-    /// What may be written, in a few words, for error messages.
+    /// The allowed values in a few words, for error messages.
     static var allowed: String { get }
 }
 
@@ -45,7 +45,7 @@ extension Duration: SettingValue {
         ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("ms", 1), ("s", 1_000),
     ]
 
-    /// Far beyond any sensible setting, and short enough that a moment so far away can be told in any unit.
+    /// The longest duration: beyond any sensible setting, and short enough to prevent overflow in every unit.
     private static let longest: Int64 = 3_650 * 86_400_000
 
     public init?(setting: String) {

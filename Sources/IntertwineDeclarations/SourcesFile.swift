@@ -198,7 +198,7 @@ extension SourceReader {
         return headers
     }
 
-    /// What belongs to the way a page is asked for, and not to the source.
+    /// The header fields that belong to the request mechanism and not to the source.
     private static let taken: Set<String> = [
         "host", "connection", "content-length", "transfer-encoding", "accept-encoding", "if-none-match", "if-modified-since", "range",
         "expect", "upgrade", "te", "trailer",

@@ -1,4 +1,4 @@
-/// What somebody may have meant by a name that there is not.
+/// Suggestions for a misspelled name.
 package enum Spelling {
     /// The most names that a message offers.
     private static let maxSuggestions = 3
@@ -24,10 +24,10 @@ package enum Spelling {
         name.split { $0 == "." || $0 == "_" }.last ?? ""
     }
 
-    /// How many letters have to be changed, put in, taken out or exchanged with their neighbours (optimal string alignment). Case and the
-    /// marks between words are no slips.
+    /// Returns the edit distance of two names: changes, insertions, deletions and swaps of neighbours (optimal string alignment).
+    /// Case and separators between words do not count.
     private static func distance(_ first: String, _ second: String) -> Int {
-        // Whoever sends names of a mile is not to be guessed at.
+        // Very long names get no suggestion.
         let (left, right) = (letters(first), letters(second))
         guard max(left.count, right.count) <= 128 else { return .max }
         var before: [Int] = []

@@ -2,8 +2,8 @@ internal import Glibc
 internal import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// Reads a file that a person wrote, which may be a pipe or a device, once and as a whole. Never for longer than ``patience``: a pipe into which
-/// nobody writes would hold its reader for ever.
+/// A reader of text files, including pipes and devices, which reads once and as a whole, with a time limit.
+/// Why: a pipe without a writer would block its reader for ever.
 package enum TextFile {
     /// Bytes. No file that a person writes comes near it.
     static let limit = 1 << 20
@@ -13,13 +13,13 @@ package enum TextFile {
     package struct ReadError: Error {
         package let reason: String
 
-        /// What the last call said.
+        /// Returns the error of the last system call.
         fileprivate static func unreadable() -> ReadError { ReadError(reason: "cannot be read: \(String(cString: strerror(errno)))") }
     }
 
-    /// - Throws: ``Fault`` where the file cannot be read, says nothing for long, is too large, or not UTF-8.
+    /// - Throws: ``ReadError`` if the file cannot be read, times out, is too large, or is not UTF-8.
     package static func text(at path: String) throws(ReadError) -> String {
-        // Not waiting for whoever writes into a pipe.
+        // The call does not wait for the writer of a pipe.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw .unreadable() }
         defer { close(file) }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import IntertwineFeed
 package import Yams
 
-/// Reads a YAML file, which may be a pipe or a device, once; what is wrong with it is told with file and line.
+/// A reader of YAML files, including pipes and devices, which reads once and reports errors with file and line.
 package enum YAMLFile {
     /// - Parameter key: of the setting that names the file, for messages.
     /// - Throws: ``ConfigurationError`` where the file cannot be read, is too large, empty, or no YAML.
@@ -26,9 +26,9 @@ package enum YAMLFile {
         return YAMLNode(file: path, node: root, line: root.mark?.line ?? 1)
     }
 
-    /// Nil where nothing but comments stands there. What stands on a faulty line is not told: it may be a secret.
+    /// Returns the root node; nil if the text has only comments. Errors do not quote an invalid line, as it may contain a secret.
     ///
-    /// - Parameter path: for messages.
+    /// - Parameter path: The path for messages.
     package static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
         do {
             return try Yams.Parser(yaml: withoutMark(text)).singleRoot()
@@ -69,7 +69,7 @@ package enum YAMLFile {
 package struct YAMLNode {
     let file: String
     let node: Node
-    /// Of the value's key, where it has one; from 1.
+    /// The line of the value's key, or of the value if it has no key; from 1.
     let line: Int
 
     var isMapping: Bool { node.mapping != nil }
@@ -102,7 +102,7 @@ package struct YAMLNode {
         return found
     }
 
-    /// The same for whoever goes on with the keys that are known.
+    /// Returns the members with known keys and collects errors for the others.
     func members(of name: String, among allowed: [String], errors: inout ErrorCollector) throws(ConfigurationError) -> [String: YAMLNode] {
         let list = allowed.joined(separator: ", ")
         var found: [String: YAMLNode] = [:]
@@ -129,7 +129,7 @@ package struct YAMLNode {
         return texts
     }
 
-    /// Whether it is a text without characters, in quotes: something that is meant, where a value that is missing is an oversight.
+    /// True if the value is a quoted empty text, which is deliberate, in contrast to a missing value.
     var isEmptyText: Bool {
         node.scalar.map { $0.string.isEmpty && [.singleQuoted, .doubleQuoted].contains($0.style) } ?? false
     }
@@ -173,7 +173,7 @@ package struct YAMLNode {
         error("'\(ItemError.shown(text))' is not allowed; allowed: \(allowed)")
     }
 
-    /// Where a path leads, as far as the file has what it names.
+    /// Returns the node at a path, or the deepest existing node on it.
     func node(at path: [String]) -> YAMLNode {
         var place = self
         for step in path {
