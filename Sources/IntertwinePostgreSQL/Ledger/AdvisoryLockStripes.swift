@@ -1,8 +1,8 @@
 internal import IntertwineStorage
 
-/// Where the keys of short allowances are locked that a group is decided by. Keys share places, as a server has few locks.
+/// The advisory locks for the keys of short rate windows that decide a group. Keys share lock stripes, as a server has few locks.
 ///
-/// Many groups are of one click or two, and lock the few places of those; a large one would lock nearly all, and takes them in one.
+/// Most groups have one or two clicks and lock few stripes. A large group would lock nearly all, and takes one lock for all of them.
 struct AdvisoryLockStripes {
     private static let count = 256
     /// So many are locked one by one.
@@ -17,7 +17,7 @@ struct AdvisoryLockStripes {
 
     var isEmpty: Bool { words.indices.allSatisfy { words[$0] == 0 } }
 
-    /// Has nobody else decide by these keys until the transaction ends: the lock that is for all of them, and behind it those of the places.
+    /// Lock commands that exclude other decisions by these keys until the transaction ends: first the lock for all, then the stripes.
     var locks: (all: PostgresCommand, each: PostgresCommand?)? {
         if isEmpty { return nil }
         let all: [PostgresValue] = [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.allowances)]

@@ -4,7 +4,7 @@
 /// Fills a temporary table with half a mebibyte, which the server gives back with the commit. That writes no log, and no other session waits for it.
 struct DiskProbe {
     private var isMade = false
-    /// Whether the user may make no temporary tables.
+    /// True if the user may not create temporary tables.
     private var isRefused = false
 
     /// - Throws: ``PostgresError``, with the code 53100 where the disk is full.

@@ -4,10 +4,10 @@ internal import IntertwineStorage
 struct EventPartitions {
     private static let length: Int64 = 86_400_000
 
-    /// Those that are known to be there.
+    /// The days that are known to have a partition.
     private var known: Set<Int64> = []
 
-    /// Whether some days may have no partition.
+    /// Returns true if some days may lack a partition.
     func lacks(_ days: Set<Int64>) -> Bool { !days.isSubset(of: known) }
 
     /// - Parameter today: tomorrow's is made with today's, so that nobody waits for it at midnight.
@@ -65,15 +65,15 @@ struct EventPartitions {
         }.sorted()
     }
 
-    /// Whether all of a day's events happened before a moment.
+    /// Returns true if all events of a day happened before a moment.
     static func isOver(_ day: Int64, before moment: Int64) -> Bool {
         let (next, isBehindAll) = (day + 1).multipliedReportingOverflow(by: length)
         return !isBehindAll && next <= moment
     }
 
-    /// Drops a day with its events. Who writes others goes on: the lock on all of them is not waited for.
+    /// Drops a day with its events. Writers of other days continue: it does not wait for the lock on the parent table.
     ///
-    /// - Returns: how many there were; nil where somebody was in the way, and it has to be tried again.
+    /// - Returns: The number of dropped events; nil if another session blocked it and a retry is needed.
     static func drop(_ day: Int64, _ connection: PostgresConnection) throws -> Int? {
         let name = name(of: day)
         do {

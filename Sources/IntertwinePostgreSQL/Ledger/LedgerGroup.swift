@@ -46,7 +46,7 @@ struct LedgerGroup {
     private var now: Int64 = .min
     /// For each unit, those of its events.
     private let keys: [[RateCounterKeys]]
-    /// Where its short windows are locked.
+    /// The lock stripes of the group's short windows.
     private let lockStripes: AdvisoryLockStripes
     /// What is asked for: idempotency keys, selections, and what ``RateCounterDecisions`` asks.
     private let wanted: (answers: [(scope: String, key: String)], selections: [String])
@@ -105,7 +105,7 @@ struct LedgerGroup {
 
     // MARK: What it asks
 
-    /// Whether it decides by short windows.
+    /// True if short windows decide the group.
     var readsLog: Bool { !lockStripes.isEmpty }
 
     /// The advisory ones, in the order of ``PostgresLedgerSchema``.

@@ -1,9 +1,9 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// What one replica writes, and by what it finds out afterwards what it has written. Confined to the ledger's queue.
+/// The writer of one replica, which can determine later if a lost commit took effect. Confined to the ledger's queue.
 final class LedgerReplica {
-    /// The connection was lost while a group was being committed: it stands in the database, or it does not.
+    /// An error: the connection was lost during the commit of a group, so the outcome is unknown.
     struct LostCommit: Error {
         let number: Int64
         let receipts: [Result<LedgerReceipt, any Error>]
@@ -21,9 +21,9 @@ final class LedgerReplica {
     private var shared: SharedRateCounters
     private let recentSlots: Int
     private let clock: ServerClock
-    /// Whether the log has to be read from its beginning: a server that took another's place may lack what was read of that.
+    /// True if the log must be read from its beginning, as after a failover the new server may lack entries that were read.
     private var isLogUnread = true
-    /// What finds out whether the server's disk has room, on this connection.
+    /// The probe for free disk space on the server.
     private var probe = DiskProbe()
     /// The longest window of the events so far, in milliseconds.
     private(set) var longestWindow: Int64 = 0
@@ -34,12 +34,12 @@ final class LedgerReplica {
         shared = SharedRateCounters(slots: recentSlots)
     }
 
-    /// Whether counts wait to be written.
+    /// True if counts wait to be written.
     var hasWaitingCounts: Bool { !rollups.isEmpty }
 
-    /// Makes a new connection the replica's.
+    /// Prepares a new connection for this replica.
     ///
-    /// - Parameter patience: how long a statement waits for a lock, in milliseconds.
+    /// - Parameter timeout: The lock timeout of a statement, in milliseconds.
     func begin(_ connection: PostgresConnection, timeout: Int64) throws {
         // Everything is found by its key: a table that has grown since it was looked at must not be read as a whole. A group that was cut off
         // between its two round trips has others wait for its locks.
@@ -180,9 +180,9 @@ final class LedgerReplica {
         return (group.decide(at: now ?? time, &shared, &rollups, &uncounted, isLate: isLate), uncounted)
     }
 
-    /// Whether a group whose connection was lost has been committed.
+    /// Returns true if a group whose connection was lost has been committed.
     ///
-    /// The row is waited for as long as the lost session may still commit: the answer is final.
+    /// It waits for the row while the lost session may still commit, so the result is final.
     func hasCommitted(_ lost: LostCommit, _ connection: PostgresConnection) throws -> Bool {
         let rows = try connection.query("SELECT last FROM ledger_writer WHERE process = $1 FOR UPDATE", .integer(process))
         let isCommitted = !rows.isEmpty && rows.integer(0, 0) == lost.number

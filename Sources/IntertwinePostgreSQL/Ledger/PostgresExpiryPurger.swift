@@ -25,7 +25,7 @@ struct PostgresExpiryPurger {
 
     func isDue(_ now: Int64) -> Bool { now &- last >= Self.interval || now < last }
 
-    /// Whether so much was written that it cannot wait for the interval to be over.
+    /// Returns true if so many events were written that the purge must not wait for its interval.
     mutating func isLate(after events: Int) -> Bool {
         eventsSince += events
         guard eventsSince >= Self.leastBatch / Self.rowsPerEvent else { return false }

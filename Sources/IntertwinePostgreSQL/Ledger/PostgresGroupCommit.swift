@@ -16,7 +16,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         var waiting: Int
         /// Units in one transaction, which bounds how long the first of them waits for the last.
         var group: Int
-        /// How long a unit waits in all for a server that is away, or for what somebody else has locked there.
+        /// The total time that a unit waits for an unreachable server or for locks.
         var maxQueueTime: Duration
     }
 
@@ -58,11 +58,11 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     /// For how long that shows that it still does.
     private static let freshness = Duration.seconds(1)
-    /// How long counts wait at the most, so that repetitions without end cost the disk no more than one write now and then.
+    /// The longest delay of deferred counts, which limits the disk writes for endless repetitions.
     private static let flushInterval = Duration.seconds(1)
     /// With so many events a group is full, however few units there are: a statement must not take longer than the server lets it.
     private static let eventLimit = 4_096
-    /// How often a group is done anew that others were in the way of.
+    /// The number of attempts for a group that conflicts with others.
     private static let attempts = 10
 
     init(_ address: PostgresAddress, limits: Limits, clock: ServerClock) {
@@ -106,7 +106,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Has the counts that wait be written, so that whoever reads finds all of this replica's.
+    /// Writes the deferred counts, so that reads include all counts of this replica.
     func flushCounts() async throws {
         try await onQueue { [self] in try writeCounts() }
     }
@@ -132,7 +132,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     // MARK: The connection
 
-    /// The connection that writes, made anew where it is lost.
+    /// Returns the writing connection, and reconnects if it was lost.
     private func connected() throws -> PostgresConnection {
         if let connection, connection.isAlive { return connection }
         connection = nil
@@ -212,9 +212,9 @@ final class PostgresGroupCommit: @unchecked Sendable {
         if sweeper.isLate(after: group.reduce(0) { $0 + max(1, $1.entry.events.count) }) { sweep(isBrief: true) }
     }
 
-    /// Writes a group, and does it anew where that helps.
+    /// Writes a group, with retries if they can help.
     ///
-    /// - Throws: ``PostgresError`` where nothing was written; `StoreError` where that is not known.
+    /// - Throws: ``PostgresError`` if nothing was written; `StoreError` if the outcome is unknown.
     private func write(
         _ group: [Unit], flushes: Bool, until deadline: ContinuousClock.Instant
     ) throws -> [Result<LedgerReceipt, any Error>] {
@@ -270,7 +270,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         state.withLock { $0.waiting.insert(contentsOf: group[late.endIndex...], at: 0) }
     }
 
-    // MARK: Patience
+    // MARK: Timeouts
 
     /// A network that swallows everything holds the queue up for longer than a unit may wait.
     private func planWatch() {
@@ -340,7 +340,7 @@ extension PostgresError {
     /// Another replica was in the way: with the same new key, a circle of locks, or by dropping a day.
     fileprivate var isConflict: Bool { isRepeatable || ["23505", "23514", "42P01"].contains(code) }
 
-    /// What may be over before a unit's time is: a server that is away, and locks.
+    /// True for transient errors that may end before a unit times out: an unreachable server, and locks.
     fileprivate var isPassing: Bool { isEndOfSession || ["55P03", "57014"].contains(code) }
 }
 

@@ -2,7 +2,7 @@ internal import Glibc
 package import IntertwineFeed
 internal import IntertwineStorage
 
-/// What operators ask of the ledger.
+/// Queries of operators.
 extension PostgresLedger {
     /// What other replicas have counted of repetitions may come a second later.
     package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {

@@ -1,7 +1,7 @@
 package import IntertwineFeed
 internal import IntertwineStorage
 
-/// What campaigns have delivered, and to whom: the same for all replicas.
+/// The deliveries of campaigns by viewer, shared by all replicas.
 extension PostgresLedger {
     package func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] {
         try reading { connection in

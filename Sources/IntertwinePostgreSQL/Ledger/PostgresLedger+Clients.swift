@@ -1,9 +1,9 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// What clients registered under their names.
+/// The capabilities that clients registered under digests.
 extension PostgresLedger {
-    /// What a digest stands for; nil where nobody registered it.
+    /// Returns the capabilities of a digest; nil for an unknown digest.
     package func capabilities(of digest: String) async throws -> String? {
         try await pool.run(for: .request) { connection in
             let rows = try connection.query("SELECT capabilities FROM client WHERE digest = $1 LIMIT 1", .text(digest))

@@ -2,25 +2,24 @@ internal import Foundation
 package import IntertwineFeed
 package import IntertwineStorage
 
-/// The ledger in a PostgreSQL database, for any number of replicas: what one of them has answered holds on all of them.
+/// A ledger in a PostgreSQL database, shared by any number of replicas: a write that one replica acknowledged is visible to all.
 ///
-/// What is committed is on the server's disk before the answer, once. Where the connection is lost while a group is being committed, the
-/// next one asks what became of it.
+/// A commit is durable on the server's disk, once, before the response. If the connection is lost during a commit, the next connection
+/// determines the outcome.
 package final class PostgresLedger: PersistentLedger {
     let pool: PostgresPool
     let commits: PostgresGroupCommit
     let clock: ServerClock
 
-    /// Opens the ledger, and makes its tables where there are none.
+    /// Opens the ledger, and creates its tables in an empty database.
     ///
     /// - Parameters:
-    ///   - waiting: units that may wait; one more is refused as `StoreError.overloaded`.
-    ///   - group: units that share one transaction at most, which bounds how long the first of them waits for the last.
-    ///   - patience: seconds that a unit waits in all for a server that is away or for what is locked there; it then fails as
-    ///     `StoreError.unavailable`.
-    ///   - reads: what reading may take; reports take no more than half of the connections.
-    ///   - now: what stands in for the server's time in tests, in milliseconds since 1970-01-01 UTC.
-    /// - Throws: `StoreError.unusable` with one line that says what to do.
+    ///   - waiting: The maximum number of queued units; another one is refused as `StoreError.overloaded`.
+    ///   - group: The maximum number of units in one transaction, which limits how long the first waits for the last.
+    ///   - timeout: The total wait in seconds of a unit for an unreachable server or for locks; it then fails as `StoreError.unavailable`.
+    ///   - reads: The limits of reads; reports take at most half of the connections.
+    ///   - now: A substitute for the server's time in tests, in milliseconds since 1970-01-01 UTC.
+    /// - Throws: `StoreError.unusable` with one line that names the remedy.
     package init(
         _ address: PostgresAddress, waiting: Int = 4_096, group: Int = 512, timeout: Double = 2, reading reads: ReadLimits = ReadLimits(),
         now: (@Sendable () -> Int64)? = nil
@@ -54,7 +53,7 @@ package final class PostgresLedger: PersistentLedger {
 
     package var statistics: LedgerStatistics { commits.statistics }
 
-    /// How reading goes.
+    /// The statistics of reads.
     package var readStatistics: ReadStatistics { pool.statistics }
 
     /// Writes something, and looks for room on the server's disk.

@@ -58,7 +58,7 @@ struct RateCounterDecisions {
         return isGuess
     }
 
-    /// Those that have a row now.
+    /// The keys that have a row now.
     var storedKeys: some Sequence<RateCounterKey> { allowances.keys }
 
     mutating func store(_ key: RateCounterKey, until: Int64, used: Int64) {
@@ -119,7 +119,7 @@ struct RateCounterDecisions {
         }
     }
 
-    /// What has to be written, in the order of the keys.
+    /// The commands that write the changed rows, in the order of the keys.
     var commands: [PostgresCommand] {
         let changed = allowances.filter(\.value.isChanged).sorted { $0.key < $1.key }
         return [

@@ -38,7 +38,7 @@ struct RollupDeltas {
     /// The same of choices in the input of events.
     private var choices: [Chosen: Int64] = [:]
 
-    /// Whether there is something to write.
+    /// True if there is nothing to write.
     var isEmpty: Bool { counts.isEmpty && waiting.isEmpty }
 
     /// - Parameter mayDefer: whether the count may be written after the group's response.

@@ -14,10 +14,10 @@ struct SeenKeyFilter {
 
     private static let longestPause = 1_024
 
-    /// Whether a group may take keys for new.
+    /// True if a group may treat unknown keys as new.
     var isGuessing: Bool { cooldown == 0 }
 
-    /// Whether nothing is known of a key.
+    /// Returns true if a key is unknown.
     func isNew(_ key: RateCounterKey) -> Bool { !young.contains(key) && !old.contains(key) }
 
     mutating func insert(_ key: RateCounterKey) {

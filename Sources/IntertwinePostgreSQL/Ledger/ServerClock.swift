@@ -15,7 +15,7 @@ final class ServerClock: Sendable {
 
     /// Stands in for the server's time in tests; nil otherwise.
     let substitute: (@Sendable () -> Int64)?
-    /// What the server said last, and when.
+    /// The last time that the server reported, and the local moment of that report.
     private let noted = Mutex<(server: Int64, at: ContinuousClock.Instant)?>(nil)
 
     init(substitute: (@Sendable () -> Int64)? = nil) {
