@@ -16,15 +16,15 @@ struct CopiedTable: Sendable {
 
     var name: String
     var content: TableFile.Content
-    /// Those of the key first.
+    /// The columns, with those of the key first.
     var columns: [Column]
-    /// How many of the columns are the key.
+    /// The number of key columns.
     var keyLength: Int
     /// Replicas have rows of their own, which are counted together: the last column is the count.
     var isPartial = false
     /// New tables have rows, which are replaced.
     var isFilled = false
-    /// What numbers rows in PostgreSQL.
+    /// The sequence that numbers rows in PostgreSQL.
     var numbers: String?
 
     /// Tables whose rows refer to rows of this one.

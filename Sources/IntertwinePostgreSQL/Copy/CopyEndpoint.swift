@@ -13,10 +13,10 @@ protocol CopyEndpoint: AnyObject {
     /// Rows behind a key, in the order of keys.
     func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]]
 
-    /// How far a copy into it has come; nil where none was begun.
+    /// Returns the progress of a copy into this database; nil if no copy was begun.
     func progress() throws -> CopyProgress?
 
-    /// Notes that a copy begins, or goes on.
+    /// Records that a copy begins or resumes.
     func begin(_ progress: CopyProgress) throws
 
     /// Puts rows there, and notes how far the copy has come: both, or nothing.
@@ -36,15 +36,15 @@ protocol CopyEndpoint: AnyObject {
 }
 
 extension CopyEndpoint {
-    /// Whether nothing is there yet.
+    /// Returns true if the database is empty.
     func isEmpty() throws -> Bool {
         try CopiedTable.all.allSatisfy { try $0.isFilled || rows(of: $0, after: nil, limit: 1).isEmpty }
     }
 }
 
-/// How far a copy has come, as its destination knows it.
+/// The progress of a copy, as stored in its destination.
 struct CopyProgress: Codable {
-    /// Where from.
+    /// The source of the copy.
     var source: String
     /// By table, the key of the last row that is there; as the source has it.
     var last: [String: [TableValue]] = [:]

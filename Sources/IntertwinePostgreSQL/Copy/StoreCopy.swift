@@ -2,12 +2,12 @@ internal import Crypto
 package import IntertwineFeed
 internal import IntertwineStorage
 
-/// Copies items and ledger from files to a PostgreSQL database, or back. What was cut short goes on where it stopped. Blocks.
+/// A copy of items and ledger from files to a PostgreSQL database, or back. An interrupted copy resumes. Its calls block.
 ///
-/// Each side is refused while a service uses it, and no service uses it meanwhile. A copy that was cut short may have been written to
-/// before it goes on: in the end all rows of both are counted and compared by their digests, and tables that differ are copied anew.
+/// A copy excludes services from both sides while it runs. An interrupted copy may have been written to before it resumes. At the end
+/// the rows of both sides are counted and compared by digests, and tables that differ are copied again.
 package struct StoreCopy {
-    /// Where items and ledger are.
+    /// The location of items and ledger.
     package enum DatabaseURL {
         case files(items: String, ledger: String)
         case database(PostgresAddress)
@@ -75,7 +75,7 @@ package struct StoreCopy {
         }
     }
 
-    /// - Returns: how far the copy has come, and whether it goes on.
+    /// - Returns: The progress of the copy, and whether it resumes.
     private func begin() throws -> (CopyProgress, isResumed: Bool) {
         if let progress = try destination.progress() {
             guard [source.identity, source.shown].contains(progress.source) else {
@@ -117,7 +117,7 @@ package struct StoreCopy {
         return comparison
     }
 
-    /// How many rows, and a digest of all that goes by no order.
+    /// The number of rows, and a digest that is independent of their order.
     private struct Sum: Equatable {
         var count = 0
         var digest: UInt64 = 0

@@ -3,10 +3,10 @@ import Glibc
 import IntertwineFeed
 import Synchronization
 
-/// Tells whether anyone has changed an item, by what transactions that did notify of.
+/// A listener for notifications of transactions that change items.
 ///
-/// A session of its own listens, on a thread of its own. Where it is lost, or the server does not answer it within half a second, every
-/// look at ``version`` tells of a change, until another session listens: what is kept is then of no use, as a change may have been missed.
+/// Its session listens on a thread of its own. If the session is lost, or the server does not respond within half a second, each read of
+/// ``version`` reports a change until a session listens again. Why: a change may have been missed, so caches are invalid.
 final class ChangeListener: Sendable {
     private final class State: Sendable {
         let changes = Atomic<UInt64>(0)
@@ -55,7 +55,7 @@ final class ChangeListener: Sendable {
             state.changes.add(1, ordering: .releasing)
             return value
         } catch {
-            // What became of a commit whose answer was lost is not known: it may be there.
+            // The outcome of a commit is unknown if the connection was lost; it may have succeeded.
             if !connection.isAlive { state.changes.add(1, ordering: .releasing) }
             throw error
         }
@@ -77,9 +77,9 @@ final class ChangeListener: Sendable {
             guard !state.isOver.load(ordering: .relaxed) else { return }
             usleep(pause * 1_000)
             pause = min(1_000, pause * 2)
-            // What is wrong with the server is told to whoever reads the store.
+            // Readers of the store receive the server's errors.
             guard let connection = try? connect(pool, local) else { continue }
-            // Whatever was changed while nobody listened.
+            // Changes may have been missed while no session listened.
             state.changes.add(1, ordering: .releasing)
             state.isListening.store(true, ordering: .releasing)
             pause = 50

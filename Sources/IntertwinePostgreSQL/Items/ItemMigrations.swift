@@ -2,9 +2,9 @@
 ///
 /// Names are in the schema that the user's `search_path` begins with. Texts are compared by their bytes.
 enum ItemMigrations {
-    /// What the `part` of these migrations is called.
+    /// The name of these migrations in the column `part`.
     static let part = "items"
-    /// What a transaction that changes items notifies of; whoever changes them, `psql` included.
+    /// The notification channel for every transaction that changes items, including those of `psql`.
     static let channel = "intertwine_items"
     /// As an advisory lock: writers of items come one after another, on whichever replica they are, as their positions follow one another.
     static let writers: Int64 = 0x494E_5457_0001

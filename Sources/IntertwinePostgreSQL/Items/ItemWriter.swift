@@ -50,7 +50,7 @@ struct ItemWriter {
             """, .text(item.kind), .text(item.id), .integer(.random(in: 1 ... .max)))
     }
 
-    /// Whether there was such an item.
+    /// Removes an item; returns true if it existed.
     func remove(_ key: ItemKey) throws -> Bool {
         try connection.query("DELETE FROM item WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id)).affected > 0
     }
@@ -63,7 +63,7 @@ struct ItemWriter {
     }
 }
 
-/// Which items stay away, whoever brings them.
+/// The table of blocked items, which no import or source can restore.
 struct TakedownTable {
     private let connection: PostgresConnection
 
@@ -104,7 +104,7 @@ struct TakedownTable {
             """, .integer(lane.rawValue), .integer(moment), .text(reason))
     }
 
-    /// How many of them there were.
+    /// Returns the number of removed entries.
     func remove(_ keys: [ItemKey]) throws -> Int {
         try connection.query(
             "DELETE FROM takedown USING unnest($1, $2) AS k (kind, id) WHERE takedown.kind = k.kind AND takedown.id = k.id",

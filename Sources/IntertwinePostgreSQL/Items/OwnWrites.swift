@@ -4,7 +4,7 @@ import Synchronization
 /// notification as well.
 final class OwnWrites: Sendable {
     private let changes = Atomic<UInt64>(0)
-    /// What a standby has to have before items are read of it; nil where there is none.
+    /// The position that a standby must have replayed before items are read from it; nil without a standby.
     let seen: CommittedLSN?
     /// Sessions whose notification is yet to come.
     private let backends = Mutex<Set<Int32>>([])
@@ -23,7 +23,7 @@ final class OwnWrites: Sendable {
             try body()
         } catch {
             backends.withLock { _ = $0.remove(backend) }
-            // What became of a commit whose answer was lost is not known: it may be there.
+            // The outcome of a commit is unknown if the connection was lost; it may have succeeded.
             if error.isConnectionLost { changes.add(1, ordering: .releasing) }
             throw error
         }
@@ -31,6 +31,6 @@ final class OwnWrites: Sendable {
         changes.add(1, ordering: .releasing)
     }
 
-    /// Whether a notification is of such a change; asked once for each.
+    /// Returns true if a notification is of a change by this process; call it once for each.
     func isOwn(_ backend: Int32) -> Bool { backends.withLock { $0.remove(backend) != nil } }
 }

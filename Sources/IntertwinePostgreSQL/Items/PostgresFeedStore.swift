@@ -11,7 +11,7 @@ package final class PostgresFeedStore: ItemStore {
     private let pool: PostgresPool
     private let standby: PostgresStandby?
     private let changes: ChangeListener
-    /// How the sections are shown, as they were last arranged; in the order of positions where nothing is said.
+    /// The sort orders of the sections as last arranged; the default is by position.
     private let orders = Mutex<[StreamID: SectionSort]>([:])
 
     /// Connects, and makes or migrates the tables.
@@ -189,7 +189,7 @@ package final class PostgresFeedStore: ItemStore {
         return lanes
     }
 
-    /// At the start and where nothing else goes on: on the caller's thread.
+    /// Runs `body` on the caller's thread, at the start and without concurrent work.
     private func blocking<Value>(_ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
         do {
             return try pool.use(body)

@@ -30,7 +30,7 @@ final class PostgresImport: ImportDestination {
         self.connection = connection
         copy = try ServerChecks.explaining(address) {
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all)
-            // The server ends a long statement that is nobody's any more, where its platform can.
+            // The server ends a long statement of a lost client, if its platform supports that.
             _ = try? connection.execute("SET client_connection_check_interval = '2s'")
             try connection.execute(
                 """
@@ -153,7 +153,7 @@ final class PostgresImport: ImportDestination {
         return ImportCounts(added: added - Int(count), replaced: total - added, withheld: withheld)
     }
 
-    /// Counts alone, beside whoever writes.
+    /// Counts the changes without applying them, concurrently with writers.
     private func rehearse() throws -> ImportCounts {
         let withheld = try removeBlocked()
         let added = Int(
@@ -166,7 +166,7 @@ final class PostgresImport: ImportDestination {
         return ImportCounts(added: added - Int(count), replaced: Int(count) - withheld.count - added, withheld: withheld)
     }
 
-    /// What was taken down stays away, and nothing is listed behind it.
+    /// Removes blocked items from the import, so that they are not restored or listed.
     private func removeBlocked() throws -> BlockedItems {
         var withheld = BlockedItems()
         let some = try connection.query(

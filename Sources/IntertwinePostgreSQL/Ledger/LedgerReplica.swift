@@ -127,7 +127,7 @@ final class LedgerReplica {
         }
         var commands = group.commands + shared.commands(process: process, number: number)
         guard flushes && !rollups.isEmpty || rollups.isDue || !commands.isEmpty else {
-            // Nothing but counts that may be deferred, which wait for the next group or the next flush. Nobody waits for the end of that.
+            // The group has only deferrable counts, which wait for the next group or flush. The rollback needs no wait.
             try connection.post([PostgresCommand("ROLLBACK")])
             rollups.postpone()
             self.uncounted = uncounted

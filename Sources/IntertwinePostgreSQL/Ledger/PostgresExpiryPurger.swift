@@ -93,11 +93,11 @@ struct PostgresExpiryPurger {
             SELECT ctid FROM selection WHERE expires <= \(time("$1")) - \(retention) ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED))
         """
 
-    /// Whether something was removed: there may be more. One round trip.
+    /// Removes expired rows in one round trip. Returns true if rows were removed, as more may remain.
     ///
     /// - Parameters:
-    ///   - clock: tells when the next one is due; what is over, the server decides.
-    ///   - longestWindow: the longest that this process has met since the start.
+    ///   - clock: The clock that decides if a purge is due; the server decides which rows have expired.
+    ///   - longestWindow: The longest window that this process has met since the start.
     mutating func sweep(_ connection: PostgresConnection, by clock: ServerClock, longestWindow: Int64) throws -> Bool {
         last = clock.now
         let now = clock.substitute?()

@@ -142,7 +142,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         return new
     }
 
-    /// What a failure leaves open is rolled back, or ends with its session.
+    /// Rolls back an open transaction, or closes the session.
     private func abandon() {
         replica.discard()
         guard let connection else { return }
@@ -262,7 +262,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         for unit in units { unit.completion(.failure(error)) }
     }
 
-    /// Those whose time is not over go on waiting, before all others.
+    /// Requeues the units that have not timed out, in front of all others.
     private func postpone(_ group: [Unit], _ error: any Error) {
         let end = ContinuousClock.now
         let late = group.prefix { isLate($0, at: end) }

@@ -4,7 +4,7 @@ internal import IntertwineStorage
 
 /// Queries of operators.
 extension PostgresLedger {
-    /// What other replicas have counted of repetitions may come a second later.
+    /// The counts of repetitions by other replicas may arrive a second later.
     package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
         if question.by == .choice { return try await pool.run(for: .background) { try Self.choices(question, $0) } }
         // Some are of totals that clicks write themselves.

@@ -61,7 +61,7 @@ package final class PostgresLedger: PersistentLedger {
         try await StoreError.wrappingPostgres { try await commits.checkWritable() }
     }
 
-    /// A server that goes away is nothing to go on from: what is asked of it meanwhile fails.
+    /// A server outage is not a replacement: requests fail meanwhile.
     package func checkForReplacement() -> FileChange? { nil }
 
     package func complete() async throws {

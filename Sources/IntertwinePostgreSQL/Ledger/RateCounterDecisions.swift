@@ -28,7 +28,7 @@ struct RateCounterDecisions {
     private struct RateCounter {
         var until: Int64
         var used: Int64
-        /// Whether a row is there, which this transaction has locked.
+        /// True if the table has a row, which this transaction has locked.
         var isStored: Bool
         var isChanged = false
     }
@@ -38,9 +38,9 @@ struct RateCounterDecisions {
     }
 
     private var allowances: [RateCounterKey: RateCounter] = [:]
-    /// What the table was asked for. All others are taken for new.
+    /// The keys that were looked up in the table. All others are treated as new.
     let asked: Set<RateCounterKey>
-    /// Where short windows are.
+    /// The location of short windows.
     let mode: SharedRateCounters.Mode
 
     init(asked: Set<RateCounterKey>, _ mode: SharedRateCounters.Mode) {

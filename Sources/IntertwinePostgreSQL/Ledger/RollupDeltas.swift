@@ -27,11 +27,11 @@ struct RollupDeltas {
     /// In the column for it: all in all.
     private static let everySpan: Int64 = -1
 
-    /// Those of the group that is being written.
+    /// The counts of the group that is being written.
     private var counts: [Key: Int64] = [:]
-    /// Those of earlier groups that had nothing else to write. See ``postpone()``.
+    /// The counts of earlier groups that had no other writes. See ``postpone()``.
     private var waiting: [Key: Int64] = [:]
-    /// Whether the group has counts that have to be committed with it.
+    /// True if the group has counts that must be committed with it.
     private(set) var isDue = false
     /// What counts always has a row, so this never waits for another group.
     private var delivered: [DeliveryDelta: Int64] = [:]
@@ -58,7 +58,7 @@ struct RollupDeltas {
         }
     }
 
-    /// What writes all there is. It is kept until ``hasCommitted()`` or, for the group's own part, ``discard()``.
+    /// Returns the commands that write all counts. The counts are kept until ``hasCommitted()`` or, for the group's own part, ``discard()``.
     func commands(slot: Int64) -> [PostgresCommand] {
         struct Day: Hashable {
             var day: Int64

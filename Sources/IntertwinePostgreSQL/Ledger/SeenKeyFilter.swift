@@ -9,7 +9,7 @@ struct SeenKeyFilter {
     /// Two generations of a Bloom filter: when the younger is full, it takes the place of the older. Half a MiB each at the most.
     private var young = Generation()
     private var old = Generation()
-    /// How many groups look everything up now, and how many do after the next mistake.
+    /// The number of groups that still look all keys up, and the number that will after the next wrong guess.
     private var (cooldown, backoff): (Int, Int) = (0, 1)
 
     private static let longestPause = 1_024
@@ -40,7 +40,7 @@ struct SeenKeyFilter {
         }
     }
 
-    /// What a group did: it looked everything up, or what it took for new was that, or was not.
+    /// The outcome of a group: all keys were looked up, the guess was right, or it was wrong.
     enum SpeculationOutcome {
         case none, right, wrong
     }

@@ -2,9 +2,9 @@ internal import IntertwineFeed
 internal import IntertwineStorage
 internal import Synchronization
 
-/// The PostgreSQL server's time, by which a replica decides what is over and what is removed. A replica's own clock decides nothing.
+/// The PostgreSQL server's time, by which a replica decides expiry and removal. A replica's own clock decides nothing.
 ///
-/// Each answer that carries the server's time is noted. Between two of them the time goes on by a watch that nobody sets. A replica whose
+/// Each result that carries the server's time is recorded. Between two results a monotonic clock advances it. A replica whose
 /// clock differs from the server's writes nothing, as the times of its events would be wrong.
 final class ServerClock: Sendable {
     /// The server's time, in milliseconds since 1970-01-01 UTC.
