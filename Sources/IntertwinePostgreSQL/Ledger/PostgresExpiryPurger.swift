@@ -36,7 +36,7 @@ struct PostgresExpiryPurger {
     /// The server's time when the transaction began; a parameter stands in for it in tests.
     private static func time(_ parameter: String) -> String { "coalesce(\(parameter), (extract(epoch FROM now()) * 1000)::bigint)" }
 
-    /// What ends later was written by a clock that was ahead.
+    /// Returns the latest valid end. A later one was written by a clock that was ahead.
     private static func latest(_ longest: String, _ parameter: String) -> String {
         "(\(time(parameter)) + least(\(longest), 9223372036854775807 - greatest(0, \(time(parameter)))))"
     }
@@ -53,7 +53,7 @@ struct PostgresExpiryPurger {
         SELECT (SELECT count(*) FROM removed), pg_relation_size('allowance') / current_setting('block_size')::bigint
         """
 
-    /// Each is given what stands in for the time and the batch, and finds rows that nobody has locked.
+    /// The removal statements. Their parameters are the substitute time and the batch size; they skip locked rows.
     private static let removals = [
         // What was taken off a list for good, up to there.
         """

@@ -51,7 +51,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
     /// A group of which it is not known whether it was committed. It is found out before anything else is written.
     private var lost: LedgerReplica.LostCommit?
     private var sweeper = PostgresExpiryPurger()
-    /// When counts that have no rows were last written, and whether somebody will.
+    /// The time of the last flush of deferred counts, and whether another flush is scheduled.
     private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
     /// When the server's disk was last found to have room; nil where something failed since.
     private var lastProbe: ContinuousClock.Instant?
@@ -154,7 +154,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     // MARK: Groups
 
-    /// Writes one group, and the next in its turn: whatever else waits for the queue comes in between, also where somebody always waits.
+    /// Writes one group and schedules the next, so that other work on the queue runs in between, also under constant load.
     private func drain() {
         let (group, late) = next()
         failLate(late)

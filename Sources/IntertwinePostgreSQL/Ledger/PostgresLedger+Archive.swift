@@ -132,7 +132,7 @@ extension PostgresLedger {
         var attempt = 1
         while true {
             do {
-                // In one round trip: while the lock is held, nobody appends.
+                // One round trip: no event is appended while the lock is held.
                 let answers = try connection.run([
                     PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), PostgresCommand("SET LOCAL lock_timeout = '100ms'"),
                     PostgresCommand(

@@ -39,7 +39,7 @@ extension PostgresLedger {
         }
     }
 
-    /// What is given to one viewer is noted by one replica at a time.
+    /// One replica at a time records the deliveries to a viewer.
     package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
         var claim = claim
         (claim.now, claim.until) = (clock.corrected(claim.now), clock.corrected(claim.until))

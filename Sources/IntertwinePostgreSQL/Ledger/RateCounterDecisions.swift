@@ -9,8 +9,7 @@ extension RateCounterKey {
 }
 
 extension RateCounterKeys {
-    /// Has `body` see each key of an event with the window that it is asked for, and whether the event leaves it behind if it counts; the others
-    /// are only looked at.
+    /// Calls `body` with each key of an event, its window, and whether the event stores the key if it counts. Other keys are only read.
     func forEach(_ event: LedgerEvent, _ body: (RateCounterKey, _ window: Int64, _ isLeft: Bool) -> Void) {
         let window = event.deduplication?.window ?? 0
         for key in repeats where !recorded.contains(key) { body(key, window, false) }
@@ -47,7 +46,7 @@ struct RateCounterDecisions {
         (self.asked, self.mode) = (asked, mode)
     }
 
-    /// Whether something was decided by a key that was taken for new, and that is not written either, which would show whether it is.
+    /// Returns true if the decision relies on a key that was treated as new and is not written, so that no key conflict would show an error.
     func isGuess(_ event: LedgerEvent, _ keys: RateCounterKeys, committedAt now: Int64, _ shared: SharedRateCounters) -> Bool {
         let moment = EventMoment(of: event, committedAt: now)
         var isGuess = false
@@ -101,7 +100,7 @@ struct RateCounterDecisions {
         return moment.isWithin(until, window: window) ? used : 0
     }
 
-    /// - Parameter anew: whether a window begins in any case.
+    /// - Parameter anew: True if a new window begins in any case.
     private mutating func use(
         _ key: RateCounterKey, at moment: EventMoment, _ window: Int64, restarts: Bool, _ shared: inout SharedRateCounters
     ) {

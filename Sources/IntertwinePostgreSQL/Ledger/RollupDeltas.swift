@@ -1,8 +1,8 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// Counts by day, cell, kind and verdict, and what campaigns have delivered by quarters of an hour, gathered over a group of units and
-/// written with it, to rows of the replica's own slot: no two replicas wait for each other's counts.
+/// Counts by day, cell, kind and verdict, and deliveries of campaigns by quarter of an hour. A group of units gathers them.
+/// They are written with the group to rows of the replica's own slot, so that replicas never wait for each other's counts.
 struct RollupDeltas {
     private struct Key: Hashable {
         var day: Int64
@@ -33,9 +33,9 @@ struct RollupDeltas {
     private var waiting: [Key: Int64] = [:]
     /// True if the group has counts that must be committed with it.
     private(set) var isDue = false
-    /// What counts always has a row, so this never waits for another group.
+    /// The deliveries of campaigns. A counted event always has a row, so these never wait for another group.
     private var delivered: [DeliveryDelta: Int64] = [:]
-    /// The same of choices in the input of events.
+    /// The choices in the input of events that count.
     private var choices: [Chosen: Int64] = [:]
 
     /// True if there is nothing to write.

@@ -1,12 +1,12 @@
 internal import IntertwineStorage
 
-/// The keys of allowances that this process has met, so that the others are taken for new: nearly every click has two that nobody ever used, and
-/// looking those up costs the server as much as writing them.
+/// A filter of the rate counter keys that this process has met. Other keys are treated as new without a look-up.
+/// Why: nearly every click has two new keys, and looking them up costs the server as much as writing them.
 ///
-/// It is a guess, which the table's own key holds to: a row that is there after all lets the group fail, and it is done anew with all looked
-/// up. Where that happens often, because viewers come back through other replicas, guessing pauses.
+/// This is speculation, which the table's primary key verifies: if a row exists, the group fails and is retried with all keys looked up.
+/// If that happens often, because viewers return through other replicas, speculation pauses.
 struct SeenKeyFilter {
-    /// Two generations of a Bloom filter: when the younger is full, it takes the place of the older. Half a MiB each at the most.
+    /// Two generations of a Bloom filter: a full younger one replaces the older. Each has at most half a MiB.
     private var young = Generation()
     private var old = Generation()
     /// The number of groups that still look all keys up, and the number that will after the next wrong guess.
@@ -45,7 +45,7 @@ struct SeenKeyFilter {
         case none, right, wrong
     }
 
-    /// Of keys that are digests, so their own bits say where they are noted.
+    /// A Bloom filter of keys that are digests, so that their own bits select the positions.
     private struct Generation {
         private static let size = 1 << 22
         /// With ten bits for each, about one of a hundred others seems to be known.
