@@ -1,14 +1,13 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// Units of work that share one transaction, from what they ask of the database to what they write there. Pure: it does no I/O.
+/// A group of units of work that share one transaction, from its queries to its writes. It does no I/O.
 ///
-/// 1. ``questions`` finds and locks what the units depend on, in one round trip.
-/// 2. ``take(_:)`` keeps the answers; ``decide(_:_:_:)`` decides unit by unit, each as if it were alone and those before it were written.
-/// 3. ``commands`` write what was decided, in a second round trip with the commit.
+/// 1. ``questions`` finds and locks the rows that the units depend on, in one round trip.
+/// 2. ``apply(_:)`` stores the results; ``decide(_:_:_:)`` decides each unit as if the units before it were already written.
+/// 3. ``commands`` write the decisions, in a second round trip with the commit.
 ///
-/// What a group found missing or took for new, and another replica has written, is a key that is there twice: the group is then rolled back
-/// and done anew.
+/// If a key that the group treated as new was written by another replica, the key conflicts. The group is then rolled back and retried.
 struct LedgerGroup {
     private struct StoredKey: Hashable {
         var scope: ByteString
@@ -51,7 +50,7 @@ struct LedgerGroup {
     /// What is asked for: idempotency keys, selections, and what ``RateCounterDecisions`` asks.
     private let wanted: (answers: [(scope: String, key: String)], selections: [String])
     private var allowances: RateCounterDecisions
-    /// Where it looks for short windows, and puts them.
+    /// The location where the group reads and writes short windows.
     var mode: SharedRateCounters.Mode { allowances.mode }
     private var responses: [StoredKey: StoredResponseRow] = [:]
     private var selections: [ByteString: StoredCommandRecord] = [:]

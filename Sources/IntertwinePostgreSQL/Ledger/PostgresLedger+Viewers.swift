@@ -54,7 +54,7 @@ extension PostgresLedger {
 /// first cell is asked of, so that it goes beside what is read of the items. Of longer lists, what is asked of comes a stretch at a time: cells
 /// that stand close together are asked of together.
 private final class ListRanges {
-    /// Cells that come at once.
+    /// The number of cells per query.
     private static let length: Int64 = 1_000
 
     private struct Stretch {
@@ -68,7 +68,7 @@ private final class ListRanges {
     private let lists: [ViewerList]
     private let viewer: String
     private let connection: PostgresConnection
-    /// What the transaction begins with, until it is answered.
+    /// The query that begins the transaction, until its result is read.
     private var beginning: PipelinedQuery?
     private var ranges: [ViewerList: Stretch] = [:]
     /// Of dismissed cells; nil where there are none, or nobody asked.

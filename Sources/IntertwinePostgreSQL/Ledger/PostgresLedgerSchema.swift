@@ -2,9 +2,8 @@
 ///
 /// Times are milliseconds since 1970-01-01 UTC, days are days since then. Texts are ordered and compared by their bytes.
 ///
-/// Whoever writes takes locks in one order, so that nobody ever waits in a circle: the advisory ones, by their number; then rows that are
-/// there, table by table and by their keys; then, with the writes, keys that are new. While new keys are written nothing else is waited
-/// for.
+/// Writers take locks in one order, which prevents deadlocks: the advisory locks by number; then existing rows, table by table and by key;
+/// then, with the writes, new keys. While new keys are written, the transaction waits for nothing else.
 enum PostgresLedgerSchema {
     static let part = "ledger"
 
@@ -39,14 +38,14 @@ enum PostgresLedgerSchema {
 
     /// The second one.
     enum Lock {
-        /// Shared by whoever appends events, so that an exporter, which takes it alone, knows that none below the last number is still to
-        /// come.
+        /// The lock that sessions share while they append events. An exporter takes it alone, so that no event below the last number is
+        /// still uncommitted.
         static let appending: Int64 = 0
         static let partitions: Int64 = 2
         static let clients: Int64 = 3
         static let slots: Int64 = 4
         static let reservations: Int64 = 5
-        /// Alone for whoever decides by many short allowances; shared by those who lock a few, by ``allowance`` and what follows.
+        /// The lock that a decision by many short windows takes alone. Decisions that lock a few stripes, from ``allowance`` on, share it.
         static let allowances: Int64 = 6
         /// What is changed on a viewer's lists is changed by one replica at a time. Viewers share so many locks, as a server has few.
         private static let viewers: Int64 = 256

@@ -1,17 +1,17 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// What all replicas used of allowances with short windows, as clicks have them: each has it in memory, and a group of units leaves all of its
-/// own in one row of a log, which the others read before they decide.
+/// The counters with short windows that all replicas share. Each replica holds them in memory. A group of units writes its counters to one
+/// row of a log, which the others read before they decide.
 ///
-/// While a group is decided and written, nobody else decides by its keys: see ``AdvisoryLockStripes``. Whoever has those locks finds everything in the
-/// log that was ever decided by the same keys, and knows what became of it. A replica's groups are committed one after another and are
-/// numbered, so the last number that was read of it tells what is new.
+/// While a group is decided and written, no other group decides by its keys; see ``AdvisoryLockStripes``. The holder of those locks finds
+/// all earlier decisions by these keys, and their outcomes, in the log. A replica's groups are committed in sequence and numbered,
+/// so the last number read from it shows which entries are new.
 ///
-/// What memory has no room for is in the table `allowance`, where long windows are; and all of it is, while a replica of a version is there
-/// that knows no log.
+/// Counters that do not fit in memory are in the table `allowance`, together with long windows. All counters are there while a replica of
+/// a version without the log runs.
 struct SharedRateCounters {
-    /// Where short windows are to be found, and where they are put.
+    /// The location where short windows are read and written.
     struct Mode: Equatable {
         var readsTable: Bool
         var writesTable: Bool
@@ -22,7 +22,7 @@ struct SharedRateCounters {
     private var known: [Int64: Int64] = [:]
     /// Until when something of a short window may stand in the table; and that of the group.
     private var spilled: (until: Int64, own: Int64?) = (.min, nil)
-    /// Whether a replica is there that reads and writes the table alone.
+    /// True if a replica runs that uses the table alone.
     private var isBesideOlder = false
 
     /// - Parameter slots: what memory may hold, a power of two.
