@@ -4,7 +4,7 @@ internal import IntertwineStorage
 /// A group of units of work that share one transaction, from its queries to its writes. It does no I/O.
 ///
 /// 1. ``questions`` finds and locks the rows that the units depend on, in one round trip.
-/// 2. ``apply(_:)`` stores the results; ``decide(_:_:_:)`` decides each unit as if the units before it were already written.
+/// 2. ``apply(_:)`` stores the results; ``decide(at:_:_:_:isLate:)`` decides each unit as if the units before it were already written.
 /// 3. ``commands`` write the decisions, in a second round trip with the commit.
 ///
 /// If a key that the group treated as new was written by another replica, the key conflicts. The group is then rolled back and retried.
