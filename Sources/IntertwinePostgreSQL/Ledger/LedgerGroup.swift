@@ -47,7 +47,7 @@ struct LedgerGroup {
     private let keys: [[RateCounterKeys]]
     /// The lock stripes of the group's short windows.
     private let lockStripes: AdvisoryLockStripes
-    /// What is asked for: idempotency keys, selections, and what ``RateCounterDecisions`` asks.
+    /// The keys to look up: idempotency keys, selections, and the keys of ``RateCounterDecisions``.
     private let wanted: (answers: [(scope: String, key: String)], selections: [String])
     private var allowances: RateCounterDecisions
     /// The location where the group reads and writes short windows.
@@ -383,7 +383,7 @@ struct LedgerGroup {
 }
 
 extension RateCounterKeys {
-    /// Of an event that does not count anyway.
+    /// The keys of an event that does not count.
     static let none = RateCounterKeys(LedgerEvent(at: 0, kind: .impression, cell: ""))
 }
 

@@ -58,7 +58,7 @@ private final class ListRanges {
     private static let length: Int64 = 1_000
 
     private struct Stretch {
-        /// What stands before it is not known; nil where nothing does.
+        /// The first known cell of the range; cells before it are unknown. Nil if the range begins with the list.
         var start: ByteString?
         /// What stands behind the last one is not known, unless it is the last of all.
         var cells: [[UInt8]]
@@ -71,7 +71,7 @@ private final class ListRanges {
     /// The query that begins the transaction, until its result is read.
     private var beginning: PipelinedQuery?
     private var ranges: [ViewerList: Stretch] = [:]
-    /// Of dismissed cells; nil where there are none, or nobody asked.
+    /// The number of removals among dismissed cells; nil if there were none or it was not read.
     private var withdrawalCount: Int64?
 
     init(_ lists: [ViewerList], of viewer: String, _ connection: PostgresConnection) throws {

@@ -47,7 +47,7 @@ enum PostgresLedgerSchema {
         static let reservations: Int64 = 5
         /// The lock that a decision by many short windows takes alone. Decisions that lock a few stripes, from ``allowance`` on, share it.
         static let allowances: Int64 = 6
-        /// What is changed on a viewer's lists is changed by one replica at a time. Viewers share so many locks, as a server has few.
+        /// The first lock for changes of viewers' lists, which one replica at a time makes. Viewers share these locks, as a server has few.
         private static let viewers: Int64 = 256
         private static let viewerCount: UInt64 = 256
         /// The first of ``AdvisoryLockStripes``.

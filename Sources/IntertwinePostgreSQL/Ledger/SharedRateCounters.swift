@@ -53,9 +53,9 @@ struct SharedRateCounters {
         ORDER BY kept.id
         """
 
-    /// What others left behind since it was last read, for who has the locks.
+    /// Returns the query for log entries of other replicas since the last read. The caller must hold the locks.
     ///
-    /// - Parameter process: whose own part needs no reading.
+    /// - Parameter process: The process whose own entries are left out.
     func question(besides process: Int64?) -> PostgresCommand {
         var known = known
         if let process { known[process] = .max }
