@@ -27,7 +27,7 @@ package enum Spelling {
     /// Returns the edit distance of two names: changes, insertions, deletions and swaps of neighbours (optimal string alignment).
     /// Case and separators between words do not count.
     private static func distance(_ first: String, _ second: String) -> Int {
-        // Very long names get no suggestion.
+        // Names of more than 128 characters get no suggestion.
         let (left, right) = (letters(first), letters(second))
         guard max(left.count, right.count) <= 128 else { return .max }
         var before: [Int] = []

@@ -173,7 +173,7 @@ package struct YAMLNode {
         error("'\(ItemError.shown(text))' is not allowed; allowed: \(allowed)")
     }
 
-    /// Returns the node at a path, or the deepest existing node on it.
+    /// Returns the node at a path. Path elements that the file lacks are skipped.
     func node(at path: [String]) -> YAMLNode {
         var place = self
         for step in path {

@@ -168,7 +168,7 @@ package final class PostgresConnection: @unchecked Sendable {
         return PostgresCopy(self)
     }
 
-    /// Runs `body` in a transaction. A serialization failure or deadlock repeats it after a short random delay, at most five times.
+    /// Runs `body` in a transaction. A serialization failure or deadlock repeats it after a short random delay, up to five attempts.
     ///
     /// - Parameters:
     ///   - isLong: True if the statements have no time limit.
