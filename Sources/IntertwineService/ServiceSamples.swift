@@ -140,7 +140,8 @@ struct ServiceSamples: Sendable {
                 "intertwine_image_departed_waiters_total", "Waiters that left early, by the stage of their download.", "stage",
                 metrics.cancelledWaiters)
             + labelled(
-                "intertwine_image_aborted_downloads_total", "Downloads cancelled because no waiter was left, by stage.", "stage", metrics.aborted
+                "intertwine_image_aborted_downloads_total", "Downloads cancelled because no waiter was left, by stage.", "stage",
+                metrics.aborted
             )
             + [
                 .counter("intertwine_image_collapsed_requests_total", "Requests that another one's download served.", metrics.collapsed),

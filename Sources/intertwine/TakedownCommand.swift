@@ -67,7 +67,8 @@ struct TakedownCommand: AsyncParsableCommand {
     }
 
     struct Release: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "release", abstract: "Release items, so that imports and sources can bring them again.")
+        static let configuration = CommandConfiguration(
+            commandName: "release", abstract: "Release items, so that imports and sources can bring them again.")
 
         @OptionGroup var options: SettingOptions
 

@@ -226,7 +226,8 @@ extension Schema {
                     .optional("delivered", .count, "Of the goal's unit, impressions without one, in all."),
                     .optional("deliveredToday", .count), .required("reserved", .count, "Given out and not seen yet."),
                     .optional(
-                        "pace", .number(minimum: 0), "Delivered events per event that is due at this time: of the day where it alone has a goal."),
+                        "pace", .number(minimum: 0),
+                        "Delivered events per event that is due at this time: of the day where it alone has a goal."),
                 ]).titled("CampaignProgress"))),
         .required(
             "withheld",

@@ -9,7 +9,7 @@ extension SQLiteStore: CheckedFile {
     }
 
     package func checkSome() async -> CheckStep {
-        await check.step(file, threads, connections, rows: Self.checkRows) { key in
+        await check.step(file, connections, rows: Self.checkRows) { key in
             // Digests change nothing that a page shows, so cached pages stay valid.
             _ = try? await write { database, _ in try Self.seal(after: key, database) }
         }

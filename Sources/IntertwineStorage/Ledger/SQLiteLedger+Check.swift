@@ -11,7 +11,7 @@ extension SQLiteLedger: CheckedFile {
     }
 
     package func checkSome() async -> CheckStep {
-        await check.step(commits.file, threads, connections, rows: Self.checkRows) { ends in
+        await check.step(commits.file, connections, rows: Self.checkRows) { ends in
             _ = try? await commits.sweep { try Self.seal(ends, $0) }
         }
     }

@@ -50,6 +50,10 @@ final class FileCheck: Sendable {
     private let state: Mutex<(stage: Stage, progress: CheckProgress)>
     /// The key before the first row.
     private let start: [Int64]
+    /// A thread of its own.
+    ///
+    /// Why: the check must take no thread from reads of requests, and must not wait behind them.
+    private let thread = ReaderPool(ReadLimits(threads: 1, waiting: 1, queueTimeout: .seconds(60)))
 
     private static let pagesPerStep: Int64 = 64
 
@@ -71,19 +75,19 @@ final class FileCheck: Sendable {
     ///   - rows: compares digests of the rows after a key, on a new connection that has no cached pages of the file.
     ///   - seal: writes the digests of rows that have none.
     func step<Seals: Sendable>(
-        _ file: FileIdentity, _ threads: ReaderPool, _ connections: ReadConnections,
+        _ file: FileIdentity, _ connections: ReadConnections,
         rows: @escaping @Sendable (any SQLConnection, _ key: [Int64]) throws -> RowsChecked<Seals>, seal: (Seals) async -> Void
     ) async -> CheckStep {
         do {
             switch state.withLock({ $0.stage }) {
             case .pages(let first, let zeros):
-                let (damage, bytes) = try await threads.run(for: .background) { [self] in
+                let (damage, bytes) = try await thread.run(for: .background) { [self] in
                     try connections.readAfresh { try checkPages($0, from: first, zeros: zeros) }
                 }
                 if let damage { file.integrity.note(damage) }
                 return CheckStep(bytes: bytes, isLast: damage != nil)
             case .rows(let key):
-                let checked = try await threads.run(for: .background) { try connections.readAfresh { try rows($0, key) } }
+                let checked = try await thread.run(for: .background) { try connections.readAfresh { try rows($0, key) } }
                 if let damage = checked.damage {
                     file.integrity.note(damage)
                     return CheckStep(isLast: true)
