@@ -23,7 +23,7 @@ struct DiskProbe {
             try connection.query("INSERT INTO disk_probe SELECT generate_series(1, 1500)")
         } catch {
             if error.code == "42501" { return isRefused = true }
-            // What could be filled is given back with a commit that has seen the table.
+            // Frees the pages that were filled: the commit of a statement that uses the table truncates the table.
             if isMade, !error.isConnectionLost { _ = try? connection.query("DELETE FROM disk_probe WHERE false") }
             throw error
         }

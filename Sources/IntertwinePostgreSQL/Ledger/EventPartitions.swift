@@ -10,7 +10,9 @@ struct EventPartitions {
     /// Returns true if some days may lack a partition.
     func lacks(_ days: Set<Int64>) -> Bool { !days.isSubset(of: known) }
 
-    /// - Parameter today: tomorrow's is made with today's, so that nobody waits for it at midnight.
+    /// Creates the missing partitions of days.
+    ///
+    /// - Parameter today: The current day. Its partition is created together with that of the next day, so that no write waits for it at midnight.
     mutating func make(_ days: Set<Int64>, today: Int64, _ connection: PostgresConnection) throws {
         var missing = days.subtracting(known)
         if missing.isEmpty { return }
@@ -22,7 +24,7 @@ struct EventPartitions {
             for day in missing.sorted() {
                 let name = Self.name(of: day)
                 guard try !connection.query("SELECT to_regclass($1) IS NOT NULL", .text(name)).flag(0, 0) else { continue }
-                // Attaching lets others go on writing, as CREATE TABLE … PARTITION OF does not.
+                // ATTACH PARTITION lets other sessions continue to write; CREATE TABLE … PARTITION OF would block them.
                 try connection.execute(
                     """
                     CREATE TABLE \(name) (LIKE event INCLUDING DEFAULTS INCLUDING CONSTRAINTS);

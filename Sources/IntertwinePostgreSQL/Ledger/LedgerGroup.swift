@@ -188,11 +188,12 @@ struct LedgerGroup {
 
     // MARK: What it decides
 
-    /// What becomes of each unit. One that cannot be written fails alone, and nothing of it is kept.
+    /// Decides the outcome of each unit. A unit that cannot be written fails alone, and nothing of it is stored.
     ///
     /// - Parameters:
-    ///   - now: the server's time.
-    ///   - isLate: whether a unit's timeout is over.
+    ///   - now: The server's time.
+    ///   - isLate: Returns true if the timeout of the unit at an index is over.
+    /// - Returns: The outcomes, in the order of the units.
     mutating func decide(
         at now: Int64, _ shared: inout SharedRateCounters, _ rollups: inout RollupDeltas, _ uncounted: inout PendingRollup,
         isLate: (Int) -> Bool
@@ -388,7 +389,7 @@ extension RateCounterKeys {
 }
 
 extension ListMutation {
-    /// Of what lock it needs.
+    /// The viewer whose lock the change needs.
     fileprivate var viewer: String {
         switch self {
         case .add(_, let viewer, _, _, _), .remove(_, let viewer, _, _, _), .revert(_, let viewer, _, _): viewer

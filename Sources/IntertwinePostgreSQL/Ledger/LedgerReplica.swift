@@ -11,7 +11,9 @@ final class LedgerReplica {
     }
 
     private let process = Int64.random(in: 0...Int64.max)
-    /// Of no other replica that is there: counts go to rows of its own. Two of one slot would wait for each other, and count right.
+    /// The slot of the rows to which this replica adds counts. No other running replica has that slot.
+    ///
+    /// Two replicas with one slot would wait for each other's locks; their counts would still be correct.
     private var slot: Int64 = 0
     private var number: Int64 = 0
     private var rollups = RollupDeltas()

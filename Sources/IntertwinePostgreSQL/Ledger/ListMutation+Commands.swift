@@ -1,9 +1,8 @@
 internal import IntertwineFeed
 
-/// What performances put on viewers' lists, and took off them: as the SQLite ledger keeps it in its `ListEntryTable`, with rows of the same
-/// meaning.
+/// The SQL commands of changes to viewers' lists. Rows have the meaning that they have in `ListEntryTable` of the SQLite ledger.
 ///
-/// Statements alone, which need no answer from the one before: they go with the rest of a group in one round trip.
+/// No command needs the result of an earlier one, so all of them are sent with the rest of a group in one round trip.
 extension ListMutation {
     private static let ofCell = "viewer = $1 AND list = $2 AND cell = $3"
 

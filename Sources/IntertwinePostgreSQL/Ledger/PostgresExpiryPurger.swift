@@ -55,7 +55,7 @@ struct PostgresExpiryPurger {
 
     /// The removal statements. Their parameters are the substitute time and the batch size; they skip locked rows.
     private static let removals = [
-        // What was taken off a list for good, up to there.
+        // Deletes list removals that can no longer be undone, and the earlier rows of their cells.
         """
         DELETE FROM listing WHERE ctid = ANY (ARRAY(
             SELECT old.ctid FROM (
@@ -64,8 +64,8 @@ struct PostgresExpiryPurger {
             ON old.viewer = removal.viewer AND old.list = removal.list AND old.cell = removal.cell AND old.mark <= removal.mark
             FOR UPDATE OF old SKIP LOCKED))
         """,
-        // What put a cell on a list once more, and can be taken back no more, where that holds of the first one too and nothing between the
-        // two took it off.
+        // Deletes repeated additions of a cell to a list that can no longer be undone, if the row before is an addition that can no longer be
+        // undone either.
         """
         DELETE FROM listing WHERE ctid = ANY (ARRAY(
             SELECT ctid FROM listing AS twin WHERE NOT leads AND NOT removes AND until <= \(time("$1")) AND (
@@ -105,7 +105,7 @@ struct PostgresExpiryPurger {
         let end = page + max(Self.leastPages, (batch + Self.rowsPerPage - 1) / Self.rowsPerPage)
         let longest = LedgerTime.latestEnd(at: 0, longestMet: longestWindow)
         var commands = [
-            // What is lost with the power is removed once more.
+            // A power failure may revert removals; a later sweep repeats them.
             PostgresCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), PostgresCommand("SET LOCAL synchronous_commit = off"),
             PostgresCommand(Self.allowances, [.integer(page), .integer(end), .integer(now), .integer(longest)]),
         ]

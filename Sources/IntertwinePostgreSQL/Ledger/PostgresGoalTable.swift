@@ -1,12 +1,14 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// What processes hold of the goals of campaigns, as SQLite's `GoalTable` has it: each writes its own rows, one after another.
+/// The table `reservation`: the leases of processes on campaign goals, as in `GoalTable` of the SQLite ledger.
 ///
-/// Who reads what is delivered before it reads what the others hold may count a place twice that is seen in between, and none never: a process's
-/// rows go on until it has exchanged again.
+/// Each process writes its own rows. An advisory lock serializes the exchanges.
+///
+/// An exchange reads the delivered counts before the leases of other processes. An impression that is recorded between the two reads may be
+/// counted twice, but is never omitted. Why: the rows of a process stay in the table until its next exchange.
 enum PostgresGoalTable {
-    /// The last three answer.
+    /// Returns the commands that read the state of an exchange. The results of the last three are the input of `situation`.
     static func readings(_ exchange: BudgetSyncRequest) -> [PostgresCommand] {
         let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
         return [
@@ -30,7 +32,7 @@ enum PostgresGoalTable {
         ]
     }
 
-    /// What campaigns have delivered, in the order of the questions.
+    /// Returns the query for the delivered counts of campaigns. Its rows are in the order of the questions.
     static func question(_ questions: [DeliveryQuery]) -> PostgresCommand {
         PostgresCommand(
             """
@@ -72,7 +74,7 @@ enum PostgresGoalTable {
         return situation
     }
 
-    /// What others gave and this process has seen.
+    /// Returns the commands that publish impressions which this process received for reservations of other processes.
     private static func tellings(_ exchange: BudgetSyncRequest) -> [PostgresCommand] {
         let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
         let sweep = PostgresCommand("DELETE FROM seen_place WHERE until <= $1 OR until > $2", [.integer(exchange.now), .integer(end)])
@@ -94,7 +96,9 @@ enum PostgresGoalTable {
         ]
     }
 
-    /// Of what is held what has changed, and what would soon be over. The row without a campaign says that the process is there.
+    /// Returns the commands that write the leases of a process: changed leases, and leases that expire soon.
+    ///
+    /// The row without a campaign shows that the process is running.
     static func writings(_ holdings: SharedBudgetLeases, of exchange: BudgetSyncRequest) -> [PostgresCommand] {
         let (now, lifetime, presence) = (exchange.now, exchange.lifetime, exchange.presence)
         let own =

@@ -237,7 +237,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
                 // The client may ask again, under its key.
                 guard ContinuousClock.now < deadline else { throw error.cause.storeError }
             } catch let error as PostgresError {
-                // What a lost group has counted is kept until it is known what became of it.
+                // The counts of a group with an unknown outcome stay in memory until the outcome is known.
                 if lost == nil { abandon() } else { connection = nil }
                 let isHopeful = error.isEndOfSession || lost != nil || error.isConflict && attempt < Self.attempts
                 guard isHopeful, ContinuousClock.now < deadline else {
@@ -309,7 +309,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
             guard let self else { return }
             flush.isPlanned = false
-            // What fails here is tried again; commits report the state of the server.
+            // A failed write is retried by the next flush; commits report the state of the server.
             try? writeCounts()
             planFlush()
         }
@@ -319,7 +319,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
 
     private func sweep(isBrief: Bool = false) {
         guard sweeper.isDue(clock.now) else { return }
-        // What fails here is tried again with the next sweep; commits report the state of the server.
+        // A failed sweep is retried by the next sweep; commits report the state of the server.
         while sweepOnce(), !isBrief, state.withLock({ !$0.isRunning }) {}
     }
 

@@ -126,8 +126,10 @@ extension PostgresLedger {
         try await pool.run(for: .background) { try Self.settledEnd($0) }
     }
 
-    /// The last marker behind which alone events may still come: numbers are given before the commit, and the commits of replicas come in
-    /// another order. Whoever appends holds a lock together with all others who do; where it can be had alone, nobody is between the two.
+    /// Returns the last settled event number: events that are committed later have higher numbers.
+    ///
+    /// Numbers are assigned before the commit, and replicas commit in another order. All sessions that append share an advisory lock. A session
+    /// that holds the lock exclusively knows that no event with an assigned number is uncommitted.
     private static func settledEnd(_ connection: PostgresConnection) throws -> Int64 {
         var attempt = 1
         while true {
@@ -146,7 +148,7 @@ extension PostgresLedger {
                 guard error.code == "55P03", attempt < 50 else { throw error }
                 try connection.execute("ROLLBACK")
                 attempt += 1
-                // Those who waited behind us have their turn.
+                // The pause lets sessions that waited behind this one take the lock.
                 usleep(20_000)
             }
         }
@@ -179,7 +181,7 @@ extension PostgresLedger {
 
     /// By whole days: an event goes with the last of its day.
     package func removeEvents(before moment: Int64) async throws -> Int {
-        // What goes is to be in the totals.
+        // Events must be in the totals before they are removed.
         try await gatherTotals(withViewers: true)
         try await pool.run(for: .background) { try PostgresReportTables.remove(before: moment, $0) }
         let over = try await pool.run(for: .background) { connection in

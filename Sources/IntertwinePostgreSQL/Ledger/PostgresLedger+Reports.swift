@@ -37,7 +37,7 @@ extension PostgresLedger {
                     return last
                 }
             }
-            // What came meanwhile is for the next time: there is always more under load.
+            // Events that arrive meanwhile are left to the next call. Why: under load, new events arrive constantly.
             if events.count < Self.batch, marker >= last { return }
         }
     }

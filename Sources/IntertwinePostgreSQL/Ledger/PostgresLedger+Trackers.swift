@@ -36,12 +36,14 @@ extension PostgresLedger {
                 }
             }
             ousted += room
-            // What came meanwhile is for the next time: there is always more under load.
+            // Leaves the events to a later call if the queue is full. Events that arrive meanwhile also wait: under load, new ones arrive constantly.
             guard isTaken else { return ousted }
         }
     }
 
-    /// Calls that somebody settles at the moment stay.
+    /// Abandons failed calls, those with most attempts first, to make room for new ones. Calls that another session has locked are skipped.
+    ///
+    /// - Returns: The number of abandoned calls.
     private static func makeRoom(for count: Int64, now: Int64, _ connection: PostgresConnection) throws -> Int {
         let ousted = try connection.query(
             """
@@ -54,7 +56,7 @@ extension PostgresLedger {
         return ousted.count
     }
 
-    /// Of what was given up, all but the latest.
+    /// Deletes all abandoned calls except the latest, up to `maxStoredFailures`.
     private static let removal = PostgresCommand(
         """
         DELETE FROM tracker_call WHERE id IN (
@@ -90,7 +92,7 @@ extension PostgresLedger {
     package func completeTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
         guard !outcomes.isEmpty else { return }
         let clock = clock
-        // In the order of their ids, as whoever else settles has them.
+        // Rows are locked in the order of their ids by every session that settles calls, which prevents deadlocks.
         let commands = outcomes.sorted { $0.key < $1.key }.map { id, outcome in
             switch outcome {
             case .succeeded: PostgresCommand("DELETE FROM tracker_call WHERE id = $1", [.integer(id)])

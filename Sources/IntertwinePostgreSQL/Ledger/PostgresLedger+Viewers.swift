@@ -48,11 +48,11 @@ extension PostgresLedger {
     }
 }
 
-/// What is known of a viewer's lists: of each, a stretch of cells in their order.
+/// A cache of a viewer's lists during one transaction: one range of cells for each list, in the order of their ids.
 ///
-/// Most viewers have so little listed that all of it comes in the round trip that begins the transaction. Nobody waits for that one before the
-/// first cell is asked of, so that it goes beside what is read of the items. Of longer lists, what is asked of comes a stretch at a time: cells
-/// that stand close together are asked of together.
+/// Most lists are so short that the round trip that begins the transaction reads them completely. The first lookup waits for its result, so that
+/// the query runs while items are read. A lookup in a longer list reads a range that begins at the requested cell, so that lookups of
+/// nearby cells share one query.
 private final class ListRanges {
     /// The number of cells per query.
     private static let length: Int64 = 1_000
@@ -60,7 +60,7 @@ private final class ListRanges {
     private struct Stretch {
         /// The first known cell of the range; cells before it are unknown. Nil if the range begins with the list.
         var start: ByteString?
-        /// What stands behind the last one is not known, unless it is the last of all.
+        /// The known cells in ascending order. Cells after the last one are unknown, unless `isLast` is true.
         var cells: [[UInt8]]
         var isLast: Bool
     }
@@ -101,7 +101,7 @@ private final class ListRanges {
         return list == .dismissed ? withdrawalCount : nil
     }
 
-    /// Of dismissed cells it is told as well how many were ever taken off, of what is the same moment.
+    /// Returns the query for a range of a list. For dismissed cells, each row also has the number of removals at that moment.
     private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> PostgresCommand {
         let count = ", coalesce((SELECT count FROM withdrawal WHERE place = \(PostgresLedgerSchema.removalStripe(of: "$1"))), 0)"
         return PostgresCommand(

@@ -9,7 +9,7 @@ enum PostgresLedgerSchema {
 
     static let migrations = [
         PostgresMigration("1: ledger", events + viewers + campaigns + reports + replicas),
-        // What the process may still give. It is nobody's once the process is not there any more.
+        // The column holds the number of slots that a process may still serve. It has no effect once the process has ended.
         PostgresMigration("2: parts of goals", "ALTER TABLE reservation ADD COLUMN allowed bigint NOT NULL DEFAULT 0"),
         PostgresMigration("3: places that others saw", remoteImpressions),
         PostgresMigration("4: what viewers were given", claims),
@@ -217,7 +217,9 @@ enum PostgresLedgerSchema {
         CREATE INDEX claim_until ON claim (until);
         """
 
-    /// Statement by statement: a viewer may have a hundred thousand of them. In the order of the places, so that nobody waits in a circle.
+    /// The table `withdrawal` and its triggers, which count removals from lists of dismissed cells.
+    ///
+    /// Why: the triggers run once per statement, as a viewer may have 100,000 rows. They write in the order of `place`, which prevents deadlocks.
     private static let withdrawals = """
         CREATE TABLE withdrawal (place bigint PRIMARY KEY, count bigint NOT NULL) WITH (fillfactor = 50);
         CREATE FUNCTION @schema@.intertwine_cells_withdrawn() RETURNS trigger LANGUAGE plpgsql AS $$

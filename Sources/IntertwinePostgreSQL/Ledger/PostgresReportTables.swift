@@ -1,7 +1,9 @@
 internal import IntertwineFeed
 
-/// Totals and sketches of reports. They are made of the events behind a marker, whose row is locked by the transaction that takes them: each event
-/// is in them once, whichever replicas gather them, and clicks do not pay for it.
+/// The tables with totals and sketches of reports.
+///
+/// A transaction that adds events to them locks the row of a marker and adds the events behind that marker. Each event is therefore added once,
+/// whichever replicas gather, and commits of clicks do not pay for it.
 enum PostgresReportTables {
     enum RollupCheckpoint: String {
         case totals, viewers, trackers

@@ -19,10 +19,9 @@ extension RateCounterKeys {
     }
 }
 
-/// Decides whether an event still counts, as `RateCounterTable` does for SQLite: the first of its duplicates, and within its rates.
+/// Decides if an event counts: the first of its duplicates, and within its rate limits. It is the counterpart of `RateCounterTable` for SQLite.
 ///
-/// Of the table it is filled with what is there of a group's keys, and gives back what becomes of them; short windows are
-/// ``SharedRateCounters``.
+/// The caller stores the table rows of a group's keys, and writes the changed rows with `commands`. Short windows are in ``SharedRateCounters``.
 struct RateCounterDecisions {
     private struct RateCounter {
         var until: Int64
@@ -100,7 +99,9 @@ struct RateCounterDecisions {
         return moment.isWithin(until, window: window) ? used : 0
     }
 
-    /// - Parameter anew: True if a new window begins in any case.
+    /// Adds one use to a counter.
+    ///
+    /// - Parameter restarts: True if a new window begins in any case.
     private mutating func use(
         _ key: RateCounterKey, at moment: EventMoment, _ window: Int64, restarts: Bool, _ shared: inout SharedRateCounters
     ) {

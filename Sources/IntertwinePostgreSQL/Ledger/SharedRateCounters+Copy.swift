@@ -1,9 +1,9 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// For copies, which know the table alone.
+/// Support for copies of a database, which contain the table `allowance` without the log.
 extension SharedRateCounters {
-    /// Has replicas look for short windows in the table, as long as those that began before a moment last.
+    /// Returns commands that make replicas read short windows from the table `allowance` until all windows that began before a moment have ended.
     static func expectation(from moment: Int64) -> [PostgresCommand] {
         let process = PostgresValue.integer(Int64.random(in: 0...Int64.max))
         return [
@@ -14,7 +14,7 @@ extension SharedRateCounters {
         ]
     }
 
-    /// Puts all of it into the table, where every row is one allowance: nobody may write meanwhile.
+    /// Moves all counters of the log into the table `allowance`, which has one row per counter. No other session may write meanwhile.
     static func load(_ connection: PostgresConnection) throws {
         try connection.transaction {
             let rows = try connection.query("DELETE FROM recent_allowance RETURNING id, entries")

@@ -39,7 +39,10 @@ struct SharedRateCounters {
 
     // MARK: Reading the log
 
-    /// Those of an older version that were there so short a time ago are asked of the table: what they wrote last may still hold.
+    /// The query for new log entries.
+    ///
+    /// Writers of a version without the log are in the result if they were active in the last 10 minutes.
+    /// Why: counters that they wrote to the table `allowance` may still be valid.
     private static let news = """
         SELECT writer.process, writer.last, writer.logs, kept.until, kept.spilled, kept.entries
         FROM ledger_writer AS writer LEFT JOIN unnest($1, $2) AS known (process, last) ON known.process = writer.process
