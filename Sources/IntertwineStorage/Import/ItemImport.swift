@@ -11,7 +11,7 @@ public import IntertwineFeed
 /// ```
 ///
 /// No item is visible before ``commit(_:)``. If the process ends before it, the store is unchanged.
-/// Bytes come from a descriptor (``add(contentsOf:progress:)``) or in pieces (``append(_:)`` and ``endOfFile()``).
+/// Bytes come from a descriptor (`add(contentsOf:progress:)`) or in pieces (``append(_:)`` and ``endOfFile()``).
 /// Memory is bounded by the size of the pieces, one item and SQLite's cache. Not `Sendable`: one caller at a time, and its calls block.
 public final class ItemImport {
     /// The number of bytes that are read from a descriptor at once.
