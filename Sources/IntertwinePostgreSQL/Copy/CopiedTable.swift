@@ -139,7 +139,7 @@ struct CopiedTable: Sendable {
 }
 
 extension CopiedTable.Column {
-    /// What is read of a file, or written to one.
+    /// The type of the column's values in a file.
     var kindInFile: TableValue.Kind {
         switch self {
         case .integer, .flag: .integer

@@ -21,11 +21,11 @@ final class ChangeListener: Sendable {
     private let local: OwnWrites
     private let queue = DispatchQueue(label: "intertwine.changes")
 
-    /// Listens from the start on.
+    /// Creates a listener and starts to listen.
     ///
     /// - Parameters:
-    ///   - pool: whose own changes are told by ``noting(_:_:)``.
-    ///   - local: what else changes items in this process.
+    ///   - pool: The pool whose own changes are reported by ``suppressingOwn(_:_:)``.
+    ///   - local: The other changes of items in this process.
     init(_ pool: PostgresPool, _ local: OwnWrites) throws(PostgresError) {
         self.local = local
         let connection = try Self.connect(pool, local)
@@ -44,10 +44,10 @@ final class ChangeListener: Sendable {
         return StoreVersion(high: local.count, low: state.changes.load(ordering: .acquiring))
     }
 
-    /// What items are read of a standby behind; nil where a change may have been missed.
+    /// The position that a standby must have replayed for reads of items; nil if a change may have been missed.
     var newest: LSN? { state.isListening.load(ordering: .acquiring) ? local.seen?.newest : nil }
 
-    /// Does `body`, which changes items in a transaction of the pool's, and says so before anybody is told of its end.
+    /// Runs `body`, which changes items in a transaction of the pool, and counts the change before the commit is reported to any caller.
     func suppressingOwn<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) throws -> Value {
         do {
             let value = try body()

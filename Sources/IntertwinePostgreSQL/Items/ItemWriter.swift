@@ -31,7 +31,7 @@ struct ItemWriter {
         ).affected > 0
     }
 
-    /// At a position that is free; an advertisement that nobody has listed is listed behind all content.
+    /// Inserts an item at a free position. An advertisement without a listing is listed after all content.
     func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
         try connection.query(
             "INSERT INTO item (lane, position, kind, id, variant, body) VALUES ($1, $2, $3, $4, $5, $6)", .integer(lane.rawValue),
@@ -39,7 +39,7 @@ struct ItemWriter {
         try list(item)
     }
 
-    /// Lists an advertisement that nobody has listed behind all content.
+    /// Lists an advertisement after all content, unless it has a listing.
     func list(_ item: ValidatedItem) throws {
         guard item.stream == .advertisements else { return }
         try connection.query(
@@ -55,7 +55,7 @@ struct ItemWriter {
         try connection.query("DELETE FROM item WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id)).affected > 0
     }
 
-    /// Where an item goes as the database has it, whoever puts it. Advertisements stand in no section.
+    /// Returns the stream of an item according to the database, for every writer. Advertisements are in no section.
     func stream(of item: ValidatedItem) throws -> StreamID {
         guard item.stream == .content else { return item.stream }
         let rows = try connection.query("SELECT section FROM section_kind WHERE kind = $1", .text(item.kind))
@@ -71,8 +71,10 @@ struct TakedownTable {
         self.connection = connection
     }
 
-    /// URLs among the texts of an item's fields, as a list of JSON: the texts as they stand there, escaped as they are. (What a body holds need
-    /// not fit the server's own JSON, which has no NUL.) And the creatives of a campaign, whose texts do, behind ``BlockedItem/creative``.
+    /// The URLs in the texts of an item's fields, as a JSON list. The texts are copied with their escapes.
+    ///
+    /// Why: a body need not be valid for the server's JSON, which has no NUL. The creatives of a campaign are valid; they follow
+    /// ``BlockedItem/creative``.
     private static let urls = #"""
         (SELECT coalesce('[' || string_agg(url, ',') || ']', '[]') FROM (
             (SELECT (regexp_matches(item.body, '"https?:(?:[^"\\]|\\.)*"', 'g'))[1] AS url LIMIT 64)

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Changes that this process makes by sessions other than the store's, such as an import's: the store is told of them at once, and not by a
-/// notification as well.
+/// A record of changes that this process makes by sessions other than the store's, such as an import's.
+///
+/// The store counts each of these changes at once and ignores their notifications.
 final class OwnWrites: Sendable {
     private let changes = Atomic<UInt64>(0)
     /// The position that a standby must have replayed before items are read from it; nil without a standby.

@@ -39,7 +39,7 @@ package final class PostgresFeedStore: ItemStore {
 
     package var readStatistics: ReadStatistics { pool.statistics }
 
-    /// A server that comes and goes is no other one: those who read are told.
+    /// Returns a change with the next message about an old primary, or nil. A restarted server is no replacement; readers receive its errors.
     package func checkForReplacement() -> FileChange? { PostgresTimelines.shared.takeNews().map(FileChange.gone) }
 
     package func completeFile() {}

@@ -138,7 +138,7 @@ final class PostgresImport: ImportDestination {
     private func merge() throws -> ImportCounts {
         try connection.run([
             PostgresCommand("SET LOCAL lock_timeout = '60s'"), PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),
-            // All other writers wait behind what somebody else has locked now.
+            // All other writers wait while this transaction waits for a lock, so the timeout is short.
             PostgresCommand("SET LOCAL lock_timeout = '5s'"),
         ])
         if !sections.isEmpty {
@@ -192,7 +192,7 @@ final class PostgresImport: ImportDestination {
     ///
     /// - Returns: how many there were.
     private func append() throws -> Int {
-        // What is all new has its place by its number, whichever comes first.
+        // If all items are new, their numbers determine their positions, independent of the insertion order.
         let order = try isAllNew() ? "" : "ORDER BY s.number ON CONFLICT (kind, id) DO NOTHING"
         return try connection.query(
             """
@@ -210,8 +210,9 @@ final class PostgresImport: ImportDestination {
         ).affected
     }
 
-    /// Whether no item is there yet, and none comes twice, as in most imports: to be ready for that doubles what each row costs. Two that come
-    /// but are taken for one by their hash are looked at the longer way.
+    /// Returns true if no item of the import exists in the store and none is repeated, as in most imports.
+    ///
+    /// A hash collision between two ids returns false, which selects the slower path. Why: conflict handling doubles the cost of each row.
     private func isAllNew() throws -> Bool {
         try connection.query(
             """
@@ -221,7 +222,7 @@ final class PostgresImport: ImportDestination {
         ).flag(0, 0)
     }
 
-    /// Replaces what was there, each by the last that came for it. What stands in another lane than its kind by now goes to the end there.
+    /// Replaces existing items, each by its last version in the import. An item in another stream than its kind's moves to the end of that one.
     private func replace() throws {
         let strangers = try connection.query(
             """

@@ -17,7 +17,7 @@ package struct PostgresItemLocation: ItemLocation {
 
     package var shown: String { address.shown }
 
-    /// Whoever opens it hears what is wrong with it.
+    /// Always true. Opening the database reports its errors.
     package var isThere: Bool { true }
 
     package func isUpToDate() throws -> Bool {

@@ -1,10 +1,10 @@
 import IntertwineFeed
 import IntertwineStorage
 
-/// The items of one transaction. What is read first takes the transaction's beginning along, and what was announced.
+/// A snapshot of the items in one transaction. The first query also sends the transaction's `BEGIN` and the announced reads.
 ///
-/// Where that is said to be all, the server ends the transaction with the answers: a page is one round trip. What is asked for beyond it has
-/// the whole read begin anew, in a transaction that goes on.
+/// If the announced reads are complete, the server ends the transaction after their results, so a page takes one round trip. If more is
+/// requested, the whole read is repeated in a transaction that remains open.
 final class PostgresSnapshot: FeedSnapshot {
     private static let columns = "kind, id, variant, position, body"
     private static let begin = PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -12,7 +12,7 @@ final class PostgresSnapshot: FeedSnapshot {
 
     private enum Stage {
         case new
-        /// The transaction goes on.
+        /// The transaction is open.
         case open
         case ended
         /// It had ended when more was asked for.
@@ -39,11 +39,11 @@ final class PostgresSnapshot: FeedSnapshot {
         self.init(connection, .open)
     }
 
-    /// Reads in a transaction of its own. Its end is sent, and not waited for: there is nothing that it could fail with.
+    /// Reads in a separate transaction. The final `COMMIT` is sent without waiting for its result, because it cannot fail.
     ///
     /// - Parameters:
-    ///   - connection: whose sessions read one state of the database (``PostgresSettings/readsOneState``).
-    ///   - body: may be begun anew.
+    ///   - connection: A connection whose sessions read one state of the database (``PostgresSettings/readsOneState``).
+    ///   - body: The reads. It runs a second time if it reads more than was announced as complete.
     static func read<Value>(_ connection: PostgresConnection, _ body: (PostgresSnapshot) throws -> Value) throws -> Value {
         let snapshot = PostgresSnapshot(connection, .new)
         let result = Result { try snapshot.reading(body) }

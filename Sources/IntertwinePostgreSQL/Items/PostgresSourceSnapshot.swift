@@ -3,7 +3,7 @@ import IntertwineStorage
 
 /// One complete list of a source's items: collected in a table that only this session sees, then applied to the store in one transaction.
 ///
-/// As `SourceSnapshot` does it for a file: nobody sees anything of it before the end, and all of it from then on.
+/// Like `SourceSnapshot` for a file, it shows readers nothing before the end, and all changes from then on.
 final class PostgresSourceSnapshot: SourceCollection {
     /// Rows that are looked at together, which bounds memory.
     private static let batch: Int64 = 1_000
@@ -42,7 +42,7 @@ final class PostgresSourceSnapshot: SourceCollection {
                 kind text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, adopted boolean NOT NULL, leaves boolean NOT NULL
             );
             """)
-        // Whoever stands still in the middle of it must not keep others from the source.
+        // A stalled process must not lock others out of the source.
         session = try ServerChecks.explaining(address) { try GuardedSession(connection) }
     }
 
@@ -73,7 +73,7 @@ final class PostgresSourceSnapshot: SourceCollection {
                 var merge = try SourceMerge(connection, source: source, kind: kind)
                 let made = try merge.run(removing: share, batch: Self.batch, step: step)
                 guard merge.hasWritten else {
-                    // What changes nothing must not look like a change to whoever keeps pages.
+                    // A run without changes must not invalidate cached pages.
                     try connection.execute("ROLLBACK")
                     return made
                 }

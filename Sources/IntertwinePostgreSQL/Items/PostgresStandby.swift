@@ -3,14 +3,14 @@ import Synchronization
 
 /// A place in a server's log of changes, and which log that is.
 struct LSN: Sendable, Hashable {
-    /// Of the cluster, and of the database in it.
+    /// The identifiers of the cluster and of the database in it.
     private let (system, database): (Int64, Int64)
     /// Counts how often a standby became the primary.
     private let timeline: Int64
     private let position: Int64
 
-    /// Where a session's server is: a standby has followed so far; behind it a primary has committed nothing. Nil for a standby that has
-    /// followed nothing yet.
+    /// Returns the position of a session's server: of a standby, the last one replayed; of a primary, the end of the log, after which nothing is
+    /// committed. Returns nil for a standby that has replayed nothing yet.
     static func now(_ connection: PostgresConnection) throws(PostgresError) -> LSN? {
         let rows = try connection.query(
             """
@@ -27,7 +27,7 @@ struct LSN: Sendable, Hashable {
 
     func isOfSameDatabase(as other: LSN) -> Bool { (system, database) == (other.system, other.database) }
 
-    /// Whether everything before this place is before another one. One of another timeline may have been forked off before it.
+    /// Returns true if `other` includes everything up to this position. False for another timeline, which may have been forked off earlier.
     func isReached(by other: LSN?) -> Bool {
         guard let other, isOfSameDatabase(as: other), timeline == other.timeline else { return false }
         return other.position >= position
@@ -41,7 +41,7 @@ final class CommittedLSN: Sendable {
     /// Nil where it is not known.
     var newest: LSN? { lsn.withLock { $0 } }
 
-    /// Called behind a commit with a session of the primary, and before anybody is told of that commit.
+    /// Records the position after a commit. Call it with a session of the primary, before the commit is reported to any reader.
     func record(_ connection: PostgresConnection) {
         let now = try? LSN.now(connection)
         // After a failover there is another log, in which what was seen before has no place.
@@ -49,19 +49,19 @@ final class CommittedLSN: Sendable {
     }
 }
 
-/// A hot standby of the items' database, of which is read as long as it has everything that this process has seen.
+/// A hot standby of the items' database, which serves reads if it has replayed everything that this process has seen.
 ///
-/// Where it has not, and where it fails, the primary is asked: nothing is older for being read here.
+/// If the standby lags or fails, the primary serves the read. Reads from the standby are therefore never older than reads from the primary.
 final class PostgresStandby: Sendable {
     private struct State {
-        /// Whether it has failed and has not answered since. Then no more than one thread waits for it.
+        /// True if the standby has failed and has not responded since. At most one thread then waits for it.
         var isLagging = true
         var isTried = false
-        /// Before then nobody asks it.
+        /// The time before which no read uses the standby.
         var cooldown: ContinuousClock.Instant?
     }
 
-    /// How long it is left alone where it lags behind, and where it failed.
+    /// The cooldown of a standby that lags, and the cooldown after a failure.
     private static let (lag, failure) = (Duration.milliseconds(20), Duration.seconds(1))
 
     private let pool: PostgresPool
@@ -102,7 +102,7 @@ final class PostgresStandby: Sendable {
                 return value
             }
         } catch let error as PostgresError {
-            // What was in the way of the replay is done once more, at the primary.
+            // A read that conflicted with the replay is repeated on the primary, without a cooldown.
             if !error.isRepeatable { (isDoubted, rest) = (true, Self.failure) }
             return nil
         }

@@ -1,6 +1,6 @@
 import IntertwineFeed
 
-/// What the items of a section are compared by where a field orders it, and the index that it is read through.
+/// The sort key of a section that is ordered by a field, and the index for it.
 struct SectionKey: Hashable {
     static let prefix = "section_order_"
 
@@ -37,7 +37,7 @@ struct SectionKey: Hashable {
         }
     }
 
-    /// What an item without the field has.
+    /// The key of an item without the field.
     var least: SortKey {
         switch field.comparison {
         case .text: .text([])
@@ -54,11 +54,14 @@ struct SectionKey: Hashable {
         }
     }
 
-    /// Of a text, the first characters that count. Of a number that is written as something else, what it begins with. A moment as seconds
-    /// since a day before the year 0000 and nanoseconds, both of a fixed number of digits.
+    /// The SQL functions that compute sort keys:
     ///
-    /// `json` refuses the NUL that JSON can write, so that is read in the way of ``PostgresText``. Where PostgreSQL looks at an index by
-    /// itself, it finds no function that is not named with its schema.
+    /// - A text counts by its first 64 characters.
+    /// - A number in another notation counts by the number that it begins with.
+    /// - A date is the seconds since a day before the year 0000, and nanoseconds, both with a fixed number of digits.
+    ///
+    /// `json` refuses the NUL that JSON can write, so the functions read it as ``PostgresText`` does. Function names include their schema. Why:
+    /// PostgreSQL finds no others when it checks an index by itself.
     static let functions = #"""
         CREATE FUNCTION intertwine_value(body text, field text) RETURNS text
         LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$

@@ -1,7 +1,7 @@
 import IntertwineFeed
 import IntertwineStorage
 
-/// What the database knows of sections, and the indices that those have.
+/// The sections in the database, and their indices.
 struct SectionTable {
     private(set) var layout: SectionLayout
     private var indices: Set<String>
@@ -45,7 +45,7 @@ struct SectionTable {
         indices = Set(keys.map(\.name))
     }
 
-    /// Whether ``lay(_:in:)`` would change anything.
+    /// Returns true if ``lay(_:in:)`` would change nothing.
     func isLaid(_ sections: [SectionConfiguration]) -> Bool {
         layout.arranged(by: sections) == layout && Set(keys(sections).map(\.name)) == indices
     }

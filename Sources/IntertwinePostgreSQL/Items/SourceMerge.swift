@@ -8,7 +8,7 @@ struct SourceMerge {
     private let kind: any ItemKind
     private let stream: StreamID
     private var changes = SourceChanges()
-    /// Whether what is withheld had to be remembered.
+    /// True if a blocked item of the source had to be recorded.
     private var hasNoted = false
 
     var hasWritten: Bool { hasNoted || !changes.isEmpty }
@@ -34,7 +34,7 @@ struct SourceMerge {
 
     // MARK: What is gone
 
-    /// Judged first, while nothing is written yet: what this source alone brought, and nobody has written over, is to leave.
+    /// Finds the items to remove before anything is written: those that only this source delivered and that no other writer has changed.
     private func findGone(_ share: Double, _ batch: Int64) throws {
         var last = (kind: "", id: "")
         var leaving = 0
@@ -112,8 +112,8 @@ struct SourceMerge {
         for row in 0..<rows.count {
             let isKnown = !rows.isNull(row, 5) && rows.integer(row, 5) == rows.integer(row, 4)
             let isThere = rows.flag(row, 6)
-            // What somebody else wrote over it is written over again, but for another source: of two that list an id, the one that
-            // changed it last has it, and neither fights for it.
+            // An item that another writer changed is overwritten, unless that writer is a source. If two sources list one id, the last one that
+            // changed it has the item, and neither overwrites the other.
             if isThere, isKnown, rows.flag(row, 7) || isAnothers(rows, row) {
                 changes.unchanged += 1
                 continue
@@ -146,7 +146,7 @@ struct SourceMerge {
         ValidatedItem(kind: kind.name, stream: kind.stream, id: rows.text(row, 1), variant: rows.text(row, 2), body: rows.bytes(row, 3))
     }
 
-    /// Whether the item is there as one of the other sources brought it last.
+    /// Returns true if the stored item is the last version of one of the other sources.
     private func isAnothers(_ rows: PostgresRows, _ row: Int) -> Bool {
         guard !rows.isNull(row, 11) else { return false }
         let digest = ItemDigest(variant: rows.text(row, 8), body: rows.bytes(row, 9)).stored
@@ -162,7 +162,7 @@ struct SourceMerge {
         }
     }
 
-    /// Behind what stands in the lane, in their order; advertisements that nobody has listed, behind all content.
+    /// Appends items to the end of the stream, in their order. Advertisements without a listing are listed after all content.
     private func append(_ items: [ValidatedItem]) throws {
         guard !items.isEmpty else { return }
         try connection.query(

@@ -22,7 +22,7 @@ struct StoredStream: StreamRows {
         return (0..<rows.count).map { rows.integer($0, 0) }
     }
 
-    /// By way of a lane that is nobody's, so that none comes to stand where another one still does.
+    /// Moves rows by way of an unused stream number, so that no row takes a position that another row still has.
     func move(_ moves: [StreamMove]) throws {
         let (lane, old) = (PostgresValue.integer(stream.rawValue), PostgresValue.integers(moves.map(\.old)))
         let wanted = PostgresValue.integers(moves.map(\.target))
