@@ -17,7 +17,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all, isCopying: true)
             try PostgresSchema.bringUpToDate(
                 connection, part: PostgresLedgerSchema.part, migrations: PostgresLedgerSchema.migrations, isCopying: true)
-            // What stands in one piece is rows like all others.
+            // Counters saved as one block become rows, like the rows of all other tables.
             try SharedRateCounters.load(connection)
             return connection
         }

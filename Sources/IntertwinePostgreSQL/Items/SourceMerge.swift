@@ -112,8 +112,8 @@ struct SourceMerge {
         for row in 0..<rows.count {
             let isKnown = !rows.isNull(row, 5) && rows.integer(row, 5) == rows.integer(row, 4)
             let isThere = rows.flag(row, 6)
-            // An item that another writer changed is overwritten, unless that writer is a source. If two sources list one id, the last one that
-            // changed it has the item, and neither overwrites the other.
+            // An item that another writer changed is overwritten, unless that writer is another source. If two sources list one id, the last one
+            // that changed it has the item, and neither overwrites the other.
             if isThere, isKnown, rows.flag(row, 7) || isAnothers(rows, row) {
                 changes.unchanged += 1
                 continue
