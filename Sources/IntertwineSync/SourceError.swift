@@ -125,7 +125,7 @@ extension FetchError {
         case .resolveFailed: return "DNS could not be asked for the host"
         case .resolveTimeout: return "DNS did not answer in time"
         case .resolverBusy: return "too many names are being looked up just now"
-        case .connectFailed: return "nobody takes connections there"
+        case .connectFailed: return "no program accepts connections there"
         case .connectTimeout: return "the connection was not taken in time"
         case .tlsFailed: return "TLS failed: the certificate is not trusted, or does not belong to the host"
         case .headTimeout: return "the origin did not begin to answer in time"

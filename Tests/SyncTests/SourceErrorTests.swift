@@ -240,7 +240,7 @@ struct SourceFailureTests {
         api.origin.stop()
         let dead = try House(api.origin)
         let failure = try await dead.failure()
-        #expect(["nobody takes connections there", "the connection was lost"].contains { failure.contains($0) })
+        #expect(["no program accepts connections there", "the connection was lost"].contains { failure.contains($0) })
         await dead.stop()
         await house.stop()
     }

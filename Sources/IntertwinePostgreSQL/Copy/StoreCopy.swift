@@ -111,7 +111,7 @@ package struct StoreCopy {
             let fault =
                 "\(table.name): \(source.shown) has \(one.count) rows and \(destination.shown) \(other.count), "
                 + "\(one.count == other.count ? "which differ" : "not the same"): was either of them written to? "
-                + "Copy once more: tables that differ are then copied anew"
+                + "Copy once more: tables that differ are then copied again"
             comparison.fault = comparison.fault ?? fault
         }
         return comparison

@@ -174,7 +174,7 @@ final class LedgerReplica {
             shared.apply(answers[locks.count])
             // Others have put short windows elsewhere since the questions were made.
             guard shared.mode(at: moment) == group.mode else {
-                throw PostgresError(code: "40001", message: "the group has to be done anew")
+                throw PostgresError(code: "40001", message: "the group must be repeated")
             }
         }
         group.apply(answers)
