@@ -25,6 +25,11 @@ def filter_case(context, case):
     query = case.query or {}
     if query.get("from") and query["from"] > query.get("to", "2000-01-01"):
         return False
+    if case.operation.path.startswith("/admin/reports"):
+        by = {**query, **(case.path_parameters or {})}.get("by", "day")
+        second = query.get("and", "none")
+        if second == "choice" or by == "choice" and (second not in ("none", "day") or "viewers" in query):
+            return False
     if case.operation.path.startswith("/admin/reports") and "viewers" in query:
         pair = {{**query, **(case.path_parameters or {})}.get("by", "day"), query.get("and", "none")} - {"none"}
         if pair & {"verdict", "reason"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
@@ -53,7 +58,9 @@ def map_case(context, case):
         by = {**case.query, **(case.path_parameters or {})}.get("by", "day")
         second = case.query.get("and", "none")
         pair = {by, second} - {"none"}
-        if len(pair) == 1 or pair & {"verdict", "reason"}:
+        if "choice" in pair:
+            case.query.pop("viewers", None)
+        if len(pair) == 1 or pair & {"verdict", "reason"} or second == "choice" or by == "choice" and second != "day":
             case.query.pop("and", None)
             pair = {by}
         if pair & {"verdict", "reason"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
