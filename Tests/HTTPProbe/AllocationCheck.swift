@@ -9,7 +9,7 @@ struct AllocationCheck {
     let requests: Int
 
     /// The limits for each page of a viewer, from the request's first byte to the response's last. 48, 55 and 56 were measured on 2026-11-24, and 39
-    /// for a plain page before campaigns kept a distance between showings. A quarter of them are SQLite's own.
+    /// for a plain page on 2026-11-23. The bar is 40 (`Benchmarks/RESULTS.md`); the limits stop further growth.
     private static let viewerLimits = [("plain", "", 49), ("gzip", "Accept-Encoding: gzip\r\n", 56), ("a browser", browser, 57)]
     private static let rounds = 20
 
