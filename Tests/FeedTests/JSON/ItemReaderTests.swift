@@ -177,7 +177,7 @@ struct ItemReaderTests {
             ("{\n  \"page\": 1,\n  \"users\": [\n    {\n", "in its member \"users\""),
             (
                 "{\n \"klass\": \"user\",\n \"tags\": [{}],\n \"id\": \"a\"\n}\n",
-                "goes on behind its line: write each on one line, as in `jq -c . FILE`"
+                "a JSON object continues after its line: write each object on one line, as in `jq -c . FILE`"
             ),
             ("PK\u{3}\u{4}abcdef", "unzip -p"), ("BZh91AY", "bzip2 -dc"),
         ])
