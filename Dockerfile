@@ -14,8 +14,8 @@ COPY Sources Sources
 COPY Clients/JavaScript/source Clients/JavaScript/source
 COPY Config/sample Config/sample
 RUN swift build --configuration release --product intertwine --static-swift-stdlib \
-    && swift build --configuration release --product intertwine-pictures --static-swift-stdlib \
-    && for program in intertwine intertwine-pictures; do \
+    && swift build --configuration release --product intertwine-image-worker --static-swift-stdlib \
+    && for program in intertwine intertwine-image-worker; do \
         install -D --strip "$(swift build --configuration release --show-bin-path)/$program" "/out/usr/local/bin/$program"; done
 
 # Run: no compiler, no shell tools beyond curl for the health check, no root.

@@ -48,13 +48,13 @@ install-bench: install-build
 
 run: install-build
 	$(RELEASE) --product intertwine
-	$(RELEASE) --product intertwine-pictures
+	$(RELEASE) --product intertwine-image-worker
 	@PORT=$(PORT) ADMIN_PORT=$(ADMIN_PORT) DATABASE=$(DATABASE) Config/run
 
 run-replicas: install-build
 	@Config/install postgresql haproxy
 	$(RELEASE) --product intertwine
-	$(RELEASE) --product intertwine-pictures
+	$(RELEASE) --product intertwine-image-worker
 	@PORT=$(PORT) Config/run-replicas
 
 # Temporary files of tests and browser are removed with their folder.
@@ -87,7 +87,7 @@ fuzz: install-build
 package: install-build
 	@Config/install dpkg-dev
 	$(RELEASE) --static-swift-stdlib --product intertwine
-	$(RELEASE) --static-swift-stdlib --product intertwine-pictures
+	$(RELEASE) --static-swift-stdlib --product intertwine-image-worker
 	@Config/manual "$$(swift build -c release --show-bin-path)/intertwine"
 	@Config/package
 
@@ -97,7 +97,7 @@ container-check: package
 
 bench: install-bench
 	$(RELEASE) --product intertwine
-	$(RELEASE) --product intertwine-pictures
+	$(RELEASE) --product intertwine-image-worker
 	$(RELEASE) --product sample-origin
 	swift build -c release --package-path Benchmarks
 	Benchmarks/run
@@ -117,7 +117,7 @@ site: install-build
 
 screenshots: install-test
 	$(RELEASE) --product intertwine
-	Tests/ViewerTests/screenshots --binary .build/release/intertwine Documentation/pictures
+	Tests/WebClientTests/screenshots --binary .build/release/intertwine Documentation/images
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \

@@ -6,7 +6,7 @@ import PackageDescription
 let viewer = [
     "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "binding-elements.mjs", "cell-kinds.mjs",
     "cell-menu.mjs", "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "collection-layout.mjs", "collection-view.mjs",
-    "connection-banner.mjs", "elements.mjs", "feed-filler.mjs", "foreshadowed-picture.mjs", "generic-cell.mjs", "icon.svg",
+    "connection-banner.mjs", "elements.mjs", "feed-filler.mjs", "placeholder-image.mjs", "generic-cell.mjs", "icon.svg",
     "image-zoom.mjs", "index.html", "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "media-cell.mjs",
     "media-player.mjs", "overlays.css", "page.css", "placeholder-cell.mjs", "position.mjs", "section-header-cell.mjs", "seen-cells.mjs",
     "slot-form.mjs", "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs",
@@ -23,11 +23,11 @@ let operatorPages = [
 let viewerClient = [
     "actions.mjs", "answers.mjs", "backoff.mjs", "batch-update.mjs", "bindings.mjs", "cell-registry.mjs", "connection.mjs",
     "decoded-image.mjs", "event-stream.mjs", "feed-client.mjs", "feed-list.mjs", "feed-pages.mjs", "feed-updates.mjs",
-    "image-loader.mjs", "impressions.mjs", "index.mjs", "limit.mjs", "outbox.mjs", "page.mjs", "picture-store.mjs", "placeholder.mjs",
+    "image-loader.mjs", "impressions.mjs", "index.mjs", "limit.mjs", "outbox.mjs", "page.mjs", "image-store.mjs", "placeholder.mjs",
     "told.mjs", "uuid.mjs", "viewport-watch.mjs",
 ]
 
-// The pictures of the sample feed.
+// The images of the sample feed.
 let samplePictures =
     (0..<6).map { "ad-\($0).png" } + (0..<12).map { "avatar-\($0).png" } + (0..<6).map { "background-\($0).png" } + ["bakery.png"]
 
@@ -35,12 +35,12 @@ let package = Package(
     name: "intertwine",
     products: [
         .executable(name: "intertwine", targets: ["intertwine"]),
-        .executable(name: "intertwine-pictures", targets: ["intertwine-pictures"]),
+        .executable(name: "intertwine-image-worker", targets: ["intertwine-image-worker"]),
         .library(
             name: "IntertwineService",
             targets: [
                 "IntertwineDeclarations", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineObservability", "IntertwineOperators",
-                "IntertwineService", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineViewer",
+                "IntertwineService", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineWebClient",
             ]),
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
@@ -70,11 +70,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // What decodes and encodes pictures, in processes of its own that are locked in. The service does not depend on it.
+        // What decodes and encodes images, in processes of its own that are locked in. The service does not depend on it.
         .executableTarget(
-            name: "intertwine-pictures", dependencies: ["CPictureSandbox", "CVips", "IntertwinePictureWire"]),
+            name: "intertwine-image-worker", dependencies: ["CImageSandbox", "CVips", "IntertwineImageWire"]),
 
-        // The origin of the sample feed's pictures.
+        // The origin of the sample feed's images.
         .executableTarget(
             name: "sample-origin",
             dependencies: [
@@ -108,7 +108,7 @@ let package = Package(
             dependencies: [
                 "IntertwineDeclarations", "IntertwineEventLoop", "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer",
                 "IntertwineImages", "IntertwineObservability", "IntertwineOperators", "IntertwinePostgreSQL", "IntertwinePrimitives",
-                "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineViewer",
+                "IntertwineRouting", "IntertwineSample", "IntertwineStorage", "IntertwineSync", "IntertwineTrackers", "IntertwineWebClient",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -149,7 +149,7 @@ let package = Package(
             ]),
         // What lies in files, into the binary, which stays a single file. A module of its own: the compiler takes seconds for it.
         .target(
-            name: "IntertwineViewer",
+            name: "IntertwineWebClient",
             dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
             // For TypeScript, and no browser asks for it.
             exclude: ["client/index.d.mts"],
@@ -157,7 +157,7 @@ let package = Package(
         .target(
             name: "IntertwineImages",
             dependencies: [
-                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwinePictureWire", "IntertwinePrimitives",
+                "CIntertwineLinux", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImageWire", "IntertwinePrimitives",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -217,7 +217,7 @@ let package = Package(
         // Floor 0: what is written the same way everywhere. No Foundation.
         .target(name: "IntertwinePrimitives", dependencies: [.product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "IntertwineEventLoop", dependencies: ["CIntertwineLinux"]),
-        .target(name: "IntertwinePictureWire"),
+        .target(name: "IntertwineImageWire"),
         .target(
             name: "IntertwineFeed",
             dependencies: [
@@ -228,16 +228,16 @@ let package = Package(
             ]),
         // What lies in files, into the binary.
         .target(
-            name: "IntertwineSample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-media", "make-pictures"],
-            sources: ["SampleMedia.swift", "SamplePictures.swift"],
-            resources: samplePictures.map { .embedInCode("pictures/" + $0) }
+            name: "IntertwineSample", path: "Config/sample", exclude: ["feed.json", "make-feed", "make-media", "make-images"],
+            sources: ["SampleMedia.swift", "SampleImages.swift"],
+            resources: samplePictures.map { .embedInCode("images/" + $0) }
                 + ["bakery.mp4", "library.mp3"].map { .embedInCode("media/" + $0) }),
 
         // C
         .target(name: "CIntertwineLinux"),
         .systemLibrary(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "CPictureSandbox"),
+        .target(name: "CImageSandbox"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         // libvips' own flags name -pthread, which the package manager complains of: those of what its headers include suffice.
         .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
@@ -259,7 +259,7 @@ let package = Package(
         .executableTarget(
             name: "ParserFuzz",
             dependencies: [
-                "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePictureWire", "TestSupport",
+                "IntertwineFeed", "IntertwineFetch", "IntertwineHTTPServer", "IntertwineImages", "IntertwineImageWire", "TestSupport",
             ],
             path: "Tests/ParserFuzz"),
         .testTarget(
@@ -282,7 +282,7 @@ let package = Package(
             name: "ImagesTests",
             dependencies: [
                 "CacheFiller", "IntertwineEventLoop", "IntertwineFetch", "IntertwineImages", "IntertwinePrimitives", "TestSupport",
-                "intertwine-pictures", .product(name: "Logging", package: "swift-log"),
+                "intertwine-image-worker", .product(name: "Logging", package: "swift-log"),
             ]),
         // A process that the storage tests kill: it must be another one than theirs.
         .executableTarget(
@@ -322,12 +322,12 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "intertwine-pictures", "recipe-feed", "sample-origin"]),
+            name: "EndToEndTests", dependencies: ["TestSupport", "intertwine", "intertwine-image-worker", "recipe-feed", "sample-origin"]),
     ]
 )
 
 // One loop for the settings of all Swift targets.
-let inC = ["CAllocationCount", "CIntertwineLinux", "CPictureSandbox"]
+let inC = ["CAllocationCount", "CIntertwineLinux", "CImageSandbox"]
 for target in package.targets where target.type != .system && !inC.contains(target.name) {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),

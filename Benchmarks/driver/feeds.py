@@ -40,7 +40,7 @@ def put(folder, items, flags=()):
         raise SystemExit("the import failed")
 
 
-def pictures(server, count):
+def images(server, count):
     """The paths of the last so many users' avatars, as the feed gives them."""
     path, found = "/feed?limit=100", []
     while path:

@@ -1,4 +1,4 @@
-"""An origin whose pictures take a while, in a process of its own: PORT, BYTES or a picture's file, MILLISECONDS."""
+"""An origin whose images take a while, in a process of its own: PORT, BYTES or an image's file, MILLISECONDS."""
 import asyncio
 import sys
 from pathlib import Path

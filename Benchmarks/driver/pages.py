@@ -95,7 +95,7 @@ def measure(report, folder, options):
         finally:
             server.stop()
         results[cells] = {page: statistics.median(one[page] for one in rounds) for page in rounds[0]}
-    report.section("Pages that do not lie finished, users with pictures of their own: CPU of each")
+    report.section("Pages that do not lie finished, users with images of their own: CPU of each")
     report.row("| page of 20 users | cells kept, us | x the floor | x prepared | no cell kept, us | x the floor | x prepared |")
     report.row("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     costs = {page: tuple(results[cells][page] for cells in settings) for page in (*VIEWERS, FIRST, *ASKED)}

@@ -1,11 +1,11 @@
-"""What a client that scrolls does: it starts requests for pictures, and leaves most of them again."""
+"""What a client that scrolls does: it starts requests for images, and leaves most of them again."""
 import asyncio
 import random
 import time
 
 
 async def fetch(port, path, leave_after=None, fields=""):
-    """Milliseconds until the whole picture is there; None for one that was left."""
+    """Milliseconds until the whole image is there; None for one that was left."""
     began = time.perf_counter()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:

@@ -130,7 +130,7 @@ http {{
     gzip_static on;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
-    proxy_cache_path {folder}/cache keys_zone=pictures:10m;
+    proxy_cache_path {folder}/cache keys_zone=images:10m;
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;

@@ -1,4 +1,4 @@
-"""What sized pictures cost in the running service, beside what they must cost: the decoding, the encoding, the originals."""
+"""What sized images cost in the running service, beside what they must cost: the decoding, the encoding, the originals."""
 import asyncio
 import http.client
 import os
@@ -21,12 +21,12 @@ def origin(port, file, delay):
 
 
 class House:
-    """A service with users whose avatars all are one picture, at URLs of their own."""
+    """A service with users whose avatars all are one image, at URLs of their own."""
 
-    def __init__(self, folder, picture, users, delay=0.0, settings=()):
+    def __init__(self, folder, image, users, delay=0.0, settings=()):
         folder.mkdir()
-        file = folder / "picture"
-        file.write_bytes(picture)
+        file = folder / "image"
+        file.write_bytes(image)
         port = servers.free_port()
         self.folder = folder
         self.origin = origin(port, file, delay)
@@ -41,14 +41,14 @@ class House:
         )
         self.allowed = [word for setting in allowed[:2] for word in ("--set", setting)]
         self.service = servers.intertwine(folder, (*allowed, *settings))
-        self.hrefs = [href + "@2x" for href in feeds.pictures(self.service, users)]
+        self.hrefs = [href + "@2x" for href in feeds.images(self.service, users)]
 
-    def original(self, picture):
-        """The path of another picture as it is; the origin has nothing else from here on."""
+    def original(self, image):
+        """The path of another image as it is; the origin has nothing else from here on."""
         port = self.origin.port
         self.origin.stop()
-        (self.folder / "picture").write_bytes(picture)
-        self.origin = origin(port, self.folder / "picture", 0)
+        (self.folder / "image").write_bytes(image)
+        self.origin = origin(port, self.folder / "image", 0)
         # Without its size the path has another signature: the command line mints it.
         command = [servers.INTERTWINE, "image-url", "--database", self.folder / "intertwine.sqlite", *self.allowed, self.origin.url("/whole.webp")]
         return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout.split()[-1]
@@ -96,9 +96,9 @@ def stat(pid):
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
 
 
-def stored(folder, picture, options, bar):
+def stored(folder, image, options, bar):
     """A stored variant beside a stored original of the same bytes, in one service: no two processes cost the same."""
-    with House(folder / "sized", picture, 2) as house:
+    with House(folder / "sized", image, 2) as house:
         small = house.get(house.hrefs[0])[1]
         original = house.original(small)
         targets = {"variant": house.hrefs[0], "original": original}
@@ -118,10 +118,10 @@ def stored(folder, picture, options, bar):
     bar("stored variant, processor, ratio to a stored original", f"{ratio:.2f}", ratio <= 1.03, "at most 1.03")
 
 
-def misses(folder, picture, options, bar, transform):
-    """What the service adds to the making of a picture whose original it has."""
+def misses(folder, image, options, bar, transform):
+    """What the service adds to the making of an image whose original it has."""
     users = options.misses + 5
-    with House(folder / "misses", picture, users) as house:
+    with House(folder / "misses", image, users) as house:
         png = {"Accept": "image/png"}
         for href in house.hrefs:
             # Has the original fetched, and another variant made of it.
@@ -131,7 +131,7 @@ def misses(folder, picture, options, bar, transform):
         for number, href in enumerate(house.hrefs):
             took = house.get(href)[0]
             start = time.perf_counter()
-            transform(picture)
+            transform(image)
             alone = (time.perf_counter() - start) * 1e3
             if number >= 5:
                 own.append(alone)
@@ -141,9 +141,9 @@ def misses(folder, picture, options, bar, transform):
     bar("a miss adds to that, ms (median)", f"{statistics.median(added):.2f}", statistics.median(added) <= 3, "at most 3")
 
 
-def scrolling(folder, picture, options, bar):
+def scrolling(folder, image, options, bar):
     """A thousand who ask, of whom 700 leave after 50 ms, beside the 300 who stay alone."""
-    with House(folder / "scrolling", picture, 2 * (1_000 + 300) + 100, delay=150) as house:
+    with House(folder / "scrolling", image, 2 * (1_000 + 300) + 100, delay=150) as house:
         paths = iter(house.hrefs[1:])
 
         def work(count, left):
@@ -160,7 +160,7 @@ def scrolling(folder, picture, options, bar):
 
 
 def cancelling(folder, huge, options, bar):
-    """How soon the work on a picture ends that nobody waits for any more: none of its worker's threads runs again, or it is gone."""
+    """How soon the work on an image ends that nobody waits for any more: none of its worker's threads runs again, or it is gone."""
     times = []
     with House(folder / "cancelling", huge, options.misses, settings=("images.workers=1", "images.size=64MiB")) as house:
         for href in house.hrefs[1 : 1 + min(20, options.misses - 1)]:
@@ -191,7 +191,7 @@ def cancelling(folder, huge, options, bar):
 
 
 def settle(house):
-    """Waits until there is a worker that does nothing: one that took another's place makes itself ready first, and that is no work on a picture."""
+    """Waits until there is a worker that does nothing: one that took another's place makes itself ready first, and that is no work on an image."""
     worker, before = None, None
     while True:
         time.sleep(0.1)

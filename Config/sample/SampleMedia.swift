@@ -1,4 +1,4 @@
-/// What the sample feed's video and sound ads play, in the binary as its pictures are.
+/// What the sample feed's video and sound ads play, in the binary as its images are.
 public enum SampleMedia {
     /// A file that is played.
     public struct File: Sendable {
@@ -7,7 +7,7 @@ public enum SampleMedia {
         public let bytes: [UInt8]
     }
 
-    /// Each stands in the sample at `SamplePictures.origin` under its name.
+    /// Each stands in the sample at `SampleImages.origin` under its name.
     public static let files = [
         File(name: "bakery.mp4", mediaType: "video/mp4", bytes: PackageResources.bakery_mp4),
         File(name: "library.mp3", mediaType: "audio/mpeg", bytes: PackageResources.library_mp3),

@@ -19,7 +19,7 @@ static inline int cvips_start(void) {
     g_log_set_default_handler(cvips_say_nothing, NULL);
     // What needs more than 100 MB goes into a file otherwise, and a worker has none: memory has a limit of its own.
     g_setenv("VIPS_DISC_THRESHOLD", "64g", TRUE);
-    if (vips_init("intertwine-pictures") != 0) return -1;
+    if (vips_init("intertwine-image-worker") != 0) return -1;
     vips_concurrency_set(1);
     vips_cache_set_max(0);
     vips_cache_set_max_mem(0);
@@ -44,12 +44,12 @@ static inline int cvips_start(void) {
 /// Returns freed memory to the system.
 static inline void cvips_trim(void) { malloc_trim(0); }
 
-/// Reads a picture's header. The bytes have to stay where they are for as long as the image does.
+/// Reads an image's header. The bytes have to stay where they are for as long as the image does.
 static inline VipsImage *cvips_open(const void *bytes, size_t length) {
     return vips_image_new_from_buffer(bytes, length, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL);
 }
 
-/// A picture that fits into so many pixels, upright, in sRGB (`has_profile`: by way of its profile, which takes a while); decoded no larger than that takes. Pixels come as they are asked for.
+/// An image that fits into so many pixels, upright, in sRGB (`has_profile`: by way of its profile, which takes a while); decoded no larger than that takes. Pixels come as they are asked for.
 static inline VipsImage *cvips_thumbnail(const void *bytes, size_t length, int width, int height, bool has_profile, bool all_frames) {
     VipsImage *image = NULL;
     // What is said to the thumbnailer itself about failing does not reach the loader of a buffer, in libvips 8.14.
@@ -63,7 +63,7 @@ static inline VipsImage *cvips_thumbnail(const void *bytes, size_t length, int w
     return image;
 }
 
-/// Whether the data of the picture that was decoded last ended before the picture did: of a JPEG that is a warning to libvips, among others that
+/// Whether the data of the image that was decoded last ended before the image did: of a JPEG that is a warning to libvips, among others that
 /// say nothing.
 static inline bool cvips_ended_early(void) {
     const char *said = vips_error_buffer();
@@ -97,7 +97,7 @@ static inline VipsImage *cvips_crop(VipsImage *image, int left, int top, int wid
     return part;
 }
 
-/// The part where there is most to be seen, of a picture in memory. -1 where that cannot be said.
+/// The part where there is most to be seen, of an image in memory. -1 where that cannot be said.
 static inline int cvips_attention(VipsImage *image, int width, int height, int *left, int *top) {
     VipsImage *part = NULL;
     if (vips_smartcrop(image, &part, width, height, "interesting", VIPS_INTERESTING_ATTENTION, NULL) != 0) return -1;
@@ -130,7 +130,7 @@ static inline VipsImage *cvips_black(int width, int height) {
     return image;
 }
 
-/// Converts a picture to CMYK and back, by the profiles within libvips.
+/// Converts an image to CMYK and back, by the profiles within libvips.
 static inline void cvips_warm_profiles(VipsImage *image) {
     VipsImage *plain = NULL, *printed = NULL, *seen = NULL;
     if (vips_flatten(image, &plain, NULL) == 0 && vips_icc_export(plain, &printed, "output_profile", "cmyk", NULL) == 0 &&

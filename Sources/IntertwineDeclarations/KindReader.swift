@@ -170,7 +170,7 @@ extension KindReader {
             maximum: numbers["max"])
     }
 
-    /// `when: {type: featured, price: {max: 10}, picture: {present: true}}`.
+    /// `when: {type: featured, price: {max: 10}, image: {present: true}}`.
     private func conditions(_ place: YAMLNode) throws(ConfigurationError) -> [FieldCondition] {
         var conditions: [FieldCondition] = []
         for (field, place) in try place.members("fields, each with a value, a list of values, min and max, or present") {
@@ -203,7 +203,7 @@ extension KindReader {
                     throw place.error("'\(ItemError.shown(part))' is filled in one way; allowed: one of \(forms.joined(separator: ", "))")
                 }
                 if form != .image, let stray = shown.compactMap({ members[$0] }).first {
-                    throw stray.error("\(shown.joined(separator: ", ")) say how a picture is shown, and stand beside image alone")
+                    throw stray.error("\(shown.joined(separator: ", ")) say how an image is shown, and stand beside image alone")
                 }
                 return BindingDeclaration(
                     part, form, try source.localizedText("a field, or a template", in: languages),
@@ -238,7 +238,7 @@ extension KindReader {
         let way = try fit.map { (place) throws(ConfigurationError) in (try place.text("fill or fit"), place) } ?? ("fill", size)
         guard ["fill", "fit"].contains(way.0) else { throw way.1.notAllowed(way.0, "fill, fit") }
         if way.0 == "fit" {
-            if let focus { throw focus.error("nothing is cut off a picture that fits, so it has no focus") }
+            if let focus { throw focus.error("nothing is cut off an image that fits, so it has no focus") }
             return ImageDeclaration(rule, .fit, name: name)
         }
         guard let focus else { return ImageDeclaration(rule, name: name) }

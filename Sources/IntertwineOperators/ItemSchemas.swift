@@ -15,7 +15,7 @@ extension Schema {
     private static let ofUser: [Property] = [
         .required("type", .words(["regular", "featured"])),
         .required("username", .string(minLength: 1, maxLength: 512, pattern: #"^[^\u0000]*$"#)),
-        .required("avatarUrl", .url, "Of the picture's source, http or https."),
+        .required("avatarUrl", .url, "Of the image's source, http or https."),
         .optional("backgroundUrl", .url.orNull),
     ]
     static let user = Schema.object([.required("klass", .word("user")), .required("id", .itemID)] + ofUser).named("User")
@@ -24,9 +24,9 @@ extension Schema {
     ).named("UserBody")
     private static let ofAdvertisement: [Property] = [
         .required("type", .words(["image", "video", "audio"])),
-        .required("contentUrl", .url, "Of the picture's source, or of what is played; http or https."),
+        .required("contentUrl", .url, "Of the image's source, or of what is played; http or https."),
         .required("clickthroughUrl", .url, "Where a click leads."),
-        .optional("posterUrl", .url.orNull, "Of the picture that stands for what is played."),
+        .optional("posterUrl", .url.orNull, "Of the image that stands for what is played."),
         .optional("mediaType", .mediaType.orNull),
         .optional("duration", .number(minimum: 0.1, maximum: 86_400).orNull, "Of what is played, in seconds."),
         .optional("advertiser", .advertiser.orNull, "Who pays, as reports call them."),

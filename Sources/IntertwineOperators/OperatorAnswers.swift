@@ -72,7 +72,7 @@ package enum OperatorDescription {
                 """,
             tags: [
                 .init("Items", "What the feed is made of."), .init("Reports", "What people did."),
-                .init("Explanations", "Why a page looks as it does."), .init("Images", "Pictures that the proxy keeps."),
+                .init("Explanations", "Why a page looks as it does."), .init("Images", "Images that the proxy keeps."),
                 .init("Sources", "JSON APIs that the store is kept in step with."), .init("Health", "For monitoring."),
                 .init("Description", "What describes the API."),
             ],

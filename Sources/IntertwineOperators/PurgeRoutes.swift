@@ -12,25 +12,25 @@ struct PurgeRoutes: Sendable {
     /// The parameters that select images. A request must have exactly one of them.
     private static let parameters: [any RequestParameter] = [
         Parameter.described(
-            "url", .url, "The URL of the picture's source, as it stands in the item, percent-encoded.",
+            "url", .url, "The URL of the image's source, as it stands in the item, percent-encoded.",
             example: #""https://pictures.example.com/tt.png""#),
         Parameter.described(
             "prefix", .url, "The beginning of URLs, with the whole host, such as `https://pictures.example.com/2026/`."),
         Parameter.described(
             "host", .string(maxLength: 253, pattern: #"^(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$"#),
             "A host, on any port; `*.example.com` stands for all names below it."),
-        Parameter.described("all", .boolean, "Every picture."),
+        Parameter.described("all", .boolean, "Every image."),
     ]
 
     private static let leftOnDisk =
-        "Forgotten in memory, but some cannot be removed from the folder of pictures: the next start would find them again."
+        "Forgotten in memory, but some cannot be removed from the folder of images: the next start would find them again."
 
     var routes: [Route] {
         let operation = APIOperation(
-            "purgeImages", tag: "Images", "Forget pictures",
+            "purgeImages", tag: "Images", "Forget images",
             """
             In memory and on disk, in every format: one, all whose URLs begin alike, all of a host, or all. Exactly one parameter says which. \
-            The answer comes when the last of them is gone; 503 where the folder of pictures lets nothing be removed: they are \
+            The answer comes when the last of them is gone; 503 where the folder of images lets nothing be removed: they are \
             not served any more, until the service is started anew.
             """,
             parameters: Self.parameters,
@@ -66,7 +66,7 @@ struct PurgeRoutes: Sendable {
         for name in ["url", "prefix"] {
             guard let text = try query.text(name) else { continue }
             guard ItemURL.error(in: Array(text.utf8)[...]) == nil else {
-                throw wrong("\(name) must be an absolute http or https URL: of a picture's source, or what such URLs begin with.")
+                throw wrong("\(name) must be an absolute http or https URL: of an image's source, or what such URLs begin with.")
             }
             // An item may name a host from which no image can be fetched.
             found.append((try? FetchURL(text)).map { [name == "url" ? .source($0.text) : .prefix($0)] } ?? [])

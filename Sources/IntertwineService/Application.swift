@@ -10,7 +10,7 @@ internal import IntertwineRouting
 internal import IntertwineStorage
 internal import IntertwineSync
 internal import IntertwineTrackers
-internal import IntertwineViewer
+internal import IntertwineWebClient
 public import Logging
 internal import ServiceLifecycle
 
@@ -69,7 +69,7 @@ extension FeedService {
         let lanes = try ownStore?.streams(plans) ?? [DeclaredFeeds.mainName: .content]
 
         // Parts that live as long as the process.
-        let pictures = try ImageProxy(
+        let images = try ImageProxy(
             configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
             store: ownStore,
             variesByOrigin: !configuration.crossOrigin.origins.isEmpty, clock: clock, logger: logger)
@@ -97,8 +97,8 @@ extension FeedService {
             let kindsFile = try configuration.kindsFile(of: kindsText, extensions)
             let factories = try configuration.cellFactories(extensions, commands: registry, kinds: kindsFile)
             let links = Links(
-                base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: pictures.links.link,
-                media: SampleMediaRoutes.href, known: pictures.known)
+                base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: images.links.link,
+                media: SampleMediaRoutes.href, known: images.known)
             let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
             let cells = RenderedCellCache(capacity: configuration.feed.cells.bytes(), counters: cellCounters)
             let sources = declaredFeeds.sources(streams: lanes, settings: configuration.feed).merging(extensions.dataSources) {
@@ -132,7 +132,7 @@ extension FeedService {
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
             let pages = PageCache(
                 capacity: configuration.feed.cache.bytes, maxStaleness: configuration.feed.stale.milliseconds, metrics: pageMetrics,
-                isUnchanged: { store.isValid($0, from: $1, to: $2) }, imageMetadata: pictures.known)
+                isUnchanged: { store.isValid($0, from: $1, to: $2) }, imageMetadata: images.known)
             let format = PageFormat(
                 viewerField: configuration.events.viewerHeader, languages: languages,
                 maxAge: configuration.feed.maxAge.milliseconds / 1_000,
@@ -142,7 +142,7 @@ extension FeedService {
                 clients: clients)
             let feed = FeedRoutes(
                 feeds: feeds, campaigns: campaigns, campaignFacts: facts, store: store, ledger: ledger, clients: clients, pages: pages,
-                shared: PageLoader(store: store, pages: pages, format: format, metrics: pageMetrics, imagePrefetcher: pictures.prefetcher),
+                shared: PageLoader(store: store, pages: pages, format: format, metrics: pageMetrics, imagePrefetcher: images.prefetcher),
                 format: format, metrics: pageMetrics,
                 catalogue: FeedListing(in: languages) { language in
                     feeds.listed(titles: declaredFeeds.titles, in: language, layouts: factories.layouts, links: links)
@@ -164,7 +164,7 @@ extension FeedService {
                 feed.routes + lists.routes + limited.limiting(ClientRoutes(registry: registered).routes, as: .clients)
                 + limited.limiting(actions.routes, as: .actions) + clicks.routes
                 + limited.limiting(EventRoutes(performer: performer, clients: clients, keys: idempotency).routes, as: .events)
-                + pictures.routes(clients)
+                + images.routes(clients)
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
             let description = APIDescription(
                 of: api, kinds: kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
@@ -173,7 +173,7 @@ extension FeedService {
             let finishedPages = feed.cachedLookup(viewerField: configuration.events.viewerHeader, clock: clock)
             let deferredPages = feed.pendingHandler()
             let table = RouteTable(routes) { head in
-                finishedPages(head) ?? pictures.responseCache.cachedResponse(for: head, now: clock() / 1_000)
+                finishedPages(head) ?? images.responseCache.cachedResponse(for: head, now: clock() / 1_000)
             } pendingHandler: { head, peer, now in
                 clicks.pendingRoute(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
             }
@@ -197,7 +197,7 @@ extension FeedService {
             }
             // The composition is active from here on.
             listeners.serve(composition.feeds)
-            try await pictures.takedowns.serve(composition.campaigns)
+            try await images.takedowns.serve(composition.campaigns)
         }
 
         let tracked: (any TrackerLedger)? = ownLedger ?? (extensions.ledger as? any TrackerLedger)
@@ -219,7 +219,7 @@ extension FeedService {
             .compactMap { name, file in file.map { (name: name, file: $0) } }
         let samples = ServiceSamples(
             live: live, cellCounters: cellCounters, store: ownStore, ledger: ownLedger, polling: polling, trackers: trackers?.metrics,
-            imageManager: pictures.manager,
+            imageManager: images.manager,
             accessLog: accessLog, sink: telemetry.sink, listeners: listeners, checkedFiles: checkedFiles, clock: clock)
         let administration =
             HealthRoutes(store: store, ledger: ledger, state: state, tag: "Health").routes
@@ -230,7 +230,7 @@ extension FeedService {
                 reportQuery: {
                     guard let ledger = ledger as? any CampaignLedger else { return [:] }
                     return try await live.current.campaigns.figures(in: store, ledger, now: clock())
-                }, images: pictures.manager, polling: polling,
+                }, images: images.manager, polling: polling,
                 owners: { IdempotencyKeys.owners(of: $0, ring.keys) },
                 onErasure: { listeners.viewerDidChange($0) }
             ).routes
@@ -294,7 +294,7 @@ extension FeedService {
             CampaignQuotaSync(delivery: delivery, now: clock, logger: logger),
         ]
         if let ownStore {
-            background.append(TakedownMonitor(store: ownStore, live: live, pictures: pictures.takedowns, now: clock, logger: logger))
+            background.append(TakedownMonitor(store: ownStore, live: live, images: images.takedowns, now: clock, logger: logger))
         }
         if let archive {
             background.append(
@@ -307,7 +307,7 @@ extension FeedService {
                 KeyRefresher(
                     ring: ring, interval: PostgresSigningKeys.interval,
                     changed: { keys in
-                        pictures.useKeys(keys)
+                        images.useKeys(keys)
                         try await live.renew()
                         accessLog.forgetAddresses()
                     }, logger: logger))
@@ -322,7 +322,7 @@ extension FeedService {
             live: live, servers: servers, state: state, drain: configuration.server.drain, grace: configuration.server.grace,
             prepare: prepare, background: background,
             close: {
-                await pictures.shutDown()
+                await images.shutDown()
                 await audit?.close()
                 advance()
                 // All writers have ended. Each database becomes one complete file, so that it can be copied.

@@ -8,7 +8,7 @@
 internal import IntertwineRouting
 @_exported public import IntertwineStorage
 @_exported public import IntertwineSync
-@_exported public import IntertwineViewer
+@_exported public import IntertwineWebClient
 @_exported public import Logging
 
 /// The extensions of an embedding program: kinds of item, cells and commands, each with one type and one line here.

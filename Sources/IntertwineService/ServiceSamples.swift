@@ -133,9 +133,9 @@ struct ServiceSamples: Sendable {
 
     private static func images(_ metrics: ImageMetrics) -> [MetricSample] {
         let outcomes = Dictionary(uniqueKeysWithValues: metrics.requests.map { ($0.key.rawValue, $0.value) })
-        return labelled("intertwine_image_requests_total", "Requests for pictures, by how they were answered.", "outcome", outcomes)
+        return labelled("intertwine_image_requests_total", "Requests for images, by how they were answered.", "outcome", outcomes)
             + labelled("intertwine_image_downloads_total", "Finished downloads, by result.", "result", metrics.upstream)
-            + labelled("intertwine_image_sized_failed_total", "Sized pictures that could not be made.", "reason", metrics.sizedFailed)
+            + labelled("intertwine_image_sized_failed_total", "Sized images that could not be made.", "reason", metrics.sizedFailed)
             + labelled(
                 "intertwine_image_departed_waiters_total", "Waiters that left early, by the stage of their download.", "stage",
                 metrics.cancelledWaiters)
@@ -150,13 +150,13 @@ struct ServiceSamples: Sendable {
                 ),
                 .counter("intertwine_image_thrown_away_bytes_total", "Bytes of downloads that were given up.", metrics.bytesThrownAway),
                 .counter("intertwine_image_received_bytes_total", "Bytes received from origins.", metrics.bytesReceived),
-                .counter("intertwine_image_sized_total", "Sized pictures that were made.", metrics.sizedMade),
+                .counter("intertwine_image_sized_total", "Sized images that were made.", metrics.sizedMade),
                 .counter("intertwine_image_sized_aborted_total", "Resizes cancelled because no waiter was left.", metrics.sizedAborted),
                 .counter("intertwine_image_retries_total", "Downloads that were tried again.", metrics.retries),
-                .counter("intertwine_image_refreshes_total", "Stale pictures that were asked for again.", metrics.refreshes),
+                .counter("intertwine_image_refreshes_total", "Stale images that were asked for again.", metrics.refreshes),
                 .gauge("intertwine_image_downloads_in_flight", "Downloads under way.", metrics.inFlight),
                 .gauge("intertwine_image_downloads_queued", "Downloads that wait for a place.", metrics.queued),
-                .gauge("intertwine_image_waiters", "Requests that wait for a picture.", metrics.waiters),
+                .gauge("intertwine_image_waiters", "Requests that wait for an image.", metrics.waiters),
                 .gauge("intertwine_image_buffer_bytes", "Bytes that downloads under way hold.", metrics.bufferBytes),
                 .gauge("intertwine_image_resting_hosts", "Hosts that are not asked for now, after failures.", metrics.openCircuits),
                 .gauge("intertwine_image_negative_entries", "Failures that are remembered.", metrics.negativeEntries),
@@ -164,16 +164,16 @@ struct ServiceSamples: Sendable {
             + cache("disk", metrics.diskBytes, metrics.diskEntries, metrics.diskEvictions)
             + [
                 .counter(
-                    "intertwine_image_disk_write_failures_total", "Pictures that could not be written to disk.", metrics.diskWriteFailures),
-                .counter("intertwine_image_disk_damaged_total", "Pictures found damaged on disk.", metrics.diskDamaged),
+                    "intertwine_image_disk_write_failures_total", "Images that could not be written to disk.", metrics.diskWriteFailures),
+                .counter("intertwine_image_disk_damaged_total", "Images found damaged on disk.", metrics.diskDamaged),
             ]
     }
 
     private static func cache(_ name: String, _ bytes: Int, _ entries: Int, _ evictions: Int) -> [MetricSample] {
         [
-            .gauge("intertwine_image_\(name)_cache_bytes", "Bytes of pictures in the \(name) cache.", bytes),
-            .gauge("intertwine_image_\(name)_cache_entries", "Pictures in the \(name) cache.", entries),
-            .counter("intertwine_image_\(name)_cache_evictions_total", "Pictures that left the \(name) cache for others.", evictions),
+            .gauge("intertwine_image_\(name)_cache_bytes", "Bytes of images in the \(name) cache.", bytes),
+            .gauge("intertwine_image_\(name)_cache_entries", "Images in the \(name) cache.", entries),
+            .counter("intertwine_image_\(name)_cache_evictions_total", "Images that left the \(name) cache for others.", evictions),
         ]
     }
 

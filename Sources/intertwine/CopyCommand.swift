@@ -6,7 +6,7 @@ struct CopyCommand: AsyncParsableCommand {
         commandName: "copy",
         abstract: "Copy everything that is kept from files to a PostgreSQL database, or back.",
         discussion: """
-            Items, sections, takedowns, sources' lists, the ledger with its totals and viewers' lists, and the signing key; pictures and the audit
+            Items, sections, takedowns, sources' lists, the ledger with its totals and viewers' lists, and the signing key; images and the audit
             log stay. It is refused while a service runs on either side. The destination has to be empty; a copy that was cut
             short goes on where it stopped when the command is run again. In the end all rows of both are counted and compared by digests.
 

@@ -76,12 +76,12 @@ struct CheckConfigCommand: AsyncParsableCommand {
 struct ImageURLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "image-url",
-        abstract: "Mint the proxy's URL of a picture.",
-        discussion: "  curl \"http://127.0.0.1:8080$(intertwine image-url https://example.com/picture.png)\"")
+        abstract: "Mint the proxy's URL of an image.",
+        discussion: "  curl \"http://127.0.0.1:8080$(intertwine image-url https://example.com/image.png)\"")
 
     @OptionGroup var options: SettingOptions
 
-    @Argument(help: "The picture's own URL.")
+    @Argument(help: "The image's own URL.")
     var url: String
 
     func run() async throws {

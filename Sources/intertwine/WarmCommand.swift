@@ -5,10 +5,10 @@ import Synchronization
 struct WarmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "warm",
-        abstract: "Have a running service make the pictures of its feeds, before readers ask for them.",
+        abstract: "Have a running service make the images of its feeds, before readers ask for them.",
         discussion: """
-            Walks each feed to its end and asks for the pictures of its cells, in the sizes in which they are shown. What they look like
-            (placeholder, colour, size) stands in the cells from then on. Readers' own pictures go first.
+            Walks each feed to its end and asks for the images of its cells, in the sizes in which they are shown. What they look like
+            (placeholder, colour, size) stands in the cells from then on. Readers' own images go first.
 
               intertwine warm --scale 2 --scale 3 --query layout=table
             """)
@@ -30,7 +30,7 @@ struct WarmCommand: AsyncParsableCommand {
     @Option(help: "The formats that clients take.")
     var accept = "image/avif,image/webp,image/*,*/*;q=0.8"
 
-    @Option(help: "Pictures at once, 1 to 64.")
+    @Option(help: "Images at once, 1 to 64.")
     var parallel = 4
 
     func validate() throws {
@@ -45,12 +45,12 @@ struct WarmCommand: AsyncParsableCommand {
             scales: scales.isEmpty ? [1, 2, 3] : scales, accept: accept, parallel: parallel)
         let isTerminal = Output.isTerminal
         let outcome = try await warmer.run { outcome in
-            if isTerminal { Output.write("\r\(outcome.pages) pages, \(outcome.images) pictures") }
+            if isTerminal { Output.write("\r\(outcome.pages) pages, \(outcome.images) images") }
         }
         if isTerminal { Output.write("\r") }
         let failures = outcome.failures.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         try Output.say(
-            "\(outcome.pages) pages, \(outcome.images) pictures"
+            "\(outcome.pages) pages, \(outcome.images) images"
                 + (failures.isEmpty ? "" : "; could not be had: \(failures.joined(separator: ", "))"))
     }
 }

@@ -7,7 +7,7 @@ import IntertwineHTTPServer
 @main
 struct SampleOrigin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sample-origin", abstract: "Serve the pictures of a folder on loopback, for the sample feed.")
+        commandName: "sample-origin", abstract: "Serve the images of a folder on loopback, for the sample feed.")
 
     @Option(help: "Port to listen on.")
     var port: UInt16 = 8082
@@ -19,9 +19,9 @@ struct SampleOrigin: AsyncParsableCommand {
         var configuration = HTTPServerConfiguration()
         configuration.port = port
         configuration.loops = 1
-        let server = try HTTPServer(configuration: configuration, handler: PictureFolder(path: folder))
+        let server = try HTTPServer(configuration: configuration, handler: ImageFolder(path: folder))
         let address = try await server.start()
-        print("pictures: listening on http://\(address)")
+        print("images: listening on http://\(address)")
         fflush(nil)
         signal(SIGTERM, SIG_IGN)
         let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
@@ -38,24 +38,24 @@ struct SampleOrigin: AsyncParsableCommand {
 }
 
 /// The images of one folder, read once.
-struct PictureFolder: HTTPHandler {
-    private let pictures: [String: EncodedResponse]
+struct ImageFolder: HTTPHandler {
+    private let images: [String: EncodedResponse]
 
     init(path: String) throws {
-        var pictures: [String: EncodedResponse] = [:]
+        var images: [String: EncodedResponse] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".png") {
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path).appendingPathComponent(name)))
             var response = ServerResponse(
                 status: .ok, fields: [.contentType: "image/png", .cacheControl: "public, max-age=86400"], body: bytes)
             response.entityTag = "\"\(name)-\(bytes.count)\""
             response.acceptsRanges = true
-            pictures["/\(name)"] = EncodedResponse(response)
+            images["/\(name)"] = EncodedResponse(response)
         }
-        self.pictures = pictures
+        self.images = images
     }
 
     func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
-        guard let picture = pictures[request.path ?? ""] else { return .notFound() }
-        return .respond(ServerResponse(picture))
+        guard let image = images[request.path ?? ""] else { return .notFound() }
+        return .respond(ServerResponse(image))
     }
 }

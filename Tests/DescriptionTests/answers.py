@@ -234,7 +234,7 @@ def actions(walk, cells):
 
 
 def images(walk, cells):
-    picture, cancel = "/images/{signature}/{source}", "/images/requests/{id}"
+    image, cancel = "/images/{signature}/{source}", "/images/requests/{id}"
     bindings = {cell["id"]: cell["actions"]["configuration"]["bindings"] for cell in cells}
 
     def original(cell):
@@ -253,24 +253,24 @@ def images(walk, cells):
     walk.ask("get", "/feed", 400, query="?scale=4")
 
     href = original("user:grace")
-    first = walk.follow("get", picture, 200, href)
-    tag = walk.follow("get", picture, 200, href).getheader("ETag")
+    first = walk.follow("get", image, 200, href)
+    tag = walk.follow("get", image, 200, href).getheader("ETag")
     assert first.content == PNG and tag
-    walk.follow("get", picture, 304, href, {"If-None-Match": tag})
-    walk.follow("get", picture, 206, href, {"Range": "bytes=0-3"})
-    walk.follow("get", picture, 416, href, {"Range": "bytes=9999-"})
-    walk.follow("get", picture, 412, href, {"If-Match": '"other"'})
-    assert walk.follow("get", picture, 200, href, {"X-Request-ID": "1"}).getheader("X-Request-ID") == "1"
+    walk.follow("get", image, 304, href, {"If-None-Match": tag})
+    walk.follow("get", image, 206, href, {"Range": "bytes=0-3"})
+    walk.follow("get", image, 416, href, {"Range": "bytes=9999-"})
+    walk.follow("get", image, 412, href, {"If-Match": '"other"'})
+    assert walk.follow("get", image, 200, href, {"X-Request-ID": "1"}).getheader("X-Request-ID") == "1"
     signature, source = href.split("/")[2:]
-    walk.ask("get", picture, 403, {"signature": signature, "source": source[:-2] + "AA"})
-    walk.ask("get", picture, 403, {"signature": "x", "source": "y"})
-    walk.follow("get", picture, 404, original("user:missing"))
-    walk.follow("get", picture, 415, original("user:text"))
-    walk.follow("get", picture, 403, original("user:denied"))
+    walk.ask("get", image, 403, {"signature": signature, "source": source[:-2] + "AA"})
+    walk.ask("get", image, 403, {"signature": "x", "source": "y"})
+    walk.follow("get", image, 404, original("user:missing"))
+    walk.follow("get", image, 415, original("user:text"))
+    walk.follow("get", image, 403, original("user:denied"))
 
     name, answers, crawling = str(uuid.uuid4()), [], original("user:slow")
     slow = threading.Thread(
-        target=lambda: answers.append(walk.follow("get", picture, 499, crawling, {"X-Request-ID": name})))
+        target=lambda: answers.append(walk.follow("get", image, 499, crawling, {"X-Request-ID": name})))
     slow.start()
     while walk.service.ask("DELETE", f"/images/requests/{name}").status != 204:
         assert slow.is_alive()
@@ -305,8 +305,8 @@ def main():
     origin = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
     threading.Thread(target=origin.serve_forever, daemon=True).start()
     here = f"http://127.0.0.1:{origin.server_port}"
-    items = [user(name, picture=here) for name in ["Grace", "Ada", "Missing", "Text", "Slow"]]
-    items += [user("Denied", picture="http://10.0.0.1"), advertisement(1, here)]
+    items = [user(name, image=here) for name in ["Grace", "Ada", "Missing", "Text", "Slow"]]
+    items += [user("Denied", image="http://10.0.0.1"), advertisement(1, here)]
     settings = {"images.allowed-networks": "127.0.0.1/32", "images.allowed-ports": f"80,443,{origin.server_port}", "events.tell-verdict": "true"}
     with Service(items, settings, kinds=SECTIONS) as service:
         description = Description.of(service)

@@ -21,7 +21,7 @@ def generate(folder):
         [folder / "bin/openapi-python-client", "generate", "--path", folder / "openapi.json", "--meta", "none", "--output-path", target,
          "--overwrite"], env={**os.environ, "PATH": f"{folder.resolve() / 'bin'}:{os.environ['PATH']}"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    # A picture is no answer that it has a form for; whatever else it cannot use would be missing from the client.
+    # An image is no answer that it has a form for; whatever else it cannot use would be missing from the client.
     skipped = [line for line in done.stdout.splitlines() if line.startswith("Cannot parse") and "image/*" not in line]
     assert not skipped, done.stdout
     sys.path.insert(0, str(target.parent))

@@ -40,7 +40,7 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def map_case(context, case):
-    """A valid cursor is one that the list gave out, a valid client one that is registered, its cells a list of RFC 9651, pictures are
+    """A valid cursor is one that the list gave out, a valid client one that is registered, its cells a list of RFC 9651, images are
     forgotten by one thing at a time, and reports are by two different things."""
     if not is_positive(case):
         return case

@@ -77,14 +77,14 @@ class Service:
         return json.loads(self.ask("GET", path, headers).content)
 
 
-def user(name, kind="regular", picture="https://pictures.example.com"):
+def user(name, kind="regular", image="https://pictures.example.com"):
     file = name.lower().replace(" ", "-")
-    item = {"klass": "user", "id": file, "username": name, "avatarUrl": f"{picture}/{file}.png", "type": kind}
-    return item if kind == "featured" else {**item, "backgroundUrl": f"{picture}/{file}-background.png"}
+    item = {"klass": "user", "id": file, "username": name, "avatarUrl": f"{image}/{file}.png", "type": kind}
+    return item if kind == "featured" else {**item, "backgroundUrl": f"{image}/{file}-background.png"}
 
 
-def advertisement(number, picture="https://ads.example.com"):
-    return {"klass": "advertisement", "id": number, "contentUrl": f"{picture}/{number}.png",
+def advertisement(number, image="https://ads.example.com"):
+    return {"klass": "advertisement", "id": number, "contentUrl": f"{image}/{number}.png",
             "clickthroughUrl": f"https://shop.example.com/{number}", "type": "image"}
 
 

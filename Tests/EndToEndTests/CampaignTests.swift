@@ -189,8 +189,8 @@ struct CampaignTests {
         }
     }
 
-    @Test("the pictures of a campaign that is taken down are gone with it, and those that another one shows are not")
-    func pictures() async throws {
+    @Test("the images of a campaign that is taken down are gone with it, and those that another one shows are not")
+    func images() async throws {
         try await offPool {
             let ads = (1...2).map { number in
                 #"{"klass":"advertisement","id":\#(number),"contentUrl":"http://pictures.sample.invalid/ad-\#(number).png","#
@@ -205,9 +205,9 @@ struct CampaignTests {
             func answers() throws -> [Int] { try paths.map { try service.get($0).status } }
             #expect(try answers() == [200, 200])
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:both").status == 201)
-            try Self.until("the picture is gone") { try answers() == [200, 410] }
+            try Self.until("the image is gone") { try answers() == [200, 410] }
             #expect(try service.admin("DELETE", "/admin/takedowns/campaign:both").status == 204)
-            try Self.until("the picture is back") { try answers() == [200, 200] }
+            try Self.until("the image is back") { try answers() == [200, 200] }
         }
     }
 

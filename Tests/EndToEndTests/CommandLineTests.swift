@@ -24,12 +24,12 @@ struct CommandLineTests {
     func checkConfig() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/pictures/avatar-0.png").standardized
-            let picture = try Data(contentsOf: sample)
+            let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/images/avatar-0.png").standardized
+            let image = try Data(contentsOf: sample)
             let half = folder + "/half.png"
-            try picture.prefix(picture.count / 2).write(to: URL(fileURLWithPath: half))
+            try image.prefix(image.count / 2).write(to: URL(fileURLWithPath: half))
             for (setting, words) in [
-                ("images.fallbacks=avatar=" + half, "images.fallbacks: \(half) cannot be read, or is no whole picture"),
+                ("images.fallbacks=avatar=" + half, "images.fallbacks: \(half) cannot be read, or is no whole image"),
                 ("actions.user.selection=fly", "actions.user.selection: unknown command 'fly'"),
                 ("feed.kinds=/nonexistent.yaml", "feed.kinds: /nonexistent.yaml"),
                 ("sources.file=/nonexistent.yaml", "sources.file: /nonexistent.yaml"),
@@ -116,7 +116,7 @@ struct CommandLineTests {
             let file = { (name: String) in "\(folder)/\(name)" }
             let good = (0..<5_000).map { Items.user("u\($0)").dropLast() }
             var items = good
-            for number in [40, 4_900] { items[number] = Substring(items[number].replacing("https://pictures", with: "ftp://pictures")) }
+            for number in [40, 4_900] { items[number] = Substring(items[number].replacing("https://images", with: "ftp://images")) }
             try "[\(items.joined(separator: ","))]".write(toFile: file("bad.json"), atomically: true, encoding: .utf8)
             let skipped = try Command.run(["import", "--foreground", "--on-error", "skip"] + options + [file("bad.json")])
             #expect(skipped.code == 0 && skipped.lines.last == "added 4998, replaced 0, skipped 2", "\(skipped.lines)")

@@ -10,8 +10,8 @@ struct ExampleTests {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            let picture = "https://food.example.com/ramen.png"
-            let recipe = #"{"klass":"recipe","id":"ramen","title":"Ramen","pictureUrl":"\#(picture)","type":"quick"}"#
+            let image = "https://food.example.com/ramen.png"
+            let recipe = #"{"klass":"recipe","id":"ramen","title":"Ramen","pictureUrl":"\#(image)","type":"quick"}"#
             try (recipe + "\n" + Items.user("a")).write(toFile: "\(folder)/recipes.ndjson", atomically: true, encoding: .utf8)
             let process = try SpawnedProcess([
                 BuiltProduct.path("recipe-feed"), "--database", "\(folder)/recipes.sqlite", "--port", "0", "\(folder)/recipes.ndjson",

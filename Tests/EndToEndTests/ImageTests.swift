@@ -5,13 +5,13 @@ import Testing
 
 @Suite("GET /images, from outside")
 struct ImageTests {
-    private static let pictures = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/pictures").standardized
+    private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/images").standardized
         .path
 
     /// The sample's origin on a port of its own, and a service that may fetch from it.
     private static func start() throws -> (service: RunningService, origin: SpawnedProcess, port: UInt16) {
         let port = try freePort()
-        let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", pictures])
+        let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", images])
         _ = try origin.line(containing: "listening on")
         let user =
             #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(port)/avatar-0.png","type":"featured"}"# + "\n"
@@ -29,12 +29,12 @@ struct ImageTests {
         } ?? []
     }
 
-    @Test("a picture comes through the proxy, then from memory, in every turn")
-    func picture() async throws {
+    @Test("an image comes through the proxy, then from memory, in every turn")
+    func image() async throws {
         try await offPool {
             let (service, origin, _) = try Self.start()
             let href = try #require(try Self.hrefs(service).first)
-            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.pictures)/avatar-0.png")))
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.images)/avatar-0.png")))
             #expect(try service.get(href, fields: ["Cache-Control: only-if-cached"]).status == 504)
             let first = try service.get(href)
             #expect(first["cache-status"]?.contains("fwd=miss") == true && first["accept-ranges"] == "bytes", "\(first)")
@@ -62,7 +62,7 @@ struct ImageTests {
     func endingOrigin() async throws {
         try await offPool {
             let port = try freePort()
-            let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", Self.pictures])
+            let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", Self.images])
             _ = try origin.line(containing: "listening on")
             // A request that is under way gives the second signal its time.
             let client = try RawClient(port: port)
@@ -99,7 +99,7 @@ struct ImageTests {
         }
     }
 
-    @Test("pictures are forgotten by prefix, by host and all at once, and by nothing that could mean too many")
+    @Test("images are forgotten by prefix, by host and all at once, and by nothing that could mean too many")
     func purging() async throws {
         try await offPool {
             let (service, origin, port) = try Self.start()
@@ -121,7 +121,7 @@ struct ImageTests {
         }
     }
 
-    @Test("a picture of a folder is served, in a format that the client takes, and nothing beside the folder is")
+    @Test("an image of a folder is served, in a format that the client takes, and nothing beside the folder is")
     func folder() async throws {
         try await offPool {
             let users = ["avatar-0.png", "../feed.json"].enumerated().map { number, name in
@@ -130,9 +130,9 @@ struct ImageTests {
             }
             let service = try RunningService(
                 items: users.joined(),
-                settings: ["images.sources=https://pictures.example/ folder:\(Self.pictures)", "images.disk=0", "images.worker=/none"])
+                settings: ["images.sources=https://pictures.example/ folder:\(Self.images)", "images.disk=0", "images.worker=/none"])
             let hrefs = try Self.hrefs(service)
-            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.pictures)/avatar-0.png")))
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.images)/avatar-0.png")))
             for _ in 0..<2 {
                 let answer = try service.get(hrefs[0], fields: ["Accept: image/avif,image/webp,*/*;q=0.8"])
                 #expect(answer.status == 200 && answer.body == bytes && answer["vary"]?.contains("Accept") == true, "\(answer)")
@@ -143,7 +143,7 @@ struct ImageTests {
         }
     }
 
-    @Test("a picture that leads back to the proxy itself is 508, not a circle")
+    @Test("an image that leads back to the proxy itself is 508, not a circle")
     func loop() async throws {
         try await offPool {
             let port = try freePort()
@@ -189,7 +189,7 @@ struct ImageTests {
         }
     }
 
-    @Test("a picture in memory allows the methods that one on its way allows")
+    @Test("an image in memory allows the methods that one on its way allows")
     func methods() async throws {
         try await offPool {
             let (service, origin, _) = try Self.start()
@@ -210,7 +210,7 @@ struct ImageTests {
         }
     }
 
-    @Test("a client that closes its sending side gets its picture, or at once what is wrong with the URL")
+    @Test("a client that closes its sending side gets its image, or at once what is wrong with the URL")
     func halfClosing() async throws {
         try await offPool {
             let listener = try StuckOrigin()

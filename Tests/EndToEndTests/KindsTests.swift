@@ -6,9 +6,9 @@ import Testing
 struct KindsTests {
     static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Config/kinds.yaml").path
     static let events =
-        #"{"klass":"event","id":1,"title":"Swing","starts":"2026-05-01T19:00:00Z","picture":"https://pictures.example.com/s.png","#
+        #"{"klass":"event","id":1,"title":"Swing","starts":"2026-05-01T19:00:00Z","image":"https://pictures.example.com/s.png","#
         + #""signup":"https://sign.example.com/1","city":"Berlin"}"# + "\n"
-        + #"{"klass":"event","id":"b","title":"Jazz","starts":"2026-05-02","picture":"https://pictures.example.com/j.png","#
+        + #"{"klass":"event","id":"b","title":"Jazz","starts":"2026-05-02","image":"https://pictures.example.com/j.png","#
         + #""signup":"https://sign.example.com/2"}"# + "\n"
 
     /// A service that knows the kind, with its items imported by the command line.
@@ -34,7 +34,7 @@ struct KindsTests {
             let bindings = cell?["actions"]?["configuration"]?["bindings"]
             #expect(bindings?["title"]?["text"]?.text == "Swing in Berlin")
             #expect(bindings?["starts"]?["date"]?.text == "2026-05-01T19:00:00Z")
-            #expect(bindings?["picture"]?["image"]?.text?.hasPrefix("/images/") == true)
+            #expect(bindings?["image"]?["image"]?.text?.hasPrefix("/images/") == true)
             #expect(bindings?["signup"]?["link"]?.text == "https://sign.example.com/1")
             let click = try #require(cell?["actions"]?["selection"]?["href"]?.text)
             let clicked = try service.get(click)
@@ -61,7 +61,7 @@ struct KindsTests {
             let read = try service.admin("GET", "/admin/items/event/1")
             #expect(try read.status == 200 && JSON(read.text)["title"]?.text == "Swing")
             let tag = try #require(read["etag"])
-            let fields = #""starts":"2026-05-01","picture":"https://p.example.com/s.png","signup":"https://sign.example.com/1"}"#
+            let fields = #""starts":"2026-05-01","image":"https://p.example.com/s.png","signup":"https://sign.example.com/1"}"#
             let put = try service.admin("PUT", "/admin/items/event/1", with: ["If-Match: \(tag)"], body: #"{"title":"Blues","# + fields)
             #expect(put.status == 200 && put["etag"] != tag)
             #expect(try JSON(try service.admin("GET", "/admin/items/event/1").text)["title"]?.text == "Blues")
@@ -92,7 +92,7 @@ struct KindsTests {
             let schema = try Command.run(["schema"] + options + ["event"])
             let document = try JSON(schema.lines.first ?? "")
             #expect(document["$schema"]?.text == "https://json-schema.org/draft/2020-12/schema")
-            #expect(document["required"]?.list.compactMap(\.text) == ["klass", "id", "title", "starts", "picture", "signup"])
+            #expect(document["required"]?.list.compactMap(\.text) == ["klass", "id", "title", "starts", "image", "signup"])
         }
     }
 
@@ -101,15 +101,15 @@ struct KindsTests {
           place:
             fields:
               title: {type: text, required: true, choices: [Park, Bar]}
-              picture: image
+              image: image
             cells:
               collection:
                 - {identifier: PlaceCell, size: 300x200, bind: {title: {text: title}}}
                 - identifier: PhotosCell
                   size: 300x90
                   companion: photos
-                  when: {picture: {present: true}}
-                  bind: {picture: {image: picture}}
+                  when: {image: {present: true}}
+                  bind: {image: {image: image}}
             actions:
               selection: [analytics]
               dismissal: [analytics, dismiss]
@@ -127,7 +127,7 @@ struct KindsTests {
             defer { try? FileManager.default.removeItem(atPath: file) }
             let service = try RunningService(items: Items.user("u"), settings: ["feed.kinds=\(file)"])
             let items =
-                #"{"klass":"place","id":1,"title":"Park","picture":"https://pictures.example.com/p.png"}"# + "\n"
+                #"{"klass":"place","id":1,"title":"Park","image":"https://pictures.example.com/p.png"}"# + "\n"
                 + #"{"klass":"place","id":2,"title":"Bar"}"# + "\n" + #"{"klass":"place","id":3,"title":"Pub"}"# + "\n"
             let lines = try service.importItems(items, arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
             #expect(lines.contains { $0.contains("added 2") }, "\(lines)")

@@ -101,7 +101,7 @@ struct ProtocolTests {
         }
     }
 
-    @Test("pictures have a text for those who do not see them: the item's, or a sensible one")
+    @Test("images have a text for those who do not see them: the item's, or a sensible one")
     func alternatives() async throws {
         try await offPool {
             let items =

@@ -142,7 +142,7 @@ struct ReplicaTests {
             #expect(try Self.peer(two) == peer)
             let old = try Replicas.click(one)
             let next = try #require(try Replicas.page(one, "/feed?limit=2")["page"]?["next"]?.text)
-            let picture = try #require(try Self.picture(one))
+            let image = try #require(try Self.image(one))
             let command = [
                 "rotate-key", "--config", one.configurationFile, "--database", database.uri, "--set", "store.folder=\(one.folder)/new",
             ]
@@ -154,14 +154,14 @@ struct ReplicaTests {
             // As if ten seconds had passed.
             try database.psql("UPDATE signing_key SET made = made - interval '10 s'")
             for service in [one, two] {
-                #expect(try Replicas.wait { try Replicas.click(service) != old && Self.picture(service) != picture })
+                #expect(try Replicas.wait { try Replicas.click(service) != old && Self.image(service) != image })
             }
             #expect(try Replicas.click(one) == Replicas.click(two))
             #expect(try Replicas.wait { try Self.peer(one) != peer && Self.peer(one) == Self.peer(two) })
             for link in [old, try Replicas.click(one)] { for service in [one, two] { #expect(try service.get(link).status == 302) } }
             #expect(try two.get(next).status == 200)
             // Of an image nothing but its signature matters here.
-            for path in [picture, try #require(try Self.picture(one))] { #expect(try two.get(path).status != 403) }
+            for path in [image, try #require(try Self.image(one))] { #expect(try two.get(path).status != 403) }
             let again = try Command.run(command)
             #expect(again.code == 1 && again.lines.count == 1 && again.lines.first?.contains("--force") == true)
         }
@@ -203,7 +203,7 @@ struct ReplicaTests {
         return try String(#require(line.split(separator: " ").first { $0.hasPrefix("peer=") }))
     }
 
-    private static func picture(_ service: RunningService) throws -> String? {
+    private static func image(_ service: RunningService) throws -> String? {
         let text = try service.get("/feed?limit=2").text
         return text.firstRange(of: "/images/A").map { String(text[$0.lowerBound...].prefix { $0 != "\"" }) }
     }

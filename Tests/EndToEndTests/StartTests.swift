@@ -69,9 +69,9 @@ struct StartTests {
             let click = try #require(cells.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(click).status == 302)
             #expect(try service.ask("POST", "/cells/user:u/selection").status == 200)
-            let picture = try #require(
+            let image = try #require(
                 cells.list.first { $0["id"]?.text == "user:u" }?["actions"]?["configuration"]?["bindings"]?["avatar"]?["image"]?.text)
-            _ = try service.get(picture)
+            _ = try service.get(image)
             #expect(try service.get("/healthz").status == 200)
         }
     }
@@ -115,7 +115,7 @@ struct StartTests {
             let tag = try #require(try service.get("/feed")["etag"])
             func expectRefusal(_ arguments: [String], _ words: String) throws {
                 let result = try Command.run(arguments)
-                // What was found before it fails may be logged: what resizes pictures is started beside the rest.
+                // What was found before it fails may be logged: what resizes images is started beside the rest.
                 let errors = result.lines.filter { !$0.contains(" info ") }
                 #expect(result.code != 0 && errors.count == 1 && errors[0].contains(words), "\(words): \(result.lines)")
                 #expect(try service.get("/feed", fields: ["User-Agent: tests", "If-None-Match: \(tag)"]).status == 304, "\(words)")

@@ -56,8 +56,8 @@ struct TakedownTests {
         }
     }
 
-    @Test("a picture goes with the item that shows it, by its signed URL too and on every process, and comes back with it")
-    func pictures() async throws {
+    @Test("an image goes with the item that shows it, by its signed URL too and on every process, and comes back with it")
+    func images() async throws {
         try await offPool {
             let items = (0..<2).map { number in
                 #"{"klass":"user","id":"p\#(number)","username":"P","avatarUrl":"http://pictures.sample.invalid/avatar-\#(number).png","#

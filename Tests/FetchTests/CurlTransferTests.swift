@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Fetching from a real origin", .timeLimit(.minutes(1)))
-struct TransferTests {
+struct CurlTransferTests {
     @Test("A body comes whole, in order, with its head; nothing but what was asked goes out")
     func whole() async throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }

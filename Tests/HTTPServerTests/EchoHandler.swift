@@ -16,12 +16,12 @@ struct EchoHandler: HTTPHandler {
         return EncodedResponse(response, route: "page")
     }()
 
-    static let image = picture(ServerResponse(status: .ok, body: (0..<1000).map { UInt8($0 % 251) }))
+    static let image = image(ServerResponse(status: .ok, body: (0..<1000).map { UInt8($0 % 251) }))
 
     /// The same in a file.
-    static let file = picture(ServerResponse(status: .ok, file: TemporaryFile.body((0..<1000).map { UInt8($0 % 251) })))
+    static let file = image(ServerResponse(status: .ok, file: TemporaryFile.body((0..<1000).map { UInt8($0 % 251) })))
 
-    private static func picture(_ response: ServerResponse) -> EncodedResponse {
+    private static func image(_ response: ServerResponse) -> EncodedResponse {
         var response = response
         response.fields[.contentType] = "image/png"
         response.fields[.xContentTypeOptions] = "nosniff"

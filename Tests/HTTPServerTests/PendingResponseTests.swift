@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("Answers that no task waits for")
-struct DeferredAnswerTests {
+struct PendingResponseTests {
     typealias Reply = PendingResponse.Reply
 
     /// A server that hands out the replies of `/later/…` instead of calling them.

@@ -74,7 +74,7 @@ struct AnimatedAVIFTests {
         #expect(failure?.code == "undecodable")
         // It has all that it says, and no size.
         let unknown = await #expect(throws: ImageError.self) {
-            try await workers.transform(Picture.avif, TransformSpec(width: 20, format: .png), priority: .visible)
+            try await workers.transform(TestImage.avif, TransformSpec(width: 20, format: .png), priority: .visible)
         }
         #expect(unknown?.code == "no-decoder")
         await workers.shutDown()

@@ -5,7 +5,7 @@ import Testing
 @testable import IntertwineImages
 
 /// What RFC 9111 asks of a shared cache beyond one reuse: how it asks again, what a confirmation changes, what it tells, and what it must
-/// not mix up. Each case is a row of requests for one picture at an origin that is taken at its word.
+/// not mix up. Each case is a row of requests for one image at an origin that is taken at its word.
 @Suite("A shared cache, step by step", .timeLimit(.minutes(1)))
 struct CacheStepsTests {
     enum Asked: Sendable, Equatable {
@@ -26,7 +26,7 @@ struct CacheStepsTests {
         /// What the origin answers, where it is asked.
         var status = 200
         var fields: [String] = []
-        /// The picture that the client gets.
+        /// The image that the client gets.
         let shows: Int
         /// Fields that the answer has, and those that it has not (nil).
         var tells: [String: String?] = [:]
@@ -74,9 +74,9 @@ struct CacheStepsTests {
         Case("4.3.1", "both", .first(short, "ETag: \"1\"", "Last-Modified: \(date)"), .confirmed(if: isTagged, isDated)),
         Case("4.3.1", "neither: asked for anew", .first(short), .replaced()),
         Case("4.3.1", "what is fresh is not asked about", .first(long, "ETag: \"1\""), .reused()),
-        Case("4.3.3", "another picture takes the place", .first(short, "ETag: \"1\""), .replaced(if: [isTagged], long), .reused(2)),
+        Case("4.3.3", "another image takes the place", .first(short, "ETag: \"1\""), .replaced(if: [isTagged], long), .reused(2)),
         Case(
-            "4.3.3", "another picture's validators count from then on", .first(short, "ETag: \"1\""),
+            "4.3.3", "another image's validators count from then on", .first(short, "ETag: \"1\""),
             .replaced(if: [isTagged], short, "ETag: \"2\""), .replaced(if: ["if-none-match: \"2\""], by: 3)),
         Case(
             "5.2.2.4", "no-cache: stored, and asked about each time", .first("Cache-Control: no-cache", "ETag: \"1\""),
@@ -174,10 +174,10 @@ struct CacheStepsTests {
     /// What must not stand in for something else (sections 2, 3, 4 and 4.1).
     private static let apart: [Case] = [
         Case(
-            "2", "another query is another picture", .first(long), Step(path: "/a.png?b", asked: .anew, fields: [long], shows: 2), .reused()
+            "2", "another query is another image", .first(long), Step(path: "/a.png?b", asked: .anew, fields: [long], shows: 2), .reused()
         ),
         Case(
-            "2", "another letter case in the path is another picture", .first(long),
+            "2", "another letter case in the path is another image", .first(long),
             Step(path: "/A.png", asked: .anew, fields: [long], shows: 2), .reused()),
         Case(
             "2", "a query keeps nothing from being stored",
@@ -188,7 +188,7 @@ struct CacheStepsTests {
             Step(accept: "image/png", asked: .anew, fields: [long, "Vary: Accept"], shows: 2),
             Step(accept: "image/webp,image/png", asked: .not, shows: 1), Step(accept: "image/png", asked: .not, shows: 2)),
         Case(
-            "4.1", "one picture for all where it does not",
+            "4.1", "one image for all where it does not",
             Step(accept: "image/webp,image/png", asked: .anew, fields: [long], shows: 1), Step(accept: "image/png", asked: .not, shows: 1)),
         Case(
             "4.1", "the same for those whose fields say the same in other words",
@@ -215,13 +215,13 @@ struct CacheStepsTests {
     func interim(_ status: Int) async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 \(status) Early\r\nCache-Control: no-store\r\nETag: \"early\"\r\n\r\n")
-            connection.answer(200, ["Content-Type: image/png", Self.long], body: Picture.png(1))
+            connection.answer(200, ["Content-Type: image/png", Self.long], body: TestImage.png(1))
         }
         defer { origin.stop() }
         let house = try House([origin]) { $0.freshness.minTTL = 0 }
         for outcome in [CacheStatus.Outcome.miss, .hit] {
             let got = try await house.get(origin.url("/a.png"))
-            #expect(got.body == Picture.png(1) && got.outcome.outcome == outcome)
+            #expect(got.body == TestImage.png(1) && got.outcome.outcome == outcome)
         }
         await house.stop()
     }
@@ -237,7 +237,7 @@ struct CacheStepsTests {
             guard number < answers.count else { return connection.reset() }
             let step = answers[number]
             let fields = step.fields.contains { $0.hasPrefix("Content-Type") } ? step.fields : step.fields + ["Content-Type: image/png"]
-            connection.answer(step.status, fields + ["Connection: close"], body: step.status == 304 ? [] : Picture.png(step.shows))
+            connection.answer(step.status, fields + ["Connection: close"], body: step.status == 304 ? [] : TestImage.png(step.shows))
             connection.finish()
         }
         defer { origin.stop() }
@@ -250,7 +250,7 @@ struct CacheStepsTests {
                 request.headers.filter { $0.key.hasPrefix("if-") }.map { "\($0.key): \($0.value)" }
             }
             let note: Comment = "\(each), step \(number + 1): \(got), asked \(asked)"
-            #expect(got.status == 200 && got.body == Picture.png(step.shows), note)
+            #expect(got.status == 200 && got.body == TestImage.png(step.shows), note)
             switch step.asked {
             case .not: #expect(asked.isEmpty, note)
             case .with(let conditions): #expect(asked.map { Set($0) } == [Set(conditions)], note)

@@ -13,7 +13,7 @@ struct CacheTests {
 
     private func image(_ number: Int, bytes: Int = 2_000) -> CachedImage {
         CachedImage(
-            source: "http://example.com/\(number).png", kind: .png, body: Picture.png(number, bytes: bytes), freshness: freshness,
+            source: "http://example.com/\(number).png", kind: .png, body: TestImage.png(number, bytes: bytes), freshness: freshness,
             validators: CachedImage.Validators(
                 etag: number % 2 == 0 ? "\"\(number)\"" : nil, lastModified: nil, location: "http://example.com/x"),
             terms: CachedImage.FreshnessMetadata(cacheControl: "no-cache", expires: nil, vary: "Accept"))
@@ -43,7 +43,7 @@ struct CacheTests {
         #expect(cache.bytes == 0 && cache.count == 0)
     }
 
-    @Test("A picture too large for memory replaces an older one of its source by nothing")
+    @Test("An image too large for memory replaces an older one of its source by nothing")
     func large() {
         let cache = MemoryCache(capacity: 100_000)
         cache.insert(image(1))
@@ -53,14 +53,14 @@ struct CacheTests {
         #expect(cache.image("http://example.com/1.png", wanted)?.body.count == 90_000)
     }
 
-    @Test("Large pictures lie in files in memory, of which there are no more than so many, and go with the last who has one")
+    @Test("Large images lie in files in memory, of which there are no more than so many, and go with the last who has one")
     func inFiles() throws {
         func files() throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
                 (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix("/memfd:intertwine") == true
             }
         }
-        let bytes = Picture.png(1, bytes: ImageBody.leastInFile)
+        let bytes = TestImage.png(1, bytes: ImageBody.leastInFile)
         #expect(ImageBody(Array(bytes.dropLast())).file == nil)
         var bodies = [ImageBody(bytes)]
         let (descriptor, _) = try #require(bodies[0].file)
@@ -82,7 +82,7 @@ struct CacheTests {
 
     @Test("The largest lie in large pages, which take fewer steps to send, where the kernel has any, and are the same bytes")
     func inLargePages() throws {
-        let bytes = Picture.png(1, bytes: 5 << 20)
+        let bytes = TestImage.png(1, bytes: 5 << 20)
         // It may have none to spare for a moment.
         for _ in 0..<3 {
             let body = ImageBody(bytes)
@@ -97,7 +97,7 @@ struct CacheTests {
         Issue.record("the kernel has large pages, and they are not used")
     }
 
-    @Test("A picture that is looked for where it was before is found where it is now, or not at all")
+    @Test("An image that is looked for where it was before is found where it is now, or not at all")
     func places() {
         let cache = MemoryCache(capacity: 1_000_000)
         var place = 0
@@ -118,7 +118,7 @@ struct CacheTests {
         #expect(cache.image(second.key, at: &place) === second)
     }
 
-    @Test("A picture comes back from its bytes as it was, and from altered ones not at all", arguments: [300, 70_000])
+    @Test("An image comes back from its bytes as it was, and from altered ones not at all", arguments: [300, 70_000])
     func file(size: Int) throws {
         let image = image(2, bytes: size)
         let bytes = ImageFile.encode(image)
@@ -209,7 +209,7 @@ struct CacheTests {
         #expect(budget.inUse == 0)
     }
 
-    @Test("A damaged file is no picture, and goes")
+    @Test("A damaged file is no image, and goes")
     func damaged() async throws {
         let folder = TemporaryFolder()
         let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
@@ -248,7 +248,7 @@ struct CacheTests {
         #expect(await read(disk, image(1).source) == nil)
     }
 
-    @Test("A folder that was emptied while it is in use holds pictures again", arguments: [false, true])
+    @Test("A folder that was emptied while it is in use holds images again", arguments: [false, true])
     func emptied(isFolderGone: Bool) async throws {
         let folder = TemporaryFolder()
         let path = folder.path + "/images"
@@ -268,7 +268,7 @@ struct CacheTests {
         #expect(await read(disk, image(1).source)?.body.bytes == image(1).body.bytes)
     }
 
-    @Test("A disk that is full costs nothing but the storing, and takes pictures again once there is room")
+    @Test("A disk that is full costs nothing but the storing, and takes images again once there is room")
     func full() async throws {
         let folder = TemporaryFolder()
         guard let mount = try Mount.small(folder.path, kibibytes: 256) else { return }
@@ -317,7 +317,7 @@ struct CacheTests {
         #expect(log.lines.count == 1 && !disk.accepts(1_000))
     }
 
-    @Test("Whoever has pictures forgotten is told where some cannot be removed; they are not found all the same")
+    @Test("Whoever has images forgotten is told where some cannot be removed; they are not found all the same")
     func stuck() async throws {
         let folder = TemporaryFolder()
         let disk = DiskCache(folder: folder.path, capacity: 1_000_000)

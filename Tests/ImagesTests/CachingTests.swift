@@ -19,8 +19,8 @@ struct CachingTests {
         }
     }
 
-    private static func picture(_ number: Int, _ fields: String...) -> @Sendable (Origin.Request, OriginConnection) -> Void {
-        { _, connection in connection.answer(200, ["Content-Type: image/png"] + fields, body: Picture.png(number)) }
+    private static func image(_ number: Int, _ fields: String...) -> @Sendable (Origin.Request, OriginConnection) -> Void {
+        { _, connection in connection.answer(200, ["Content-Type: image/png"] + fields, body: TestImage.png(number)) }
     }
 
     private static func status(_ status: Int, _ fields: String...) -> @Sendable (Origin.Request, OriginConnection) -> Void {
@@ -30,7 +30,7 @@ struct CachingTests {
     @Test("A miss, then hits, with the fields that each should have")
     func hit() async throws {
         let origin = try origin([
-            Self.picture(1, "ETag: \"origin\"", "Set-Cookie: a=b", "Server: secret", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT")
+            Self.image(1, "ETag: \"origin\"", "Set-Cookie: a=b", "Server: secret", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT")
         ])
         defer { origin.stop() }
         let house = try House([origin])
@@ -39,7 +39,7 @@ struct CachingTests {
         #expect(miss.headers["Cache-Status"] == "Intertwine; fwd=miss; fwd-status=200; stored")
         house.pass(10)
         let hit = try await house.get(origin.url("/a.png"))
-        #expect(hit.body == Picture.png(1))
+        #expect(hit.body == TestImage.png(1))
         #expect(hit.headers["Cache-Status"] == "Intertwine; hit; ttl=86390")
         #expect(hit.headers["Age"] == "10")
         #expect(hit.headers["Content-Type"] == "image/png")
@@ -49,7 +49,7 @@ struct CachingTests {
         #expect(hit.headers["ETag"] != nil && hit.headers["ETag"] != "\"origin\"")
         #expect(hit.headers["Last-Modified"] == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(hit.headers["Set-Cookie"] == nil && hit.headers["Server"] == nil)
-        #expect(house.manager.cached(origin.url("/a.png"))?.body.bytes == Picture.png(1))
+        #expect(house.manager.cached(origin.url("/a.png"))?.body.bytes == TestImage.png(1))
         #expect(origin.requests.count == 1)
         let metrics = await house.manager.metrics()
         #expect(metrics.requests == [.miss: 1, .hit: 2])
@@ -58,7 +58,7 @@ struct CachingTests {
 
     @Test("Nothing of the client goes to the origin, and no credentials ever (CVE-2025-57752)")
     func anonymous() async throws {
-        let origin = try origin([Self.picture(1)])
+        let origin = try origin([Self.image(1)])
         defer { origin.stop() }
         let house = try House([origin])
         _ = try await house.get(origin.url("/a.png"))
@@ -72,12 +72,12 @@ struct CachingTests {
         "Answers made for somebody are not kept",
         arguments: ["Vary: Cookie", "Vary: *", "Cache-Control: private", "Cache-Control: no-store"])
     func unstored(_ field: String) async throws {
-        let origin = try origin([Self.picture(1, field), Self.picture(2, field)])
+        let origin = try origin([Self.image(1, field), Self.image(2, field)])
         defer { origin.stop() }
         let house = try House([origin])
         let first = try await house.get(origin.url("/a.png"))
         let second = try await house.get(origin.url("/a.png"))
-        #expect(first.body == Picture.png(1) && second.body == Picture.png(2))
+        #expect(first.body == TestImage.png(1) && second.body == TestImage.png(2))
         #expect(first.headers["Cache-Control"] == "no-store" && !first.outcome.isStored)
         #expect(origin.requests.count == 2)
         await house.stop()
@@ -85,17 +85,17 @@ struct CachingTests {
 
     @Test("Stale while it is being fetched anew: served at once, and new soon after")
     func staleWhileRevalidate() async throws {
-        let origin = try origin([Self.picture(1, "Cache-Control: max-age=1000, stale-while-revalidate=60"), Self.picture(2)])
+        let origin = try origin([Self.image(1, "Cache-Control: max-age=1000, stale-while-revalidate=60"), Self.image(2)])
         defer { origin.stop() }
         let house = try House([origin])
         _ = try await house.get(origin.url("/a.png"))
         house.pass(1_001)
         #expect(house.manager.cached(origin.url("/a.png")) == nil)
         let stale = try await house.get(origin.url("/a.png"))
-        #expect(stale.body == Picture.png(1) && stale.outcome.outcome == .stale)
+        #expect(stale.body == TestImage.png(1) && stale.outcome.outcome == .stale)
         await origin.requested(2)
         while house.manager.cached(origin.url("/a.png")) == nil { await house.settle() }
-        #expect(try await house.get(origin.url("/a.png")).body == Picture.png(2))
+        #expect(try await house.get(origin.url("/a.png")).body == TestImage.png(2))
         #expect(origin.requests.count == 2)
         await house.stop()
     }
@@ -103,21 +103,21 @@ struct CachingTests {
     @Test("Asked about with its validators, and confirmed by 304")
     func revalidated() async throws {
         let origin = try origin([
-            Self.picture(1, "Cache-Control: max-age=1000, must-revalidate", "ETag: \"v1\""),
+            Self.image(1, "Cache-Control: max-age=1000, must-revalidate", "ETag: \"v1\""),
             Self.status(304, "Cache-Control: max-age=500, must-revalidate"),
-            Self.picture(2, "ETag: \"v2\""),
+            Self.image(2, "ETag: \"v2\""),
         ])
         defer { origin.stop() }
         let house = try House([origin])
         _ = try await house.get(origin.url("/a.png"))
         house.pass(1_001)
         let confirmed = try await house.get(origin.url("/a.png"))
-        #expect(confirmed.body == Picture.png(1) && confirmed.outcome.outcome == .revalidated)
+        #expect(confirmed.body == TestImage.png(1) && confirmed.outcome.outcome == .revalidated)
         #expect(origin.requests.last?.headers["if-none-match"] == "\"v1\"")
         house.pass(400)
         #expect(try await house.get(origin.url("/a.png")).outcome.outcome == .hit)
         house.pass(200)
-        #expect(try await house.get(origin.url("/a.png")).body == Picture.png(2))
+        #expect(try await house.get(origin.url("/a.png")).body == TestImage.png(2))
         #expect(origin.requests.count == 3)
         await house.stop()
     }
@@ -129,7 +129,7 @@ struct CachingTests {
             ("s-maxage=1000, stale-if-error=60", false), ("max-age=1000", false),
         ])
     func staleIfError(_ control: String, _ isServed: Bool) async throws {
-        let origin = try origin([Self.picture(1, "Cache-Control: \(control)"), Self.status(500, "ETag: \"error\"")])
+        let origin = try origin([Self.image(1, "Cache-Control: \(control)"), Self.status(500, "ETag: \"error\"")])
         defer { origin.stop() }
         let house = try House([origin])
         _ = try await house.get(origin.url("/a.png"))
@@ -137,14 +137,14 @@ struct CachingTests {
         for _ in 0..<2 {
             let got = try await house.get(origin.url("/a.png"))
             #expect(got.status == (isServed ? 200 : 502))
-            if isServed { #expect(got.body == Picture.png(1) && got.outcome.outcome == .stale) }
+            if isServed { #expect(got.body == TestImage.png(1) && got.outcome.outcome == .stale) }
         }
         #expect(origin.requests.count == 2)
         await house.stop()
     }
 
     @Test(
-        "An error carries no validators, is remembered for a moment, and is never confirmed as a picture",
+        "An error carries no validators, is remembered for a moment, and is never confirmed as an image",
         arguments: [(404, 404), (500, 502), (403, 403), (429, 503), (304, 502), (206, 502)])
     func errors(_ upstream: Int, _ status: Int) async throws {
         let origin = try origin([
@@ -164,10 +164,10 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("A picture that is gone is forgotten, and not served stale")
+    @Test("An image that is gone is forgotten, and not served stale")
     func gone() async throws {
         let folder = TemporaryFolder()
-        let origin = try origin([Self.picture(1, "Cache-Control: max-age=1000"), Self.status(410)])
+        let origin = try origin([Self.image(1, "Cache-Control: max-age=1000"), Self.status(410)])
         defer { origin.stop() }
         let house = try House([origin], folder: folder.path)
         _ = try await house.get(origin.url("/a.png"))
@@ -183,13 +183,13 @@ struct CachingTests {
         let folder = TemporaryFolder()
         let gate = Gate()
         let origin = try origin([
-            Self.picture(1),
+            Self.image(1),
             { _, connection in
                 connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2000\r\n\r\n")
-                connection.send(Array(Picture.png(2).prefix(100)))
+                connection.send(Array(TestImage.png(2).prefix(100)))
                 gate.wait()
-                connection.send(Array(Picture.png(2).dropFirst(100)))
-            }, Self.picture(3),
+                connection.send(Array(TestImage.png(2).dropFirst(100)))
+            }, Self.image(3),
         ])
         defer { origin.stop() }
         let house = try House([origin], folder: folder.path)
@@ -200,14 +200,14 @@ struct CachingTests {
         let old = await house.manager.image(ImageRequest(source))
         await house.manager.purge(.source(source))
         let new = try await house.get(source)
-        #expect(new.body == Picture.png(3))
+        #expect(new.body == TestImage.png(3))
         gate.open()
-        #expect(try await Got(old).body == Picture.png(2))
+        #expect(try await Got(old).body == TestImage.png(2))
         await house.manager.flush()
-        #expect(try await house.get(source).body == Picture.png(3))
+        #expect(try await house.get(source).body == TestImage.png(3))
         let again = try House([origin], folder: folder.path)
         await again.manager.flush()
-        #expect(try await again.get(source).body == Picture.png(3))
+        #expect(try await again.get(source).body == TestImage.png(3))
         await house.stop()
         await again.stop()
     }
@@ -215,7 +215,7 @@ struct CachingTests {
     @Test("A purge is not confirmed while a file stays that the next start would find, however often it is asked for")
     func refusedPurge() async throws {
         let folder = TemporaryFolder()
-        let origin = try origin([Self.picture(1)])
+        let origin = try origin([Self.image(1)])
         defer { origin.stop() }
         let house = try House([origin], folder: folder.path)
         let source = origin.url("/a.png")
@@ -231,10 +231,10 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("Pictures survive a restart on disk, and are fresh, stale or asked about as before")
+    @Test("Images survive a restart on disk, and are fresh, stale or asked about as before")
     func restart() async throws {
         let folder = TemporaryFolder()
-        let origin = try origin([Self.picture(1, "Cache-Control: max-age=1000, stale-if-error=172800", "ETag: \"v1\"")])
+        let origin = try origin([Self.image(1, "Cache-Control: max-age=1000, stale-if-error=172800", "ETag: \"v1\"")])
         let first = try House([origin], folder: folder.path)
         let source = origin.url("/a.png")
         _ = try await first.get(source)
@@ -244,21 +244,21 @@ struct CachingTests {
         let second = try House([origin], folder: folder.path)
         await second.manager.flush()
         let hit = try await second.get(source)
-        #expect(hit.body == Picture.png(1) && hit.outcome.outcome == .hit)
+        #expect(hit.body == TestImage.png(1) && hit.outcome.outcome == .hit)
         #expect(second.manager.cached(source) != nil)
         await second.stop()
         let third = try House([origin], folder: folder.path)
         third.pass(1_001 + 86_400)
         await third.manager.flush()
         let stale = try await third.get(source)
-        #expect(stale.body == Picture.png(1) && stale.outcome.outcome == .stale)
+        #expect(stale.body == TestImage.png(1) && stale.outcome.outcome == .stale)
         await third.stop()
     }
 
-    @Test("A small picture that comes quickly is answered whole at once, with its tag")
+    @Test("A small image that comes quickly is answered whole at once, with its tag")
     func smallAtOnce() async throws {
         let origin = try Origin { request, connection in
-            let body = Picture.png(1, bytes: request.path == "/large" ? (1 << 20) + 1 : 70_000)
+            let body = TestImage.png(1, bytes: request.path == "/large" ? (1 << 20) + 1 : 70_000)
             connection.answer(200, ["Content-Type: image/png"], body: body)
         }
         defer { origin.stop() }
@@ -268,7 +268,7 @@ struct CachingTests {
             Issue.record("streamed")
             return
         }
-        #expect(image.body.bytes == Picture.png(1, bytes: 70_000))
+        #expect(image.body.bytes == TestImage.png(1, bytes: 70_000))
         #expect(small.headers.contains { $0.name == "ETag" && $0.value == image.etag })
         #expect(small.cacheStatus.field == "Intertwine; fwd=miss; fwd-status=200; stored")
         #expect(house.manager.cached(origin.url("/small")) === image)
@@ -278,11 +278,11 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("A small picture that fails on its way is a failure, not half a picture")
+    @Test("A small image that fails on its way is a failure, not half an image")
     func smallBrokenOff() async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2000\r\n\r\n")
-            connection.send(Array(Picture.png().prefix(500)))
+            connection.send(Array(TestImage.png().prefix(500)))
             connection.finish()
         }
         defer { origin.stop() }
@@ -295,7 +295,7 @@ struct CachingTests {
     @Test("Only if stored: from memory, from disk, and 504 without a word to the origin")
     func onlyIfCached() async throws {
         let folder = TemporaryFolder()
-        let origin = try origin([Self.picture(1, "Cache-Control: max-age=1000"), Self.status(500)])
+        let origin = try origin([Self.image(1, "Cache-Control: max-age=1000"), Self.status(500)])
         defer { origin.stop() }
         let house = try House([origin], folder: folder.path)
         let source = origin.url("/a.png")
@@ -307,7 +307,7 @@ struct CachingTests {
         await house.manager.flush()
         let again = try House([origin], folder: folder.path)
         await again.manager.flush()
-        #expect(try await Got(again.manager.image(wish)).body == Picture.png(1))
+        #expect(try await Got(again.manager.image(wish)).body == TestImage.png(1))
         let later = try House([origin], folder: folder.path)
         await later.manager.flush()
         later.pass(1_001)
@@ -322,7 +322,7 @@ struct CachingTests {
     @Test("What is said about storing is true: stale before, and no room anywhere")
     func status() async throws {
         let origin = try Origin { request, connection in
-            let body = Picture.png(1, bytes: request.path == "/large" ? 600_000 : 2_000)
+            let body = TestImage.png(1, bytes: request.path == "/large" ? 600_000 : 2_000)
             connection.answer(200, ["Content-Type: image/png", "Cache-Control: max-age=1000"], body: body)
         }
         defer { origin.stop() }
@@ -334,10 +334,10 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("A picture larger than memory takes is served from disk")
+    @Test("An image larger than memory takes is served from disk")
     func large() async throws {
         let folder = TemporaryFolder()
-        let body = Picture.png(4, bytes: 600_000)
+        let body = TestImage.png(4, bytes: 600_000)
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: body) }
         defer { origin.stop() }
         let house = try House([origin], folder: folder.path) { $0.memoryBytes = 300_000 }

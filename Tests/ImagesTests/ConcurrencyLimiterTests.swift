@@ -5,7 +5,7 @@ import Testing
 @testable import IntertwineImages
 
 @Suite("Who may download, who waits, who is sent away")
-struct AdmissionTests {
+struct ConcurrencyLimiterTests {
     private func admission(running: Int = 4, perHost: Int = 2, waiting: Int = 3) -> ConcurrencyLimiter<Int> {
         var limits = ConcurrencyLimiter<Int>.Limits()
         limits.running = running

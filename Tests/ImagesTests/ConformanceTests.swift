@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-/// What RFC 9111 and RFC 5861 ask of a shared cache, as far as it concerns GET and pictures, case by case against a real origin. Origins
+/// What RFC 9111 and RFC 5861 ask of a shared cache, as far as it concerns GET and images, case by case against a real origin. Origins
 /// are taken at their word here: nothing is fresh for longer than they say.
 @Suite("A shared cache, case by case", .timeLimit(.minutes(1)))
 struct ConformanceTests {
@@ -110,7 +110,7 @@ struct ConformanceTests {
     private func isReused(_ each: Case, second: @escaping @Sendable (OriginConnection) -> Void) async throws -> Bool {
         let origin = try Origin { request, connection in
             if connection.number == 1 {
-                connection.answer(200, each.fields + ["Content-Type: image/png", "Connection: close"], body: Picture.png(1))
+                connection.answer(200, each.fields + ["Content-Type: image/png", "Connection: close"], body: TestImage.png(1))
             } else {
                 second(connection)
             }
@@ -118,16 +118,16 @@ struct ConformanceTests {
         }
         defer { origin.stop() }
         let house = try House([origin]) { $0.freshness.minTTL = 0 }
-        #expect(try await house.get(origin.url("/a.png")).body == Picture.png(1))
+        #expect(try await house.get(origin.url("/a.png")).body == TestImage.png(1))
         house.pass(each.after)
         let again = try await house.get(origin.url("/a.png"))
         await house.stop()
-        return again.body == Picture.png(1)
+        return again.body == TestImage.png(1)
     }
 
     @Test("Fresh is reused, and nothing else", arguments: control + ages + expiries + varying)
     func fresh(_ each: Case) async throws {
-        let isReused = try await isReused(each) { $0.answer(200, ["Content-Type: image/png"], body: Picture.png(2)) }
+        let isReused = try await isReused(each) { $0.answer(200, ["Content-Type: image/png"], body: TestImage.png(2)) }
         #expect(isReused == each.isReused, "\(each)")
     }
 

@@ -6,18 +6,18 @@ import Testing
 @testable import IntertwineImages
 
 @Suite("What is not served", .timeLimit(.minutes(1)))
-struct RefusalTests {
+struct ExitErrorTests {
     private static let html = Array("<html><script>alert(1)</script>".utf8)
 
     @Test(
-        "Declared type and first bytes must agree, and be a picture's (CVE-2019-18923)",
+        "Declared type and first bytes must agree, and be an image's (CVE-2019-18923)",
         arguments: [
-            (["Content-Type: text/html"], html, "type-denied"), (["Content-Type: image/png, text/html"], Picture.png(), "type-denied"),
-            (["Content-Type: image/png", "Content-Type: text/html"], Picture.png(), "type-denied"), ([], html, "type-mismatch"),
+            (["Content-Type: text/html"], html, "type-denied"), (["Content-Type: image/png, text/html"], TestImage.png(), "type-denied"),
+            (["Content-Type: image/png", "Content-Type: text/html"], TestImage.png(), "type-denied"), ([], html, "type-mismatch"),
             (["Content-Type: application/octet-stream"], Array("<svg xmlns=".utf8), "type-mismatch"),
-            (["Content-Type: image/x-png"], Picture.jpeg, "type-mismatch"),
+            (["Content-Type: image/x-png"], TestImage.jpeg, "type-mismatch"),
             (["Content-Type: image/svg+xml"], Array("<svg/>".utf8), "type-denied"), (["Content-Type: image/png"], html, "type-mismatch"),
-            (["Content-Type: image/png"], Picture.jpeg, "type-mismatch"), (["Content-Type: image/png"], [], "type-mismatch"),
+            (["Content-Type: image/png"], TestImage.jpeg, "type-mismatch"), (["Content-Type: image/png"], [], "type-mismatch"),
             (["Content-Type: image/png"], [0x89, 0x50], "type-mismatch"),
             (["Content-Type: image/gif"], Array("GIF89".utf8), "type-mismatch"),
             (["Content-Type: image/png", "Content-Encoding: gzip"], [0x1f, 0x8b, 8, 0], "encoded-body"),
@@ -47,11 +47,11 @@ struct RefusalTests {
         await house.stop()
     }
 
-    @Test("A picture cut off by a lost connection of unknown length is served and not kept")
+    @Test("An image cut off by a lost connection of unknown length is served and not kept")
     func cutOff() async throws {
         let origin = try Origin { request, connection in
             connection.send("HTTP/1.0 200 OK\r\nContent-Type: image/png\r\n\r\n")
-            connection.send(request.path == "/whole" ? Picture.png(1) : Array(Picture.png(1).dropLast(100)))
+            connection.send(request.path == "/whole" ? TestImage.png(1) : Array(TestImage.png(1).dropLast(100)))
             connection.finish()
         }
         defer { origin.stop() }
@@ -59,7 +59,7 @@ struct RefusalTests {
         let cut = try await house.get(origin.url("/cut"))
         #expect(cut.body.count == 1_900 && cut.headers["Cache-Control"] == "no-store" && !cut.outcome.isStored)
         #expect(house.manager.cached(origin.url("/cut")) == nil)
-        #expect(try await house.get(origin.url("/whole")).body == Picture.png(1))
+        #expect(try await house.get(origin.url("/whole")).body == TestImage.png(1))
         #expect(house.manager.cached(origin.url("/whole")) != nil)
         await house.stop()
     }
@@ -78,11 +78,11 @@ struct RefusalTests {
         await house.stop()
     }
 
-    @Test("What comes in full is kept, with anything behind its end, and where it is a picture in little more than its first bytes")
+    @Test("What comes in full is kept, with anything behind its end, and where it is an image in little more than its first bytes")
     func keptInFull() async throws {
         let filling = [UInt8](repeating: 0, count: 20_000)
         let bodies: [(String, [UInt8])] = [
-            ("png", Picture.png(1) + filling), ("png", Array("\u{89}PNG\r\n\u{1a}\n".unicodeScalars.map { UInt8($0.value) }) + filling),
+            ("png", TestImage.png(1) + filling), ("png", Array("\u{89}PNG\r\n\u{1a}\n".unicodeScalars.map { UInt8($0.value) }) + filling),
             ("jpeg", Frames.jpeg(800, 600) + [0xff, 0xd9] + filling), ("jpeg", [0xff, 0xd8, 0xff, 0xe0] + filling),
         ]
         for (kind, body) in bodies {
@@ -135,7 +135,7 @@ struct RefusalTests {
         await house.stop()
     }
 
-    @Test("A size that comes too late for a refusal breaks the picture off")
+    @Test("A size that comes too late for a refusal breaks the image off")
     func lateBomb() async throws {
         let gate = Gate()
         let filler: [UInt8] = [0xff, 0xe1, 0xff, 0xff] + [UInt8](repeating: 7, count: 65_533)
@@ -187,7 +187,7 @@ struct RefusalTests {
             most.max(atOnce.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
             gate.wait()
             atOnce.subtract(1, ordering: .relaxed)
-            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+            connection.answer(200, ["Content-Type: image/png"], body: TestImage.png())
         }
         defer { origin.stop() }
         let house = try House([origin]) {
@@ -237,7 +237,7 @@ struct RefusalTests {
     func undeclared() async throws {
         let origin = try Origin { request, connection in
             let fields = request.path == "/" ? [] : ["Content-Type: \(request.path.dropFirst())"]
-            connection.answer(200, fields, body: request.path == "/image/pjpeg" ? Picture.jpeg : Picture.png())
+            connection.answer(200, fields, body: request.path == "/image/pjpeg" ? TestImage.jpeg : TestImage.png())
         }
         defer { origin.stop() }
         let house = try House([origin])
@@ -253,13 +253,13 @@ struct RefusalTests {
         await house.stop()
     }
 
-    @Test("A host whose every answer fails is asked gently, and one good picture makes up for it: no URL closes the host for another")
+    @Test("A host whose every answer fails is asked gently, and one good image makes up for it: no URL closes the host for another")
     func badAnswers() async throws {
         let gate = Gate()
         let origin = try Origin { request, connection in
             if request.path.hasPrefix("/wait") { gate.wait() }
             if request.path.hasPrefix("/bad") { return connection.answer(500) }
-            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+            connection.answer(200, ["Content-Type: image/png"], body: TestImage.png())
         }
         defer { origin.stop() }
         let house = try House([origin]) { $0.queueTimeout = .seconds(30) }
@@ -279,7 +279,7 @@ struct RefusalTests {
     func resting() async throws {
         let gone = try Origin { _, connection in connection.answer(500) }
         gone.stop()
-        let neighbour = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+        let neighbour = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: TestImage.png()) }
         defer { neighbour.stop() }
         let house = try House([gone, neighbour])
         for number in 0..<10 { #expect(try await house.get(gone.url("/\(number)")).status == 502) }
@@ -295,7 +295,7 @@ struct RefusalTests {
     @Test("The memory for downloads is bounded over all of them together")
     func budget() async throws {
         let origin = try Origin { _, connection in
-            connection.answer(200, ["Content-Type: image/png"], body: Picture.png(1, bytes: 500_000))
+            connection.answer(200, ["Content-Type: image/png"], body: TestImage.png(1, bytes: 500_000))
         }
         defer { origin.stop() }
         let house = try House([origin]) { $0.bufferBytes = 300_000 }

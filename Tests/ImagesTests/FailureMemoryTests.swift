@@ -78,7 +78,7 @@ struct FailureMemoryTests {
         #expect(breaker.ask("h", now: after(21)) == .closed)
     }
 
-    @Test("A host that answers badly is never left alone: it is asked gently, until a picture comes or for a while")
+    @Test("A host that answers badly is never left alone: it is asked gently, until an image comes or for a while")
     func gentle() {
         var breaker = CircuitBreaker()
         for _ in 0..<9 { breaker.record("h", .badResponse, now: start) }

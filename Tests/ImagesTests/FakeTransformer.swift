@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import IntertwineImages
 
-/// Makes of every picture the text of its recipe.
+/// Makes of every image the text of its recipe.
 final class FakeTransformer: ImageTransformer {
     let isAvailable: Bool
     /// Recipes as they come, and `left` for each that was called off.
@@ -24,7 +24,7 @@ final class FakeTransformer: ImageTransformer {
         set { state.withLock { $0.failure = newValue } }
     }
 
-    /// What it made pictures of.
+    /// What it made images of.
     var originals: [[UInt8]] { made.withLock { $0 } }
     private let made = Mutex<[[UInt8]]>([])
 
@@ -33,11 +33,11 @@ final class FakeTransformer: ImageTransformer {
     func release() { state.withLock { $0.isHeld = false } }
 
     func transform(
-        _ picture: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
+        _ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
     ) async throws(ImageError) -> TransformedImage {
         if let failure { throw failure }
         if recipe.keepsAnimation, !makesAnimations { throw ImageError(.tooManyFrames) }
-        made.withLock { $0.append(picture) }
+        made.withLock { $0.append(image) }
         urgency.listen { [raises] in raises.append(urgency.priority) }
         events.append(recipe.text)
         while state.withLock({ $0.isHeld }) {
@@ -49,10 +49,10 @@ final class FakeTransformer: ImageTransformer {
         }
         return TransformedImage(
             bytes: Array(recipe.text.utf8), kind: recipe.format, width: recipe.width ?? 1, height: recipe.height ?? 1,
-            original: try await facts(of: picture, urgency: urgency))
+            original: try await facts(of: image, urgency: urgency))
     }
 
-    func facts(of picture: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
+    func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
         ImageMetadata(width: 1_600, height: 1_200, frames: 1, hasAlpha: false, color: "#a1b2c3", thumbHash: [1, 2, 3])
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import IntertwineImages
 
 @Suite("A flight: who waits, and what follows when they leave")
-struct FlightTests {
+struct FetchAttemptTests {
     private static let running: [FetchAttempt.Stage] = [.lookup, .queued, .resolving, .connecting, .headers, .body]
 
     private func flight(at stage: FetchAttempt.Stage, isOwned: Bool = false, waiters: Int = 1) -> FetchAttempt {

@@ -35,13 +35,13 @@ struct FormatTests {
             let isNew = request.headers["accept"]?.contains("image/avif") == true
             connection.answer(
                 200, ["Content-Type: image/\(isNew ? "avif" : "png")", "Vary: Accept, Accept-Encoding"],
-                body: isNew ? Picture.avif : Picture.png())
+                body: isNew ? TestImage.avif : TestImage.png())
         }
         defer { origin.stop() }
         let first = try House([origin], folder: folder.path)
         let source = origin.url("/a")
         for _ in 0..<2 {
-            for (accept, body) in [("image/avif,*/*", Picture.avif), ("*/*", Picture.png()), ("image/webp,*/*", Picture.png())] {
+            for (accept, body) in [("image/avif,*/*", TestImage.avif), ("*/*", TestImage.png()), ("image/webp,*/*", TestImage.png())] {
                 let got = try await first.get(source, accept: accept)
                 #expect(got.body == body && got.headers["Vary"] == "Accept")
             }
@@ -51,8 +51,8 @@ struct FormatTests {
         await first.stop()
         let second = try House([origin], folder: folder.path)
         await second.manager.flush()
-        #expect(try await second.get(source, accept: "image/avif,*/*").body == Picture.avif)
-        #expect(try await second.get(source, accept: "*/*").body == Picture.png())
+        #expect(try await second.get(source, accept: "image/avif,*/*").body == TestImage.avif)
+        #expect(try await second.get(source, accept: "*/*").body == TestImage.png())
         #expect(second.manager.cached(source, nil, AcceptedFormats("image/avif,*/*"))?.kind == .avif)
         #expect(origin.requests.count == 3)
         await second.manager.purge(.source(source))
@@ -68,7 +68,7 @@ struct FormatTests {
             gate.wait()
             let isNew = request.headers["accept"]?.contains("image/avif") == true
             connection.answer(
-                200, ["Content-Type: image/\(isNew ? "avif" : "png")", "Vary: accept"], body: isNew ? Picture.avif : Picture.png())
+                200, ["Content-Type: image/\(isNew ? "avif" : "png")", "Vary: accept"], body: isNew ? TestImage.avif : TestImage.png())
         }
         defer { origin.stop() }
         let house = try House([origin])
@@ -76,21 +76,21 @@ struct FormatTests {
         async let old = house.get(origin.url("/a"))
         await origin.requested(2)
         gate.open()
-        #expect(try await new.body == Picture.avif)
-        #expect(try await old.body == Picture.png())
+        #expect(try await new.body == TestImage.avif)
+        #expect(try await old.body == TestImage.png())
         await house.stop()
     }
 
     @Test("An origin that has one format only is asked once for all; who does not take it is told so")
     func fixed() async throws {
-        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/webp"], body: Picture.webp) }
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/webp"], body: TestImage.webp) }
         defer { origin.stop() }
         let house = try House([origin])
         let source = origin.url("/a")
         let refused = try await house.get(source, accept: "image/jpeg, image/png")
         #expect(refused.status == 406 && refused.failure?.code == "not-acceptable" && refused.body.isEmpty)
         for accept in ["*/*", "image/webp", "image/avif,image/*", nil] {
-            #expect(try await house.get(source, accept: accept).body == Picture.webp)
+            #expect(try await house.get(source, accept: accept).body == TestImage.webp)
         }
         #expect(try await house.get(source, accept: "image/jpeg").status == 406)
         #expect(try await house.get(origin.url("/b"), accept: "text/html").status == 406)

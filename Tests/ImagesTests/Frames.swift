@@ -1,6 +1,6 @@
 @testable import IntertwineImages
 
-/// The beginnings of pictures of a given size, as their formats write them.
+/// The beginnings of images of a given size, as their formats write them.
 enum Frames {
     private static func big(_ number: Int, _ bytes: Int) -> [UInt8] {
         (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }

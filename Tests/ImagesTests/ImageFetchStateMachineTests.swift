@@ -8,8 +8,8 @@ import Testing
 @testable import IntertwineImages
 
 @Suite("What becomes of flights, in whatever order things happen", .timeLimit(.minutes(3)))
-struct FlightsStateTests {
-    /// What happens around one picture, for two who want it.
+struct ImageFetchStateMachineTests {
+    /// What happens around one image, for two who want it.
     enum Event: CaseIterable {
         case first, second, firstLeaves, secondLeaves
         case named, unnamed, head, refusal, half, rest, end, loss, due
@@ -111,7 +111,7 @@ struct FlightsStateTests {
     }
 }
 
-/// One picture's surroundings: whatever the state wants done is noted.
+/// One image's surroundings: whatever the state wants done is noted.
 private final class World {
     private struct Heard: Sendable {
         var answers: [UInt64: [ImageResponse]] = [:]
@@ -121,7 +121,7 @@ private final class World {
 
     private static let url = "http://pictures.test/a"
     /// Large enough that one who has half of it is not nearly done.
-    private static let picture = Picture.png(1, bytes: 60_000)
+    private static let image = TestImage.png(1, bytes: 60_000)
     private static let half = 1_000
 
     private let heard: Shared
@@ -166,7 +166,7 @@ private final class World {
     }
 
     /// False where it cannot happen as things are.
-    func happen(_ event: FlightsStateTests.Event) -> Bool {
+    func happen(_ event: ImageFetchStateMachineTests.Event) -> Bool {
         switch event {
         case .first, .second:
             let waiter: UInt64 = event == .first ? 1 : 2
@@ -184,7 +184,7 @@ private final class World {
             state.named(number, event == .named ? nil : .hostNotFound)
         case .head, .refusal:
             guard isFetching, received == nil, let url = try? FetchURL(Self.url) else { return false }
-            let length = String(Self.picture.count)
+            let length = String(Self.image.count)
             let head = FetchHead(
                 status: event == .head ? 200 : 404, headers: FetchHeaderFields(["Content-Type": "image/png", "Content-Length": length]),
                 url: url
@@ -194,11 +194,11 @@ private final class World {
         case .half, .rest:
             let place = event == .half ? 0 : Self.half
             guard isFetching, received == place, !isPaused else { return false }
-            let part = event == .half ? Self.picture.prefix(Self.half) : Self.picture.dropFirst(Self.half)
+            let part = event == .half ? Self.image.prefix(Self.half) : Self.image.dropFirst(Self.half)
             received = place + part.count
             if !part.withUnsafeBytes({ state.received($0, number) }) { end(.rejected) }
         case .end:
-            guard isFetching, received == Self.picture.count else { return false }
+            guard isFetching, received == Self.image.count else { return false }
             end(nil)
         case .loss:
             guard isFetching else { return false }
@@ -212,10 +212,10 @@ private final class World {
         return true
     }
 
-    /// All of the picture arrives for a download.
+    /// All of the image arrives for a download.
     func complete(_ number: UInt64) {
         (self.number, isFetching, received) = (number, true, nil)
-        for event in [FlightsStateTests.Event.head, .half, .rest, .end] { #expect(happen(event)) }
+        for event in [ImageFetchStateMachineTests.Event.head, .half, .rest, .end] { #expect(happen(event)) }
     }
 
     private func end(_ failure: FetchError?) {
@@ -257,7 +257,7 @@ private final class World {
         for waiter in present { #expect(answers(waiter).count == 1, "\(story): not told") }
         // What is nearly done is finished for the cache.
         if isFetching {
-            #expect(received == Self.picture.count, "\(story): goes on for nobody")
+            #expect(received == Self.image.count, "\(story): goes on for nobody")
             end(nil)
             goOn()
         }

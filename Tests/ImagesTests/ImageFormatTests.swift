@@ -2,8 +2,8 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What is a picture")
-struct MediaKindTests {
+@Suite("What is an image")
+struct ImageFormatTests {
     @Test(
         "A declared type is one media type, and one of ours",
         arguments: [
@@ -35,9 +35,9 @@ struct MediaKindTests {
     @Test(
         "The first bytes tell",
         arguments: [
-            (Picture.png(), ImageFormat.png), (Picture.jpeg, .jpeg), (Picture.gif, .gif), (Array("GIF87a".utf8), .gif),
-            (Picture.webp, .webp),
-            (Picture.avif, .avif),
+            (TestImage.png(), ImageFormat.png), (TestImage.jpeg, .jpeg), (TestImage.gif, .gif), (Array("GIF87a".utf8), .gif),
+            (TestImage.webp, .webp),
+            (TestImage.avif, .avif),
         ])
     func sniffed(_ bytes: [UInt8], _ kind: ImageFormat) {
         #expect(ImageFormat.sniff(bytes) == .kind(kind))
@@ -61,9 +61,10 @@ struct MediaKindTests {
     }
 
     @Test(
-        "A picture whose tail is missing is not whole",
+        "An image whose tail is missing is not whole",
         arguments: [
-            (Picture.png(), ImageFormat.png), (Picture.jpeg, .jpeg), (Picture.gif, .gif), (Picture.webp, .webp), (Picture.avif, .avif),
+            (TestImage.png(), ImageFormat.png), (TestImage.jpeg, .jpeg), (TestImage.gif, .gif), (TestImage.webp, .webp),
+            (TestImage.avif, .avif),
         ])
     func whole(_ bytes: [UInt8], _ kind: ImageFormat) {
         #expect(kind.isComplete(bytes, isDelimited: false))
@@ -71,7 +72,7 @@ struct MediaKindTests {
         #expect(!kind.isComplete(Array(bytes.prefix(5)), isDelimited: false))
     }
 
-    @Test("A real picture is whole with all of it, and with no less, wherever it was cut and whoever measured it", arguments: Frames.real)
+    @Test("A real image is whole with all of it, and with no less, wherever it was cut and whoever measured it", arguments: Frames.real)
     func cut(_ kind: ImageFormat, _ bytes: [UInt8]) {
         for isDelimited in [true, false] {
             #expect(kind.isComplete(bytes, isDelimited: isDelimited))

@@ -3,8 +3,8 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("How large a picture is")
-struct FrameReaderTests {
+@Suite("How large an image is")
+struct ImageHeaderParserTests {
     private static let samples: [(ImageFormat, [UInt8], ImageDimensions)] = [
         (.png, Frames.png(640, 480), ImageDimensions(width: 640, height: 480)),
         (.png, Frames.png(4_294_967_295, 1), ImageDimensions(width: 4_294_967_295, height: 1)),
@@ -51,7 +51,7 @@ struct FrameReaderTests {
     @Test(
         "What does not follow its format has none",
         arguments: [
-            (ImageFormat.png, Picture.png()), (.jpeg, [0xff, 0xd8, 0xff, 0xd9, 0, 0]),
+            (ImageFormat.png, TestImage.png()), (.jpeg, [0xff, 0xd8, 0xff, 0xd9, 0, 0]),
             (.jpeg, [0xff, 0xd8, 0xff, 0xda, 0, 3, 0]), (.gif, Frames.gif(0, 0)), (.avif, Frames.avif()),
             (.gif, Frames.gif(0, 5)), (.webp, Array("RIFF....WEBPVP8 ".utf8) + [UInt8](repeating: 0, count: 40)),
             (.webp, Array("RIFF....WEBPVP8L".utf8) + [UInt8](repeating: 0, count: 40)), (.webp, Array("RIFF....WEBPABCD".utf8)),

@@ -4,8 +4,8 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What pictures look like")
-struct PictureFactsTableTests {
+@Suite("What images look like")
+struct ImageMetadataTableTests {
     private static func facts(_ number: Int) -> ImageMetadata {
         ImageMetadata(
             width: 1_600 + number, height: 12_000, frames: 1, hasAlpha: number % 2 == 1, color: "#0a1b2c",
@@ -16,7 +16,7 @@ struct PictureFactsTableTests {
         await withCheckedContinuation { continuation in table.flush { continuation.resume() } }
     }
 
-    @Test("is known to the next process, torn records but for themselves, and forgotten with the picture")
+    @Test("is known to the next process, torn records but for themselves, and forgotten with the image")
     func files() async throws {
         let folder = TemporaryFolder()
         let first = ImageMetadataTable(folder: folder.path, capacity: 100)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Pictures of the page that comes next", .timeLimit(.minutes(1)))
-struct PicturesAheadTests {
+@Suite("Images of the page that comes next", .timeLimit(.minutes(1)))
+struct ImagePrefetcherTests {
     @Test("are made as those before were asked for, and in no other size")
     func walked() async throws {
         let origin = try Origin { _, connection in
-            connection.answer(200, ["Content-Type: image/png", "Cache-Control: max-age=3600"], body: Picture.png())
+            connection.answer(200, ["Content-Type: image/png", "Cache-Control: max-age=3600"], body: TestImage.png())
         }
         defer { origin.stop() }
         let maker = FakeTransformer()

@@ -33,7 +33,7 @@ struct ImageURLSignerTests {
         #expect(path.split(separator: "/").count == 3)
     }
 
-    @Test("A picture has one path for the whole rotation, then another beside it", arguments: [24, 720] as [UInt32])
+    @Test("An image has one path for the whole rotation, then another beside it", arguments: [24, 720] as [UInt32])
     func rotated(_ rotation: UInt32) throws {
         let url = try FetchURL("http://example.com/a.png")
         let signer = try #require(ImageURLSigner(keys: [key], horizonHours: 168, rotationHours: rotation))
@@ -47,7 +47,7 @@ struct ImageURLSignerTests {
         #expect(fault(first.path, signer, at: first.changes + 168 * hour) == .expired)
     }
 
-    @Test("Not all pictures change at once")
+    @Test("Not all images change at once")
     func spread() throws {
         let signer = try signer(key)
         let changes = try (0..<500).map { signer.mint(try FetchURL("http://example.com/\($0).png"), now: now).changes }
@@ -96,7 +96,7 @@ struct ImageURLSignerTests {
 
     @Test(
         "What has not the form of a path is no path",
-        arguments: ["", "/", "/images", "/images/", "/images/x", "/images//x", "/images/x/", "/images/a/b/c", "/pictures/a/b"])
+        arguments: ["", "/", "/images", "/images/", "/images/x", "/images//x", "/images/x/", "/images/a/b/c", "/images/a/b"])
     func malformed(_ path: String) throws {
         #expect(fault(path, try signer(key), at: now) == .malformed)
     }

@@ -6,17 +6,17 @@ import Testing
 
 @Suite("A process that is killed while it fills the cache", .timeLimit(.minutes(1)))
 struct KilledTests {
-    /// A picture whose bytes follow from its number.
-    private static func picture(_ path: String) -> [UInt8] {
+    /// An image whose bytes follow from its number.
+    private static func image(_ path: String) -> [UInt8] {
         let number = Int(path.dropFirst()) ?? 0
-        return Picture.png(number, bytes: 1_000 + number * 977 % 30_000)
+        return TestImage.png(number, bytes: 1_000 + number * 977 % 30_000)
     }
 
-    @Test("After the restart no picture has wrong bytes, and the cap holds")
+    @Test("After the restart no image has wrong bytes, and the cap holds")
     func killed() async throws {
         let folder = TemporaryFolder()
         let origin = try Origin { request, connection in
-            connection.answer(200, ["Content-Type: image/png"], body: Self.picture(request.path))
+            connection.answer(200, ["Content-Type: image/png"], body: Self.image(request.path))
         }
         defer { origin.stop() }
         var first = 0
@@ -43,7 +43,7 @@ struct KilledTests {
         // The latest first: fetching others pushes out what is held.
         for number in (0..<first).reversed() {
             let got = try await house.get(origin.url("/\(number)"))
-            #expect(got.body == Self.picture("/\(number)"))
+            #expect(got.body == Self.image("/\(number)"))
         }
         // Some of them did come from the disk.
         #expect(held > 0 && origin.requests.count < asked + first)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Pictures that wait, are written or are read slowly, and their neighbours", .timeLimit(.minutes(1)))
+@Suite("Images that wait, are written or are read slowly, and their neighbours", .timeLimit(.minutes(1)))
 struct NeighbourTests {
     /// Three prefetched ones keep what prefetching may have of a host, and a fourth waits; it has to start before any of them ends.
     @Test("One that waits to be prefetched starts at once when somebody asks for it, or it comes into view", arguments: [false, true])
@@ -13,7 +13,7 @@ struct NeighbourTests {
         let gate = Gate()
         let origin = try Origin { _, connection in
             gate.wait()
-            connection.answer(200, ["Content-Type: image/png"], body: Picture.png(1))
+            connection.answer(200, ["Content-Type: image/png"], body: TestImage.png(1))
         }
         defer { origin.stop() }
         let house = try House([origin]) { $0.queueTimeout = .seconds(40) }
@@ -34,10 +34,10 @@ struct NeighbourTests {
         await house.stop()
     }
 
-    @Test("A large picture that was just fetched is a hit, whether the disk has it yet or not")
+    @Test("A large image that was just fetched is a hit, whether the disk has it yet or not")
     func pending() async throws {
         let folder = TemporaryFolder()
-        let body = Picture.png(1, bytes: 4_000_000)
+        let body = TestImage.png(1, bytes: 4_000_000)
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: body) }
         defer { origin.stop() }
         let house = try House([origin], folder: folder.path)
@@ -54,7 +54,7 @@ struct NeighbourTests {
 
     @Test("Who reads slowly what has come does not keep others from theirs")
     func slowReader() async throws {
-        let body = Picture.png(1, bytes: 1_200_000)
+        let body = TestImage.png(1, bytes: 1_200_000)
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: body) }
         defer { origin.stop() }
         let house = try House([origin]) { $0.bufferBytes = 1_800_000 }
@@ -79,7 +79,7 @@ struct NeighbourTests {
             most.max(atOnce.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
             gate.wait()
             atOnce.subtract(1, ordering: .relaxed)
-            connection.answer(200, ["Content-Type: image/png"], body: Picture.png(1))
+            connection.answer(200, ["Content-Type: image/png"], body: TestImage.png(1))
         }
         defer { target.stop() }
         let origins = try (0..<3).map { _ in
@@ -95,14 +95,14 @@ struct NeighbourTests {
         while await house.manager.metrics().queued < 6 { await Task.yield() }
         #expect(await house.manager.metrics().inFlight == 6)
         gate.open()
-        for task in tasks { #expect(try await task.value == Picture.png(1)) }
+        for task in tasks { #expect(try await task.value == TestImage.png(1)) }
         #expect(most.load(ordering: .relaxed) <= 6)
         await house.stop()
     }
 
-    @Test("To look whether a picture is there is no hit")
+    @Test("To look whether an image is there is no hit")
     func peeked() async throws {
-        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: Picture.png(1)) }
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: TestImage.png(1)) }
         defer { origin.stop() }
         let house = try House([origin])
         _ = try await house.get(origin.url("/a"))

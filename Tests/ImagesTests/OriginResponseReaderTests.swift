@@ -5,10 +5,10 @@ import Testing
 @testable import IntertwineImages
 
 @Suite("What an origin's answer comes to")
-struct PictureIntakeTests {
+struct OriginResponseReaderTests {
     private static let url = "http://pictures.test/a"
     /// A PNG in which each part stands where it should.
-    private static let picture: [UInt8] = {
+    private static let image: [UInt8] = {
         var bytes = Frames.png(640, 480) + [0, 0, 0, 0]
         bytes += [0, 0, 0, 100] + Array("IDAT".utf8)
         bytes += [UInt8](repeating: 7, count: 104)
@@ -22,7 +22,7 @@ struct PictureIntakeTests {
 
     private func stale(etag: String = "\"1\"") -> CachedImage {
         CachedImage(
-            source: Self.url, kind: .png, body: Self.picture, freshness: Freshness(now: 0),
+            source: Self.url, kind: .png, body: Self.image, freshness: Freshness(now: 0),
             validators: CachedImage.Validators(etag: etag, location: Self.url))
     }
 
@@ -41,19 +41,19 @@ struct PictureIntakeTests {
         if case .failed(let failure) = outcome { failure.reason } else { nil }
     }
 
-    @Test("a picture is one wherever its bytes are cut, and is known as soon as its first bytes are here")
+    @Test("an image is one wherever its bytes are cut, and is known as soon as its first bytes are here")
     func cuts() throws {
-        let head = try head(200, ["Content-Type": "application/octet-stream", "Content-Length": "\(Self.picture.count)"])
+        let head = try head(200, ["Content-Type": "application/octet-stream", "Content-Length": "\(Self.image.count)"])
         for cut in 0..<64 {
-            guard case .complete(let found) = outcome(head, Self.picture, cut: cut) else {
+            guard case .complete(let found) = outcome(head, Self.image, cut: cut) else {
                 Issue.record("cut at \(cut)")
                 continue
             }
-            #expect(found.kind == .png && found.length == Self.picture.count && found.isDelimited)
+            #expect(found.kind == .png && found.length == Self.image.count && found.isDelimited)
         }
         var intake = OriginResponseReader()
         #expect(intake.receiveHead(head, stale: nil, now: 0) == true)
-        for (place, byte) in Self.picture.enumerated() {
+        for (place, byte) in Self.image.enumerated() {
             #expect(withUnsafeBytes(of: byte) { intake.receive($0) } == true)
             #expect(intake.isKnown == (place >= 7) && (!intake.isMeasured || place >= 23))
             if place == 40 { break }
@@ -61,26 +61,26 @@ struct PictureIntakeTests {
         #expect(intake.isMeasured)
     }
 
-    @Test("a picture is kept with the hash of its bytes, and one that is not whole is not")
+    @Test("an image is kept with the hash of its bytes, and one that is not whole is not")
     func kept() throws {
         var intake = OriginResponseReader()
         #expect(try intake.receiveHead(head(200, ["Content-Type": "image/png", "ETag": "\"x\""]), stale: nil, now: 0))
-        #expect(Self.picture.withUnsafeBytes { intake.receive($0) } == true)
+        #expect(Self.image.withUnsafeBytes { intake.receive($0) } == true)
         var cutShort = intake
-        let image = intake.image(Self.url, acceptedFormats: AcceptedFormats.anything.accepted, Self.picture)
+        let image = intake.image(Self.url, acceptedFormats: AcceptedFormats.anything.accepted, Self.image)
         #expect(image?.etag == stale().etag && image?.validators.etag == "\"x\"")
-        #expect(cutShort.image(Self.url, acceptedFormats: AcceptedFormats.anything.accepted, Array(Self.picture.dropLast())) == nil)
+        #expect(cutShort.image(Self.url, acceptedFormats: AcceptedFormats.anything.accepted, Array(Self.image.dropLast())) == nil)
         #expect(cutShort.head?.freshness == nil)
     }
 
-    @Test("what is no picture, or not the one that was promised, is refused")
+    @Test("what is no image, or not the one that was promised, is refused")
     func refused() throws {
         let page = Array("<!doctype html><html></html>".utf8)
         #expect(try failure(outcome(head(200, ["Content-Type": "text/html"]), page)) == .typeDenied)
         #expect(try failure(outcome(head(200, ["Content-Type": "image/png", "Content-Encoding": "gzip"]), page)) == .encoded)
-        #expect(try failure(outcome(head(200, ["Content-Type": "image/jpeg"]), Self.picture)) == .typeMismatch)
+        #expect(try failure(outcome(head(200, ["Content-Type": "image/jpeg"]), Self.image)) == .typeMismatch)
         #expect(try failure(outcome(head(200, [:]), page)) == .typeMismatch)
-        #expect(try failure(outcome(head(), Array(Self.picture.prefix(4)))) == .typeMismatch)
+        #expect(try failure(outcome(head(), Array(Self.image.prefix(4)))) == .typeMismatch)
         #expect(try failure(outcome(head(503), [])) == .upstream(status: 503))
         var intake = OriginResponseReader()
         #expect(try intake.receiveHead(head(), stale: nil, now: 0))
@@ -108,7 +108,7 @@ struct PictureIntakeTests {
             Issue.record("not confirmed")
             return
         }
-        #expect(image.body.bytes == Self.picture && image.freshness.isFresh(at: 1_899) && !image.freshness.isFresh(at: 1_900))
+        #expect(image.body.bytes == Self.image && image.freshness.isFresh(at: 1_899) && !image.freshness.isFresh(at: 1_900))
         var intake = OriginResponseReader()
         #expect(try !intake.receiveHead(head(304, ["ETag": "\"2\""]), stale: stale(), now: 0))
         guard case .refuted = intake.end(.rejected) else {
@@ -129,7 +129,7 @@ struct PictureIntakeTests {
         #expect(failure(intake.end(.rejected)) == .upstream(status: 503) && intake.hasNothing)
         intake.begin(at: 1)
         #expect(try intake.receiveHead(head(), stale: nil, now: 1))
-        #expect(Self.picture.withUnsafeBytes { intake.receive($0) } == true)
+        #expect(Self.image.withUnsafeBytes { intake.receive($0) } == true)
         guard case .complete = intake.end(nil) else {
             Issue.record("not whole")
             return

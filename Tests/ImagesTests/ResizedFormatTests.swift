@@ -2,8 +2,8 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Which format a sized picture is made in")
-struct SizedFormatTests {
+@Suite("Which format a sized image is made in")
+struct ResizedFormatTests {
     @Test("Animations stay such where a client takes one, and what can be seen through is made no photograph")
     func chosen() throws {
         let all = AcceptedFormats("image/avif,image/webp,*/*").made([.avif, .webp])

@@ -4,9 +4,9 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Pictures that are looked at behind their answers", .timeLimit(.minutes(2)))
+@Suite("Images that are looked at behind their answers", .timeLimit(.minutes(2)))
 struct ReviewTests {
-    private static func picture() throws -> [UInt8] {
+    private static func image() throws -> [UInt8] {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 400, 300)
         try tools.vips("jpegsave", "drawn.ppm", "plain.jpg")
@@ -22,19 +22,19 @@ struct ReviewTests {
     /// What has its end, and not all before it.
     private static func halves() throws -> [String: [UInt8]] {
         let tools = VipsTools()
-        let jpeg = try picture()
+        let jpeg = try image()
         try tools.drawn("frames.ppm", 120, 360)
         try tools.vips("copy", "frames.ppm", "moving.gif[page-height=90]")
         return [
             "jpeg": jpeg.prefix(jpeg.count / 2) + [0xff, 0xd9], "gif": VipsTools.gif(try tools.bytes("moving.gif"), halving: 2),
-            "png": Picture.png(1, bytes: 1_000),
+            "png": TestImage.png(1, bytes: 1_000),
         ]
     }
 
     @Test("What cannot be decoded to its end is served as it came, for five minutes and no day; then all of it is asked for anew")
     func undecodable() async throws {
         let workers = try BuiltWorkers.make()
-        let (halves, whole) = (try Self.halves(), try Self.picture())
+        let (halves, whole) = (try Self.halves(), try Self.image())
         let origin = try Origin { request, connection in
             let type = String(request.path.dropFirst())
             let fields = [
@@ -75,10 +75,10 @@ struct ReviewTests {
         await workers.shutDown()
     }
 
-    @Test("What a picture looks like is known after it was fetched, and it stays")
+    @Test("What an image looks like is known after it was fetched, and it stays")
     func known() async throws {
         let workers = try BuiltWorkers.make()
-        let body = try Self.picture()
+        let body = try Self.image()
         let origin = try Self.origin(body, "jpeg")
         defer { origin.stop() }
         let facts = ImageMetadataTable(folder: nil, capacity: 10)
@@ -96,7 +96,7 @@ struct ReviewTests {
     func queue() throws {
         func image(_ number: Int) -> CachedImage {
             CachedImage(
-                source: "http://example.com/\(number)", kind: .png, body: Picture.png(number, bytes: 100), freshness: Freshness(now: 0),
+                source: "http://example.com/\(number)", kind: .png, body: TestImage.png(number, bytes: 100), freshness: Freshness(now: 0),
                 validators: .init())
         }
         var queue = ImageAnalysisQueue()

@@ -4,7 +4,7 @@ import Testing
 @testable import IntertwineImages
 
 @Suite("A body as it arrives", .timeLimit(.minutes(1)))
-struct SpoolTests {
+struct SharedBodyBufferTests {
     private func append(_ bytes: [UInt8], to spool: SharedBodyBuffer) -> Bool {
         bytes.withUnsafeBytes { spool.append($0) }
     }

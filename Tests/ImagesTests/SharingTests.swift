@@ -8,15 +8,15 @@ import Testing
 
 @Suite("One download for all who wait", .timeLimit(.minutes(1)))
 struct SharingTests {
-    private static let picture = Picture.png(1, bytes: 100_000)
+    private static let image = TestImage.png(1, bytes: 100_000)
 
-    /// Sends the first half of a picture, and the rest when the gate opens.
+    /// Sends the first half of an image, and the rest when the gate opens.
     private func halvingOrigin(_ gate: Gate) throws -> Origin {
         try Origin { _, connection in
-            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(Self.picture.count)\r\n\r\n")
-            connection.send(Array(Self.picture.prefix(50_000)))
+            connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(Self.image.count)\r\n\r\n")
+            connection.send(Array(Self.image.prefix(50_000)))
             gate.wait()
-            connection.send(Array(Self.picture.dropFirst(50_000)))
+            connection.send(Array(Self.image.dropFirst(50_000)))
         }
     }
 
@@ -40,13 +40,13 @@ struct SharingTests {
         gate.open()
         var body: [UInt8] = []
         for try await chunk in second { body += chunk }
-        #expect(body == Self.picture)
+        #expect(body == Self.image)
         #expect(origin.requests.count == 1)
         await #expect(throws: ImageError(.cancelled)) { _ = try await iterator.next() }
         await house.stop()
     }
 
-    @Test("A thousand wait for one picture: one request, the same bytes for each")
+    @Test("A thousand wait for one image: one request, the same bytes for each")
     func thousand() async throws {
         let gate = Gate()
         let origin = try halvingOrigin(gate)
@@ -61,7 +61,7 @@ struct SharingTests {
             gate.open()
             var collapsed = 0
             for try await got in group {
-                #expect(got.status == 200 && got.body == Self.picture)
+                #expect(got.status == 200 && got.body == Self.image)
                 if got.outcome.isCollapsed { collapsed += 1 }
             }
             #expect(collapsed <= 999)
@@ -70,7 +70,7 @@ struct SharingTests {
         let metrics = await house.manager.metrics()
         #expect(metrics.requests.values.reduce(0, +) == 1_000)
         #expect(metrics.upstream == ["ok": 1])
-        #expect(metrics.bytesReceived == Self.picture.count)
+        #expect(metrics.bytesReceived == Self.image.count)
         #expect(metrics.waiters == 0 && metrics.inFlight == 0)
         await house.stop()
     }
@@ -99,7 +99,7 @@ struct SharingTests {
         let gate = Gate()
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 8000000\r\n\r\n")
-            connection.send(Picture.png(1, bytes: 100_000))
+            connection.send(TestImage.png(1, bytes: 100_000))
             gate.wait()
             while connection.send([UInt8](repeating: 1, count: 4_096)) {}
             connection.finish()
@@ -128,7 +128,7 @@ struct SharingTests {
         arguments: [false, true])
     func bodyInGrace(_ comesBack: Bool) async throws {
         let gate = Gate()
-        let body = Picture.png(1, bytes: 1_000_000)
+        let body = TestImage.png(1, bytes: 1_000_000)
         let origin = try Origin { _, connection in
             gate.wait()
             // In one piece, as much of which is read as there is.
@@ -168,7 +168,7 @@ struct SharingTests {
         gate.open()
         var body: [UInt8] = []
         for try await chunk in second { body += chunk }
-        #expect(body == Self.picture)
+        #expect(body == Self.image)
         #expect(origin.requests.count == 1 && origin.connections == 1)
         await house.stop()
     }
@@ -177,7 +177,7 @@ struct SharingTests {
     func yielded() async throws {
         let origin = try Origin { request, connection in
             if request.path == "/first" { return connection.waitForClose() }
-            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+            connection.answer(200, ["Content-Type: image/png"], body: TestImage.png())
         }
         defer { origin.stop() }
         let house = try House([origin]) {
@@ -199,9 +199,9 @@ struct SharingTests {
         let gate = Gate()
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2000\r\n\r\n")
-            connection.send(Array(Picture.png().prefix(100)))
+            connection.send(Array(TestImage.png().prefix(100)))
             gate.wait()
-            connection.send(Array(Picture.png().dropFirst(100)))
+            connection.send(Array(TestImage.png().dropFirst(100)))
         }
         defer { origin.stop() }
         let house = try House([origin]) { $0.grace = .milliseconds(1) }
@@ -221,14 +221,14 @@ struct SharingTests {
             if request.connection == 1 {
                 connection.reset()
             } else {
-                connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+                connection.answer(200, ["Content-Type: image/png"], body: TestImage.png())
             }
         }
         defer { origin.stop() }
         let house = try House([origin])
         async let first = house.get(origin.url("/a.png"))
         async let second = house.get(origin.url("/a.png"))
-        for got in try await [first, second] { #expect(got.status == 200 && got.body == Picture.png()) }
+        for got in try await [first, second] { #expect(got.status == 200 && got.body == TestImage.png()) }
         #expect(origin.requests.count == 2)
         #expect(await house.manager.metrics().retries == 1)
         await house.stop()
@@ -237,9 +237,9 @@ struct SharingTests {
     @Test("A transfer that breaks off fails for all who wait, and for nobody who comes later")
     func brokenOff() async throws {
         let origin = try Origin { request, connection in
-            if request.connection > 1 { return connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+            if request.connection > 1 { return connection.answer(200, ["Content-Type: image/png"], body: TestImage.png()) }
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 100000\r\n\r\n")
-            connection.send(Picture.png())
+            connection.send(TestImage.png())
             connection.finish()
         }
         defer { origin.stop() }
@@ -248,7 +248,7 @@ struct SharingTests {
         #expect(got.failure == ImageError(.fetch(.truncated)))
         #expect(house.manager.cached(origin.url("/a.png")) == nil)
         await house.manager.purge(.source(origin.url("/a.png")))
-        #expect(try await house.get(origin.url("/a.png")).body == Picture.png())
+        #expect(try await house.get(origin.url("/a.png")).body == TestImage.png())
         await house.stop()
     }
 
@@ -308,7 +308,7 @@ struct SharingTests {
     func plainViewport() async throws {
         let origin = try Origin { request, connection in
             if request.path == "/0" { return connection.waitForClose() }
-            connection.answer(200, ["Content-Type: image/png"], body: Picture.png())
+            connection.answer(200, ["Content-Type: image/png"], body: TestImage.png())
         }
         defer { origin.stop() }
         let house = try House([origin]) {
@@ -333,7 +333,7 @@ struct SharingTests {
         let gate = Gate()
         let origin = try Origin { request, connection in
             if request.path == "/alone" { return connection.answer(500) }
-            if request.connection > 1 { return connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+            if request.connection > 1 { return connection.answer(200, ["Content-Type: image/png"], body: TestImage.png()) }
             gate.wait()
             if isSilent { connection.waitForClose() } else { connection.answer(500, ["Connection: close"]) }
             connection.finish()
@@ -345,7 +345,7 @@ struct SharingTests {
         gate.open()
         for task in tasks {
             let got = try await task.value
-            #expect(got.status == 200 && got.body == Picture.png())
+            #expect(got.status == 200 && got.body == TestImage.png())
         }
         #expect(origin.requests.count == 2)
         let metrics = await house.manager.metrics()
@@ -398,7 +398,7 @@ struct SharingTests {
     @Test("Two hundred names that nobody answers for hold up no other host")
     func silentNamesBesideOthers() async throws {
         let gate = Gate()
-        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: Picture.png()) }
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: TestImage.png()) }
         defer { origin.stop() }
         let house = try House(
             [origin],

@@ -6,12 +6,12 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Pictures of the size that they are shown at", .timeLimit(.minutes(1)))
+@Suite("Images of the size that they are shown at", .timeLimit(.minutes(1)))
 struct SizedTests {
     private static func sizing(_ text: String = "150x150") throws -> ResizeMode { try #require(ResizeMode(text)) }
 
     private static func origin(_ fields: [String] = ["Cache-Control: max-age=3600"]) throws -> Origin {
-        try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"] + fields, body: Picture.png()) }
+        try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"] + fields, body: TestImage.png()) }
     }
 
     private static func get(
@@ -100,7 +100,7 @@ struct SizedTests {
         let gate = Gate()
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 200000\r\n\r\n")
-            connection.send(Picture.png())
+            connection.send(TestImage.png())
             connection.waitForClose()
             gate.open()
         }
@@ -124,7 +124,7 @@ struct SizedTests {
             let now = version.load(ordering: .relaxed)
             let fields = ["Content-Type: image/png", "Cache-Control: max-age=600", "ETag: \"\(now)\""]
             if request.headers["if-none-match"] == "\"\(now)\"" { return connection.answer(304, fields) }
-            connection.answer(200, fields, body: Picture.png(now))
+            connection.answer(200, fields, body: TestImage.png(now))
         }
         defer { origin.stop() }
         let maker = FakeTransformer()
@@ -149,7 +149,7 @@ struct SizedTests {
             let now = version.add(1, ordering: .relaxed).newValue
             if now == 2 { gate.wait() }
             let fields = ["Content-Type: image/png", "Cache-Control: max-age=10, stale-while-revalidate=20", "ETag: \"\(now)\""]
-            connection.answer(200, fields, body: Picture.png(now))
+            connection.answer(200, fields, body: TestImage.png(now))
         }
         defer { origin.stop() }
         let maker = FakeTransformer()
@@ -199,7 +199,7 @@ struct SizedTests {
         await second.stop()
     }
 
-    @Test("Of a picture that must not be stored it is not stored either")
+    @Test("Of an image that must not be stored it is not stored either")
     func passing() async throws {
         let origin = try Self.origin(["Cache-Control: no-store"])
         defer { origin.stop() }
@@ -213,7 +213,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("What cannot be made says why: overload passes at once, a picture that kills twice is not tried again for a while")
+    @Test("What cannot be made says why: overload passes at once, an image that kills twice is not tried again for a while")
     func failures() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
@@ -236,7 +236,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("What turns out to be no picture to its end is not served at its own URL any longer either, until it is purged")
+    @Test("What turns out to be no image to its end is not served at its own URL any longer either, until it is purged")
     func undecodable() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
@@ -260,14 +260,14 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("Where the picture cannot be had, what is configured for its part stands there for half a minute, and says why")
+    @Test("Where the image cannot be had, what is configured for its part stands there for half a minute, and says why")
     func fallbacks() async throws {
         let origin = try Origin { _, connection in connection.answer(404, [], body: []) }
         defer { origin.stop() }
         let maker = FakeTransformer()
         let house = try House([origin]) {
             $0.transformer = maker
-            $0.fallbacks = ["avatar": [], "content": Picture.png(9)]
+            $0.fallbacks = ["avatar": [], "content": TestImage.png(9)]
         }
         for sizing in ["150x150~avatar.TT", "150x150-fit~content", "150x150~avatar.TT@2x"] {
             for round in 0..<2 {
@@ -279,7 +279,7 @@ struct SizedTests {
         }
         // Made once, and asked for once.
         #expect(maker.recipes == ["150x150.fill.png", "150x150.fit.png", "300x300.fill.png"] && origin.requests.count == 1)
-        #expect(maker.originals[0].starts(with: [0x89, 0x50]) && maker.originals[1] == Picture.png(9))
+        #expect(maker.originals[0].starts(with: [0x89, 0x50]) && maker.originals[1] == TestImage.png(9))
         for sizing in ["150x150", "150x150~other.TT"] {
             #expect(try await Self.get(house, origin.url("/a.png"), sizing).status == 404)
         }
@@ -334,18 +334,18 @@ struct SizedTests {
             #expect(got.headers["Content-Type"] == "image/\(made.split(separator: ".").last ?? "")")
         }
         #expect(maker.recipes == ["x.fit.jpeg", "x.fit.gif", "x.fit.webp"])
-        #expect(try await house.get(source, accept: "image/png").body == Picture.png())
+        #expect(try await house.get(source, accept: "image/png").body == TestImage.png())
         #expect(try await house.get(source, accept: "text/html").status == 406)
         await house.stop()
     }
 
-    @Test("Where nothing makes pictures, the original is served")
+    @Test("Where nothing makes images, the original is served")
     func without() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
         for transformer in [nil, FakeTransformer(isAvailable: false)] {
             let house = try House([origin]) { $0.transformer = transformer }
-            #expect(try await Self.get(house, origin.url("/a.png"), "150x150@2x", accept: "image/webp,*/*").body == Picture.png())
+            #expect(try await Self.get(house, origin.url("/a.png"), "150x150@2x", accept: "image/webp,*/*").body == TestImage.png())
             #expect(try await Self.get(house, origin.url("/a.png"), accept: "image/webp").status == 406)
             await house.stop()
         }

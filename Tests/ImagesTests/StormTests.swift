@@ -11,11 +11,11 @@ struct StormTests {
     private func moodyOrigin() throws -> Origin {
         try Origin { request, connection in
             switch request.path.utf8.last.map({ $0 % 3 }) {
-            case 0: connection.answer(200, ["Content-Type: image/png", "Cache-Control: no-store"], body: Picture.png())
+            case 0: connection.answer(200, ["Content-Type: image/png", "Cache-Control: no-store"], body: TestImage.png())
             case 1: connection.waitForClose()
             default:
                 connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 500000\r\n\r\n")
-                connection.send(Picture.png())
+                connection.send(TestImage.png())
                 connection.waitForClose()
             }
         }
@@ -33,9 +33,9 @@ struct StormTests {
         #expect(facts[1][2] <= facts[0][2] + 16 * 1_024)
     }
 
-    @Test("Among many who start and leave, those who stay get their pictures")
+    @Test("Among many who start and leave, those who stay get their images")
     func scrolling() async throws {
-        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: Picture.png(1)) }
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: TestImage.png(1)) }
         defer { origin.stop() }
         let house = try House([origin]) {
             $0.downloadsPerHost = 16
@@ -52,7 +52,7 @@ struct StormTests {
                         return true
                     }
                 } else {
-                    group.addTask { try await task.value.body == Picture.png(1) }
+                    group.addTask { try await task.value.body == TestImage.png(1) }
                 }
             }
             for try await isRight in group { #expect(isRight) }

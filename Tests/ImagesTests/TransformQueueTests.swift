@@ -103,7 +103,7 @@ struct TransformQueueTests {
         #expect((queue.next(), queue.next()) == (5, nil))
     }
 
-    @Test("A large picture of one origin does not hold up those of another")
+    @Test("A large image of one origin does not hold up those of another")
     func largeOfAnother() {
         var queue = queue(running: 4, waiting: 10, pixels: 1_000)
         for id in 1...2 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Pictures made by the workers", .serialized, .timeLimit(.minutes(5)))
+@Suite("Images made by the workers", .serialized, .timeLimit(.minutes(5)))
 struct TransformTests {
     /// Every form that comes in, as a file that the tools make of `drawn.ppm`.
     private static let forms: [(name: String, make: @Sendable (VipsTools) throws -> Void)] = [
@@ -63,7 +63,7 @@ struct TransformTests {
             (.fit, []), (.fill(.centre), ["--smartcrop", "centre"]), (.fill(.attention), ["--smartcrop", "attention"]),
         ]
         let isCutNowhere = name == "pixel.png" || name.hasPrefix("largest")
-        // Without a profile of its own a picture is sRGB already.
+        // Without a profile of its own an image is sRGB already.
         let profile = ["cmyk.jpg", "wide-gamut.jpg"].contains(name) ? ["--eprofile", "srgb"] : []
         for (fit, options) in fills where !isCutNowhere || fit == .fit {
             let recipe = TransformSpec(width: 300, height: 150, fit: fit, format: .png)
@@ -91,12 +91,12 @@ struct TransformTests {
         try tools.vips("colourspace", "ours", "ours.png", "srgb")
         try tools.run("vipsthumbnail", ["plain.jpg", "--size", "160x", "--output", "theirs.png[strip]"])
         let difference = try tools.difference("ours.png[strip]", "theirs.png")
-        // Pictures with a palette of 256 colours are far from the others.
+        // Images with a palette of 256 colours are far from the others.
         #expect(difference.map { $0 < (kind == .gif ? 8 : 4) } == true, "\(kind): \(String(describing: difference))")
         await workers.shutDown()
     }
 
-    @Test("Cameras' notes go, turned pictures are upright, and facts are those of the upright one")
+    @Test("Cameras' notes go, turned images are upright, and facts are those of the upright one")
     func noted() async throws {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 400, 300)
@@ -147,9 +147,9 @@ struct TransformTests {
             (TransformSpec(width: 400, height: 400, fit: .fill(.centre), format: .png), 100, 100),
             (TransformSpec(width: 100, height: 100, fit: .fill(.point(x: 1, y: 0.5)), format: .png), 100, 100),
         ]
-        let picture = try tools.bytes("plain.png")
+        let image = try tools.bytes("plain.png")
         for (recipe, width, height) in cases {
-            let made = try await workers.transform(picture, recipe, priority: .visible)
+            let made = try await workers.transform(image, recipe, priority: .visible)
             #expect((made.width, made.height) == (width, height), "\(recipe.text)")
             try tools.write(made.bytes, "last.png")
         }
@@ -165,20 +165,20 @@ struct TransformTests {
         try tools.vips("arrayjoin", "0.ppm 1.ppm 2.ppm", "strip.v", "--across", "1")
         try tools.vips("gifsave", "strip.v", "moving.gif", "--page-height", "90")
         let workers = try BuiltWorkers.make()
-        let picture = try tools.bytes("moving.gif")
+        let image = try tools.bytes("moving.gif")
         let recipe = TransformSpec(width: 40, height: 40, fit: .fill(.centre), format: kind, keepsAnimation: true)
-        let made = try await workers.transform(picture, recipe, priority: .visible)
+        let made = try await workers.transform(image, recipe, priority: .visible)
         #expect((made.width, made.height, made.original.frames) == (40, 40, 3))
         try tools.write(made.bytes, "made")
         #expect(!String(decoding: made.bytes, as: UTF8.self).contains("EXIF"))
         #expect(try tools.run("vipsheader", ["-f", "n-pages", "made"])?.trimmingCharacters(in: .whitespacesAndNewlines) == "3")
-        let still = try await workers.transform(picture, TransformSpec(width: 40, format: kind), priority: .visible)
+        let still = try await workers.transform(image, TransformSpec(width: 40, format: kind), priority: .visible)
         try tools.write(still.bytes, "still")
         #expect(try tools.run("vipsheader", ["-f", "height", "still"])?.trimmingCharacters(in: .whitespacesAndNewlines) == "30")
         await workers.shutDown()
     }
 
-    /// libvips puts more than 100 MB of a picture into a file, which a worker cannot have.
+    /// libvips puts more than 100 MB of an image into a file, which a worker cannot have.
     @Test("An animation is made whole where its frames are large, too")
     func largeAnimation() async throws {
         let tools = VipsTools()
@@ -214,25 +214,25 @@ struct TransformTests {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 400, 300)
         let workers = try BuiltWorkers.make()
-        var pictures: [(name: String, bytes: [UInt8])] = []
+        var images: [(name: String, bytes: [UInt8])] = []
         for options in [[], ["--interlace"]] {
             try #require(try tools.run("vips", ["jpegsave", "drawn.ppm", "plain.jpg"] + options) != nil)
             let whole = try tools.bytes("plain.jpg")
-            pictures.append(("half a JPEG \(options)", whole.prefix(whole.count / 2) + [0xff, 0xd9]))
+            images.append(("half a JPEG \(options)", whole.prefix(whole.count / 2) + [0xff, 0xd9]))
         }
         try tools.vips("pngsave", "drawn.ppm", "plain.png")
         var png = try tools.bytes("plain.png")
         // Twice as high as the data have rows for, with the sum of the header's bytes that belongs to that.
         png.replaceSubrange(20..<24, with: [0, 0, 2, 88])
         png.replaceSubrange(29..<33, with: (0..<4).map { UInt8(truncatingIfNeeded: VipsTools.sum(png[12..<29]) >> (24 - 8 * $0)) })
-        pictures.append(("half a PNG", png))
+        images.append(("half a PNG", png))
         try tools.drawn("frames.ppm", 120, 360)
         try tools.vips("copy", "frames.ppm", "moving.gif[page-height=90]")
         let gif = try tools.bytes("moving.gif")
         let whole = try await workers.transform(gif, TransformSpec(width: 50, format: .png), priority: .visible)
         #expect(whole.original.frames == 4)
-        for frame in 0..<4 { pictures.append(("a GIF, half of its frame \(frame)", VipsTools.gif(gif, halving: frame))) }
-        for (name, bytes) in pictures {
+        for frame in 0..<4 { images.append(("a GIF, half of its frame \(frame)", VipsTools.gif(gif, halving: frame))) }
+        for (name, bytes) in images {
             let failure = await #expect(throws: ImageError.self, "\(name)") {
                 try await workers.transform(bytes, TransformSpec(width: 50, format: .png), priority: .visible)
             }

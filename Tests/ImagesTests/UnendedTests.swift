@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Sized pictures of originals without their end", .serialized, .timeLimit(.minutes(2)))
+@Suite("Sized images of originals without their end", .serialized, .timeLimit(.minutes(2)))
 struct UnendedTests {
     private static func files() throws -> [(ImageFormat, [UInt8])] {
         let tools = VipsTools()
@@ -60,7 +60,7 @@ struct UnendedTests {
         await workers.shutDown()
     }
 
-    @Test("Half of a picture is 415 for an hour, and asked for once")
+    @Test("Half of an image is 415 for an hour, and asked for once")
     func halves() async throws {
         var bodies: [String: (ImageFormat, [UInt8])] = [:]
         for (number, (kind, whole)) in try Self.files().enumerated() {
@@ -81,7 +81,7 @@ struct UnendedTests {
         await workers.shutDown()
     }
 
-    @Test("The original of half a picture is sent to all from one download, and none of them is told to keep it")
+    @Test("The original of half an image is sent to all from one download, and none of them is told to keep it")
     func originals() async throws {
         var bodies: [String: (ImageFormat, [UInt8])] = [:]
         for (number, (kind, whole)) in try Self.files().enumerated() {
@@ -106,7 +106,7 @@ struct UnendedTests {
     func held() {
         func image(_ number: Int) -> CachedImage {
             CachedImage(
-                source: "http://example.com/\(number)", kind: .png, body: Picture.png(number, bytes: 1_000), freshness: Freshness(now: 0),
+                source: "http://example.com/\(number)", kind: .png, body: TestImage.png(number, bytes: 1_000), freshness: Freshness(now: 0),
                 validators: .init())
         }
         let start = MonotonicInstant(nanoseconds: 0)

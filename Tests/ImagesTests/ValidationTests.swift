@@ -10,8 +10,8 @@ import Testing
 struct ValidationTests {
     private static let asks = "Cache-Control: max-age=1000, must-revalidate"
 
-    private static func picture(_ connection: OriginConnection, _ number: Int, _ fields: String...) {
-        connection.answer(200, ["Content-Type: image/png"] + fields, body: Picture.png(number))
+    private static func image(_ connection: OriginConnection, _ number: Int, _ fields: String...) {
+        connection.answer(200, ["Content-Type: image/png"] + fields, body: TestImage.png(number))
     }
 
     @Test(
@@ -22,18 +22,18 @@ struct ValidationTests {
             switch request.path {
             case "/avatar": connection.answer(302, ["Location: \(target.withLock { $0 })", Self.asks])
             case "/a1" where request.headers["if-none-match"] != nil: connection.answer(304, [Self.asks])
-            case "/a1": Self.picture(connection, 1, "ETag: \"1\"", Self.asks)
+            case "/a1": Self.image(connection, 1, "ETag: \"1\"", Self.asks)
             case _ where request.headers["if-none-match"] != nil: connection.answer(304, [Self.asks])
-            default: Self.picture(connection, 2, "ETag: \"1\"", Self.asks)
+            default: Self.image(connection, 2, "ETag: \"1\"", Self.asks)
             }
         }
         defer { origin.stop() }
         let house = try House([origin])
-        #expect(try await house.get(origin.url("/avatar")).body == Picture.png(1))
+        #expect(try await house.get(origin.url("/avatar")).body == TestImage.png(1))
         if isMoved { target.withLock { $0 = "/a2" } }
         house.pass(1_001)
         let again = try await house.get(origin.url("/avatar"))
-        #expect(again.body == Picture.png(isMoved ? 2 : 1) && again.outcome.outcome == (isMoved ? .miss : .revalidated))
+        #expect(again.body == TestImage.png(isMoved ? 2 : 1) && again.outcome.outcome == (isMoved ? .miss : .revalidated))
         #expect(origin.requests.filter { $0.path != "/a1" }.allSatisfy { $0.headers["if-none-match"] == nil })
         #expect(origin.requests.count == 4)
         await house.stop()
@@ -43,7 +43,7 @@ struct ValidationTests {
     func kept(_ control: String) async throws {
         let origin = try Origin { request, connection in
             if request.headers["if-none-match"] != nil { return connection.answer(304, ["ETag: \"1\""]) }
-            Self.picture(connection, 1, "ETag: \"1\"", "Cache-Control: \(control)")
+            Self.image(connection, 1, "ETag: \"1\"", "Cache-Control: \(control)")
         }
         defer { origin.stop() }
         let folder = TemporaryFolder()
@@ -52,10 +52,10 @@ struct ValidationTests {
         for number in 2...4 {
             house.pass(1_001)
             let got = try await house.get(origin.url("/a"))
-            #expect(got.outcome.outcome == .revalidated && got.body == Picture.png(1))
+            #expect(got.outcome.outcome == .revalidated && got.body == TestImage.png(1))
             #expect(got.headers["Cache-Control"] == first.headers["Cache-Control"])
             #expect(origin.requests.count == number)
-            // What was said is kept beside the picture, also through a restart.
+            // What was said is kept beside the image, also through a restart.
             await house.manager.flush()
             await house.stop()
             let next = try House([origin], folder: folder.path)
@@ -66,20 +66,20 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("A 304 with another strong tag confirms nothing: the picture is asked for without conditions")
+    @Test("A 304 with another strong tag confirms nothing: the image is asked for without conditions")
     func refuted() async throws {
         let count = Atomic<Int>(0)
         let origin = try Origin { request, connection in
             if request.headers["if-none-match"] != nil { return connection.answer(304, ["ETag: \"2\""]) }
             let number = count.add(1, ordering: .relaxed).newValue
-            Self.picture(connection, number, "ETag: \"\(number)\"", Self.asks)
+            Self.image(connection, number, "ETag: \"\(number)\"", Self.asks)
         }
         defer { origin.stop() }
         let house = try House([origin])
-        #expect(try await house.get(origin.url("/a")).body == Picture.png(1))
+        #expect(try await house.get(origin.url("/a")).body == TestImage.png(1))
         house.pass(1_001)
         let got = try await house.get(origin.url("/a"))
-        #expect(got.body == Picture.png(2) && got.outcome.outcome == .miss)
+        #expect(got.body == TestImage.png(2) && got.outcome.outcome == .miss)
         #expect(origin.requests.map { $0.headers["if-none-match"] } == [nil, "\"1\"", nil])
         await house.stop()
     }
@@ -89,22 +89,22 @@ struct ValidationTests {
         let count = Atomic<Int>(0)
         let origin = try Origin { request, connection in
             guard request.path == "/avatar" else {
-                return Self.picture(connection, Int(request.path.dropFirst()) ?? 0, "Cache-Control: max-age=31536000")
+                return Self.image(connection, Int(request.path.dropFirst()) ?? 0, "Cache-Control: max-age=31536000")
             }
             let number = count.add(1, ordering: .relaxed).newValue
             connection.answer(302, ["Cache-Control: no-store", "Location: /\(number)"])
         }
         defer { origin.stop() }
         let house = try House([origin])
-        for number in 1...3 { #expect(try await house.get(origin.url("/avatar")).body == Picture.png(number)) }
+        for number in 1...3 { #expect(try await house.get(origin.url("/avatar")).body == TestImage.png(number)) }
         await house.stop()
     }
 
-    @Test("A stale picture stands in for a name that is gone")
+    @Test("A stale image stands in for a name that is gone")
     func nameGone() async throws {
         let target = Mutex("/a1")
         let origin = try Origin { request, connection in
-            if request.path == "/a1" { return Self.picture(connection, 1) }
+            if request.path == "/a1" { return Self.image(connection, 1) }
             connection.answer(302, ["Location: \(target.withLock { $0 })", "Cache-Control: max-age=1000, stale-if-error=60"])
         }
         defer { origin.stop() }
@@ -113,7 +113,7 @@ struct ValidationTests {
         target.withLock { $0 = "http://gone.example:\(origin.port)/" }
         house.pass(1_001)
         let got = try await house.get(origin.url("/avatar"))
-        #expect(got.body == Picture.png(1) && got.outcome.outcome == .stale && got.outcome.detail == "host-not-found")
+        #expect(got.body == TestImage.png(1) && got.outcome.outcome == .stale && got.outcome.detail == "host-not-found")
         await house.stop()
     }
 
@@ -135,7 +135,7 @@ struct ValidationTests {
         let count = Atomic<Int>(0)
         let origin = try Origin { _, connection in
             let number = count.add(1, ordering: .relaxed).newValue
-            if number == 1 { connection.answer(429, ["Retry-After: 1"]) } else { Self.picture(connection, 1) }
+            if number == 1 { connection.answer(429, ["Retry-After: 1"]) } else { Self.image(connection, 1) }
         }
         defer { origin.stop() }
         let house = try House([origin])
@@ -151,7 +151,7 @@ struct ValidationTests {
         let dead = try Origin { _, connection in connection.reset() }
         dead.stop()
         let origin = try Origin { request, connection in
-            if request.path == "/a" { return Self.picture(connection, 1) }
+            if request.path == "/a" { return Self.image(connection, 1) }
             connection.answer(302, ["Location: \(dead.url(request.path))"])
         }
         defer { origin.stop() }
@@ -166,7 +166,7 @@ struct ValidationTests {
     @Test("What a kept connection loses goes to the origin twice, and no third time")
     func twice() async throws {
         let origin = try Origin { request, connection in
-            if request.path == "/die" { connection.reset() } else { Self.picture(connection, 1) }
+            if request.path == "/die" { connection.reset() } else { Self.image(connection, 1) }
         }
         defer { origin.stop() }
         let house = try House([origin])

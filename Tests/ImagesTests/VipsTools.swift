@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-/// Pictures of all forms, made by libvips' own programs, and what those make of them.
+/// Images of all forms, made by libvips' own programs, and what those make of them.
 final class VipsTools: Sendable {
     private let folder = TemporaryFolder()
 
@@ -34,7 +34,7 @@ final class VipsTools: Sendable {
         try #require(try run("vips", arguments) != nil, "vips \(arguments.joined(separator: " "))")
     }
 
-    /// Slopes, rings and a bright spot off the middle, as a picture that compresses like a photograph.
+    /// Slopes, rings and a bright spot off the middle, as an image that compresses like a photograph.
     func drawn(_ name: String, _ width: Int, _ height: Int, phase: Int = 0) throws {
         var pixels = Array("P6 \(width) \(height) 255\n".utf8)
         pixels.reserveCapacity(width * height * 3 + 32)
@@ -110,7 +110,7 @@ final class VipsTools: Sendable {
 enum BuiltWorkers {
     static func make(count: Int = 1, timeLimit: Duration = .seconds(60), path: String? = nil) throws -> ImageWorkers {
         var configuration = ImageWorkers.Configuration()
-        configuration.path = path ?? BuiltProduct.path("intertwine-pictures")
+        configuration.path = path ?? BuiltProduct.path("intertwine-image-worker")
         configuration.count = count
         configuration.timeLimit = timeLimit
         configuration.queueTimeout = .seconds(120)

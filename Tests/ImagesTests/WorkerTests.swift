@@ -4,19 +4,19 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("The workers that make pictures", .serialized, .timeLimit(.minutes(5)))
+@Suite("The workers that make images", .serialized, .timeLimit(.minutes(5)))
 struct WorkerTests {
     private static let small = TransformSpec(width: 32, format: .png)
     /// Seconds of work, in an encoder that does not ask whether it should stop.
     private static let long = TransformSpec(format: .avif, quality: 90)
 
-    private static func picture(_ tools: VipsTools, _ width: Int, _ height: Int) throws -> [UInt8] {
+    private static func image(_ tools: VipsTools, _ width: Int, _ height: Int) throws -> [UInt8] {
         try tools.drawn("\(width).ppm", width, height)
         try tools.vips("jpegsave", "\(width).ppm", "\(width).jpg")
         return try tools.bytes("\(width).jpg")
     }
 
-    /// A worker that has made a picture, and is in the middle of one that takes long.
+    /// A worker that has made an image, and is in the middle of one that takes long.
     private struct Busy {
         let workers: ImageWorkers
         let worker: pid_t
@@ -27,7 +27,7 @@ struct WorkerTests {
 
         init(timeLimit: Duration = .seconds(60)) async throws {
             let tools = VipsTools()
-            let (large, little) = (try picture(tools, 4_000, 3_000), try picture(tools, 64, 64))
+            let (large, little) = (try image(tools, 4_000, 3_000), try image(tools, 64, 64))
             others = BuiltWorkers.processes
             let workers = try BuiltWorkers.make(timeLimit: timeLimit)
             _ = try await workers.transform(little, small, priority: .visible)
@@ -47,7 +47,7 @@ struct WorkerTests {
         let tools = VipsTools()
         let before = BuiltWorkers.processes
         let workers = try BuiltWorkers.make()
-        _ = try await workers.transform(try Self.picture(tools, 64, 64), Self.small, priority: .visible)
+        _ = try await workers.transform(try Self.image(tools, 64, 64), Self.small, priority: .visible)
         let worker = try Self.only(before)
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(worker)/fd")
         #expect(descriptors == ["0"])
@@ -61,14 +61,14 @@ struct WorkerTests {
 
     @Test("What it tries from within fails: files, sockets, processes, memory to be run")
     func attempts() async throws {
-        let check = try SpawnedProcess([BuiltProduct.path("intertwine-pictures"), "check"])
+        let check = try SpawnedProcess([BuiltProduct.path("intertwine-image-worker"), "check"])
         var lines: [String] = []
         while let line = try check.nextLine() { lines.append(line) }
         #expect(check.wait() == 0)
         #expect(lines.count { $0.hasPrefix("cannot ") } == 9 && !lines.contains { $0.hasPrefix("CAN ") }, "\(lines)")
     }
 
-    @Test("One that is killed in the middle of a picture costs that one, and is replaced")
+    @Test("One that is killed in the middle of an image costs that one, and is replaced")
     func killed() async throws {
         let busy = try await Busy()
         let waiting = Task { try await busy.workers.transform(busy.little, Self.small, priority: .visible) }
@@ -80,10 +80,10 @@ struct WorkerTests {
         await busy.workers.shutDown()
     }
 
-    @Test("One that stops costs one picture, and is replaced when its time is over")
+    @Test("One that stops costs one image, and is replaced when its time is over")
     func stopped() async throws {
         let tools = VipsTools()
-        let little = try Self.picture(tools, 64, 64)
+        let little = try Self.image(tools, 64, 64)
         let before = BuiltWorkers.processes
         let workers = try BuiltWorkers.make(timeLimit: .milliseconds(1_500))
         _ = try await workers.transform(little, Self.small, priority: .visible)
@@ -96,7 +96,7 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
-    @Test("Two that are killed one after the other cost one picture, and not a moment in which pictures stay as they are")
+    @Test("Two that are killed one after the other cost one image, and not a moment in which images stay as they are")
     func killedTwice() async throws {
         let busy = try await Busy()
         kill(busy.worker, SIGKILL)
@@ -176,11 +176,12 @@ struct WorkerTests {
         return big(body.count - 4) + body + big(Int(VipsTools.sum(body[...])))
     }()
 
-    @Test("Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-pictures", "/bin/false"])
+    @Test(
+        "Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-image-worker", "/bin/false"])
     func missing(_ path: String) async throws {
         let workers = try BuiltWorkers.make(path: path)
         let failure = await #expect(throws: ImageError.self) {
-            try await workers.transform(Picture.jpeg + Picture.jpeg, Self.small, priority: .visible)
+            try await workers.transform(TestImage.jpeg + TestImage.jpeg, Self.small, priority: .visible)
         }
         #expect(failure != nil)
         while workers.isAvailable { try await Task.sleep(for: .milliseconds(5)) }
@@ -203,17 +204,17 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
-    @Test("110 hostile pictures neither end the service nor fill its memory, and the next good one is made")
+    @Test("110 hostile images neither end the service nor fill its memory, and the next good one is made")
     func hostile() async throws {
         let tools = VipsTools()
-        let pictures = try HostilePictures.all(tools)
-        #expect(pictures.count >= 110)
-        let good = try Self.picture(tools, 640, 480)
+        let images = try HostileImages.all(tools)
+        #expect(images.count >= 110)
+        let good = try Self.image(tools, 640, 480)
         let workers = try BuiltWorkers.make(count: 2, timeLimit: .seconds(20))
         _ = try await workers.transform(good, Self.small, priority: .visible)
         let before = ProcessFacts.residentKiB
         var results: [String: Int] = [:]
-        for (number, (name, bytes)) in pictures.enumerated() {
+        for (number, (name, bytes)) in images.enumerated() {
             let recipe = TransformSpec(
                 width: 100, height: 100, fit: .fill(.attention), format: [.webp, .gif, .jpeg, .png][number % 4],
                 keepsAnimation: number % 2 == 0)
@@ -226,7 +227,7 @@ struct WorkerTests {
                 #expect([415, 502].contains(error.status), "\(name): \(error.code)")
             }
         }
-        print("hostile pictures: \(results)")
+        print("hostile images: \(results)")
         #expect(ProcessFacts.residentKiB - before < 64 * 1_024)
         #expect(try await workers.transform(good, Self.small, priority: .visible).width == 32)
         await workers.shutDown()
@@ -234,7 +235,7 @@ struct WorkerTests {
 }
 
 /// Bombs, lies, cuts and noise. The same in every run.
-private enum HostilePictures {
+private enum HostileImages {
     static func all(_ tools: VipsTools) throws -> [(String, [UInt8])] {
         try tools.drawn("drawn.ppm", 200, 150)
         try tools.vips("arrayjoin", "drawn.ppm drawn.ppm drawn.ppm", "strip.v", "--across", "1")

@@ -1,6 +1,6 @@
 import IntertwineFetch
 
-/// URLs of pictures: what is plain enough for a link must be one that is fetched. They arrive whole.
+/// URLs of images: what is plain enough for a link must be one that is fetched. They arrive whole.
 struct URLFuzz: FuzzTarget {
     let name = "URLs"
     let corpus = [

@@ -1,6 +1,6 @@
-import IntertwinePictureWire
+import IntertwineImageWire
 
-/// What is said between the service and the processes that resize pictures, either of which may have been taken over by one.
+/// What is said between the service and the processes that resize images, either of which may have been taken over by one.
 struct WireFuzz: FuzzTarget {
     let name = "frames of workers"
     let telling: [UInt8] = [0, 1, 2, 3, 4, 16, 17, 18, 0x1F, 0x20, 0x7E, 0x7F, 40, 41, 0x80, 0xFF]
@@ -37,10 +37,10 @@ struct WireFuzz: FuzzTarget {
     /// As a worker reads it, to which it arrives whole.
     private func job(in body: [UInt8]) -> String {
         body.withUnsafeBytes { body in
-            guard let (job, picture) = TransformJob.read(body) else { return "no job" }
-            let again = Array(job.head(before: picture.count).dropFirst(WireFrame.headLength)) + Array(picture)
+            guard let (job, image) = TransformJob.read(body) else { return "no job" }
+            let again = Array(job.head(before: image.count).dropFirst(WireFrame.headLength)) + Array(image)
             precondition(again.withUnsafeBytes { TransformJob.read($0)?.job } == job, "\(job) is another one when it is read again")
-            return "\(job) \(picture.count)"
+            return "\(job) \(image.count)"
         }
     }
 }

@@ -14,7 +14,7 @@ guard let seed, let limit = FuzzLimit(amount), arguments.count <= 3 else {
     print("usage: ParserFuzz INPUTS|SECONDSs [SEED]")
     exit(64)
 }
-let targets: [any FuzzTarget] = [RequestFuzz(), ItemFileFuzz(), RemotePageFuzz()] + PictureFuzz.all + [URLFuzz(), WireFuzz()]
+let targets: [any FuzzTarget] = [RequestFuzz(), ItemFileFuzz(), RemotePageFuzz()] + ImageFuzz.all + [URLFuzz(), WireFuzz()]
 var isWell = true
 for target in targets {
     isWell = ParserFuzz(target, seed: seed).run(limit.share(of: targets.count)) && isWell

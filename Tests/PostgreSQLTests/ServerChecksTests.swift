@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("PostgreSQL at the start")
-struct PostgresStartTests {
+struct ServerChecksTests {
     private let server: PostgresServer
     private let database: PostgresServer.Database
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite("Content on demand")
-struct ContentOnDemandTests {
+struct LazyResponseTests {
     @Test("is made by the first request, and kept")
     func once() async throws {
         let made = Atomic(0)

@@ -3,7 +3,7 @@ import Testing
 @testable import IntertwineRouting
 
 @Suite("Targets of requests")
-struct TargetTests {
+struct RequestPathTests {
     @Test(
         "escapes of characters that need none mean the same; all others stay",
         arguments: [

@@ -50,9 +50,9 @@ final class ClockTests {
         "what was made while the clock was ahead stands while it is, and is over once it is back", arguments: Kind.allCases,
         [6, 24 * 90, 24 * 365] as [Int64])
     func ahead(kind: Kind, hours: Int64) async throws {
-        // A picture's answer may come from a machine whose clock is a day off, and its path from another replica.
+        // An image's answer may come from a machine whose clock is a day off, and its path from another replica.
         if hours < 48, "\(kind)".contains("icture") { return }
-        // Paths of pictures last for weeks.
+        // Paths of images last for weeks.
         let hours = kind == .picturePath || kind == .pictureLink ? hours + 24 * 365 : hours
         let ahead = Self.now + hours * 3_600_000
         clock.now = ahead
@@ -136,9 +136,9 @@ final class ClockTests {
             return { moment in (try? signer.verify(path, now: moment / 1_000)) != nil }
         case .pictureLink:
             let signer = try #require(ImageURLSigner(keys: [Array(repeating: 7, count: 32)]))
-            let (links, picture) = (ImageLinks(signer: signer), "http://example.com/a.png")
-            let first = links.link(picture, nil, now: made)
-            return { links.link(picture, nil, now: $0) == first }
+            let (links, image) = (ImageLinks(signer: signer), "http://example.com/a.png")
+            let first = links.link(image, nil, now: made)
+            return { links.link(image, nil, now: $0) == first }
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import IntertwineStorage
 
 @Suite("Threads that read")
-struct ReadThreadsTests {
+struct ReaderPoolTests {
     /// How many reads run, and the most that ever did.
     private final class Running: Sendable {
         private let counts = Mutex((now: 0, most: 0))

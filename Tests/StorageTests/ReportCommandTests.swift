@@ -2,7 +2,7 @@ import IntertwineFeed
 import Testing
 
 @Suite("Questions of reports, and sketches of viewers")
-struct ReportTests {
+struct ReportCommandTests {
     @Test("sketches tell few exactly, many within their error, and are kept as they are", arguments: [0, 1, 10, 1_000, 50_000, 300_000])
     func sketch(count: Int) {
         var (sketch, half) = (UniqueViewersSketch(), UniqueViewersSketch())

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite("Sources that fail", .timeLimit(.minutes(2)))
-struct SourceFailureTests {
+struct SourceErrorTests {
     static let nine = (1...9).map { "u\($0)" }
 
     /// A house in step with nine users, whose origin then goes wrong.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite("Synchronising with a real origin", .timeLimit(.minutes(2)))
-struct SourceRunTests {
+struct SyncJobTests {
     static let nine = (1...9).map { "u\($0)" }
 
     @Test(

@@ -1,7 +1,7 @@
 // Asks for pictures: each request has a name of its own, by which the service can be told to stop, and only a few are under way
 // at once. Browsers open six connections to a host; what is left over is for the feed, for actions, and for cancelling.
 import { retryAfter } from "./backoff.mjs";
-import { PictureStore } from "./picture-store.mjs";
+import { PictureStore } from "./image-store.mjs";
 import { Told } from "./told.mjs";
 import { uuid } from "./uuid.mjs";
 

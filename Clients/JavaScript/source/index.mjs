@@ -16,7 +16,7 @@ export { ImageFailure, ImageLoader, pictureHref } from "./image-loader.mjs";
 export { Impressions, viewability } from "./impressions.mjs";
 export { Outbox } from "./outbox.mjs";
 export { isHeader, Page, shownSize } from "./page.mjs";
-export { PictureStore } from "./picture-store.mjs";
+export { PictureStore } from "./image-store.mjs";
 export { placeholderPixels } from "./placeholder.mjs";
 export { uuid } from "./uuid.mjs";
 export { ViewportWatch } from "./viewport-watch.mjs";

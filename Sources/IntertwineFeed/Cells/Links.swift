@@ -62,9 +62,9 @@ public final class Links: Sendable {
         var href = below(link.href)
         if let best = link.scales.last(where: { $0 <= scale }), best > 1 { href += "@\(best)x" }
         guard let known else { return ImageBinding(href, box: shape?.box, scales: link.scales) }
-        var picture = ImageBinding(href, box: shape?.box, scales: link.scales, placeholder: known.placeholder(of: source))
-        picture.source = source
-        return picture
+        var image = ImageBinding(href, box: shape?.box, scales: link.scales, placeholder: known.placeholder(of: source))
+        image.source = source
+        return image
     }
 
     private func below(_ href: String) -> String {

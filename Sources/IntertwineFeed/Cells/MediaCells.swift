@@ -85,9 +85,9 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
         if let poster = advertisement.posterURL {
             var shape = ImageSizing.cell.shape(in: size.size(width: context.width), .fit)
             shape.part = "poster"
-            var picture = context.links.image(poster, shape, scale: context.scale, now: context.now)
-            picture.alternative = advertisement.alternative ?? alternative[context.language]
-            bindings.append(Binding("poster", .image(picture)))
+            var image = context.links.image(poster, shape, scale: context.scale, now: context.now)
+            image.alternative = advertisement.alternative ?? alternative[context.language]
+            bindings.append(Binding("poster", .image(image)))
         }
         if let type = advertisement.mediaType { bindings.append(Binding("mediaType", .text(type))) }
         if let duration = advertisement.duration { bindings.append(Binding("duration", .custom(type: "number", .number(duration)))) }

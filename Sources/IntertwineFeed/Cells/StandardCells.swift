@@ -76,7 +76,7 @@ extension CellFactories {
         let advertisements = try plan(of: .image)
         let media = try configuration.mediaCells.filter { $0.key != .image }.map { ($0.key, $0.value, try plan(of: $0.key)) }
         var factories = CellFactories()
-        let picture = ItemType(kind: "advertisement", variant: Advertisement.Variant.image.rawValue)
+        let image = ItemType(kind: "advertisement", variant: Advertisement.Variant.image.rawValue)
         for layout in CellLayout.allCases {
             for variant in User.Variant.allCases {
                 guard let cell = configuration.userCells[variant] else { continue }
@@ -87,7 +87,7 @@ extension CellFactories {
             try factories.register(
                 AdvertisementCellFactory(
                     plan: advertisements, layout: layout, alternative: configuration.advertisementAlternative),
-                for: picture, prefix: "ad", stream: .advertisements, layout: layout)
+                for: image, prefix: "ad", stream: .advertisements, layout: layout)
             for (variant, cell, plan) in media {
                 try factories.register(
                     MediaAdvertisementCellFactory(
@@ -181,7 +181,7 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
                 Binding(
                     "content",
                     .image(
-                        cell.picture(
+                        cell.image(
                             advertisement.contentURL, .cell, .fit, part: "content", in: context,
                             told: advertisement.alternative ?? alternative[context.language])
                     ))
@@ -224,7 +224,7 @@ private struct StandardCell: Sendable {
                 Binding(
                     "avatar",
                     .image(
-                        picture(
+                        image(
                             user.avatarURL, avatar, .fill(.attention), part: "avatar", of: user.username, in: context,
                             told: user.avatarAlternative ?? user.username))),
             ]
@@ -232,7 +232,7 @@ private struct StandardCell: Sendable {
                 // Without an alternative text, the background is decorative, so the text is empty.
                 let told = user.backgroundAlternative ?? ""
                 bindings.append(
-                    Binding("background", .image(picture(url, background, .fill(.centre), part: "background", in: context, told: told))))
+                    Binding("background", .image(image(url, background, .fill(.centre), part: "background", in: context, told: told))))
             }
             return bindings
         }
@@ -245,14 +245,14 @@ private struct StandardCell: Sendable {
     }
 
     /// - Parameter told: The alternative text of the image.
-    func picture(
+    func image(
         _ source: String, _ rule: ImageSizing, _ fit: ImageGeometry.Fit, part: String, of name: String? = nil, in context: CellContext,
         told: String
     ) -> ImageBinding {
         var shape = rule.shape(in: size.size(width: context.width), fit)
         (shape.part, shape.name) = (part, name)
-        var picture = context.links.image(source, shape, scale: context.scale, now: context.now)
-        picture.alternative = told
-        return picture
+        var image = context.links.image(source, shape, scale: context.scale, now: context.now)
+        image.alternative = told
+        return image
     }
 }

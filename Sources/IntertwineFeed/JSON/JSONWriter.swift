@@ -212,7 +212,7 @@ extension JSONWriter {
         case .text(let text):
             raw(#""text":"#)
             write(text)
-        case .image(let picture): write(picture)
+        case .image(let image): write(image)
         case .custom(let type, let value):
             write(type)
             raw(":")
@@ -220,24 +220,24 @@ extension JSONWriter {
         }
     }
 
-    private mutating func write(_ picture: ImageBinding) {
+    private mutating func write(_ image: ImageBinding) {
         raw(#""image":"#)
-        write(picture.href)
-        if let box = picture.box {
+        write(image.href)
+        if let box = image.box {
             raw(#","width":"#)
             write(Int64(box.width))
             raw(#","height":"#)
             write(Int64(box.height))
         }
-        if !picture.scales.isEmpty {
+        if !image.scales.isEmpty {
             raw(#","scales":["#)
-            for index in picture.scales.indices {
+            for index in image.scales.indices {
                 if index > 0 { raw(",") }
-                write(Int64(picture.scales[index]))
+                write(Int64(image.scales[index]))
             }
             raw("]")
         }
-        if let looks = picture.placeholder {
+        if let looks = image.placeholder {
             raw(#","placeholder":"#)
             write(looks.placeholder)
             raw(#","color":"#)
@@ -248,7 +248,7 @@ extension JSONWriter {
             write(Int64(looks.height))
             raw("}")
         }
-        if let alternative = picture.alternative {
+        if let alternative = image.alternative {
             raw(#","alt":"#)
             write(alternative)
         }

@@ -84,9 +84,9 @@ struct DeclaredCell: Sendable {
         filled.reserveCapacity(bindings.count)
         for binding in bindings {
             guard var value = try binding.source[context.language].value(of: &values, in: size, context) else { continue }
-            if case .image(var picture) = value {
-                picture.alternative = binding.isDecorative ? "" : try binding.alternative?[context.language].text(of: &values, in: context)
-                value = .image(picture)
+            if case .image(var image) = value {
+                image.alternative = binding.isDecorative ? "" : try binding.alternative?[context.language].text(of: &values, in: context)
+                value = .image(image)
             }
             filled.append(Binding(binding.part, value))
         }
@@ -97,9 +97,9 @@ struct DeclaredCell: Sendable {
         }
         guard let title else { return filled }
         for index in filled.indices {
-            guard case .image(var picture) = filled[index].value, picture.alternative == nil else { continue }
-            picture.alternative = title
-            filled[index].value = .image(picture)
+            guard case .image(var image) = filled[index].value, image.alternative == nil else { continue }
+            image.alternative = title
+            filled[index].value = .image(image)
         }
         return filled
     }

@@ -35,7 +35,7 @@ struct FieldValues {
     }
 
     /// Returns an image for a cell of a given size.
-    func picture(
+    func image(
         _ reference: FieldReference, _ shown: ImageReference, in cell: CellSize, _ context: CellContext
     ) throws(ItemError) -> ImageBinding? {
         guard let source = try text(reference) else { return nil }
@@ -115,7 +115,7 @@ enum BindingSource: Sendable {
     /// - Throws: ``ItemError`` if a field does not match the declaration of the kind.
     func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemError) -> Binding.Value? {
         if case .image(let reference, let shown?) = self {
-            return try values.picture(reference, shown, in: cell, context).map { .image($0) }
+            return try values.image(reference, shown, in: cell, context).map { .image($0) }
         }
         guard let text = try text(of: &values, in: context) else { return nil }
         switch self {

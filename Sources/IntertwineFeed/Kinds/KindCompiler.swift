@@ -199,7 +199,7 @@ extension KindCompiler {
             let path = path + [binding.part]
             guard !binding.part.isEmpty, binding.part.utf8.count <= 128 else { throw KindError(path, "a part's name has 1 to 128 bytes") }
             guard !declared[..<index].contains(where: { $0.part == binding.part }) else { throw KindError(path, "is bound twice") }
-            guard binding.alternative == nil || binding.form == .image else { throw KindError(path, "alt is for pictures") }
+            guard binding.alternative == nil || binding.form == .image else { throw KindError(path, "alt is for images") }
             let isDecorative = binding.alternative.map { $0.isSame && $0[nil].isEmpty } ?? false
             let alternative = try (isDecorative ? nil : binding.alternative)?.map { (text) throws(KindError) in
                 try source(BindingDeclaration("alt", .text, text), text, at: path + ["alt"])
@@ -227,7 +227,7 @@ extension KindCompiler {
             case .image:
                 return .image(
                     try reference(text, [.image], at: []),
-                    try binding.image.map { (picture) throws(KindError) in try shown(picture, binding.part) })
+                    try binding.image.map { (image) throws(KindError) in try shown(image, binding.part) })
             case .date: return .date(try reference(text, [.date], at: []))
             case .number: return .number(try reference(text, [.number], at: []))
             case .link: return .link(try reference(text, [.url], at: []))
@@ -240,24 +240,24 @@ extension KindCompiler {
 
 extension KindCompiler {
     /// - Throws: ``KindError`` without a path.
-    private func shown(_ picture: ImageDeclaration, _ part: String) throws(KindError) -> ImageReference {
-        for length in [picture.rule.width, picture.rule.height] {
+    private func shown(_ image: ImageDeclaration, _ part: String) throws(KindError) -> ImageReference {
+        for length in [image.rule.width, image.rule.height] {
             switch length {
             case .points(let points):
-                guard (1...10_000).contains(points) else { throw KindError([], "a picture's lengths are 1 to 10000 points") }
+                guard (1...10_000).contains(points) else { throw KindError([], "an image's lengths are 1 to 10000 points") }
             case .ofWidth(let share), .ofHeight(let share):
-                guard (0.01...1).contains(share) else { throw KindError([], "a picture takes 1% to 100% of its cell") }
+                guard (0.01...1).contains(share) else { throw KindError([], "an image takes 1% to 100% of its cell") }
             }
         }
         let fit: ImageReference.Fit
-        switch picture.fit {
+        switch image.fit {
         case .fit: fit = .fit
         case .centre: fit = .fill(.centre)
         case .attention: fit = .fill(.attention)
         case .fields(let x, let y): fit = .fields(x: try reference(x, [.number], at: []), y: try reference(y, [.number], at: []))
         }
-        let name = try picture.name.map { (name) throws(KindError) in try reference(name, [.text], at: []) }
-        return ImageReference(rule: picture.rule, fit: fit, part: part, name: name)
+        let name = try image.name.map { (name) throws(KindError) in try reference(name, [.text], at: []) }
+        return ImageReference(rule: image.rule, fit: fit, part: part, name: name)
     }
 }
 

@@ -11,7 +11,7 @@ public protocol ImageTransformer: Sendable {
     /// Resizes and encodes an image.
     ///
     /// - Parameters:
-    ///   - picture: The complete bytes from the origin.
+    ///   - image: The complete bytes from the origin.
     ///   - urgency: The priority, which may be raised during the wait. Visible images are first.
     /// - Throws: One of these errors:
     ///   - `undecodable`: The bytes are not a complete image.
@@ -21,22 +21,22 @@ public protocol ImageTransformer: Sendable {
     ///   - `overloaded` or `queueTimeout`: Other images are waiting.
     ///   - `workerFailed`: The worker crashed or exceeded its time limit.
     ///   - `cancelled`: The task was cancelled.
-    func transform(_ picture: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority) async throws(ImageError) -> TransformedImage
+    func transform(_ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority) async throws(ImageError) -> TransformedImage
 
     /// Returns the metadata of an image without resizing it. The errors are those of ``transform(_:_:urgency:)``.
-    func facts(of picture: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata
+    func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata
 }
 
 extension ImageTransformer {
     /// Resizes an image with a constant priority.
     public func transform(
-        _ picture: [UInt8], _ recipe: TransformSpec, priority: ImagePriority
+        _ image: [UInt8], _ recipe: TransformSpec, priority: ImagePriority
     ) async throws(ImageError) -> TransformedImage {
-        try await transform(picture, recipe, urgency: TransformPriority(priority))
+        try await transform(image, recipe, urgency: TransformPriority(priority))
     }
 
-    public func facts(of picture: [UInt8], priority: ImagePriority) async throws(ImageError) -> ImageMetadata {
-        try await facts(of: picture, urgency: TransformPriority(priority))
+    public func facts(of image: [UInt8], priority: ImagePriority) async throws(ImageError) -> ImageMetadata {
+        try await facts(of: image, urgency: TransformPriority(priority))
     }
 }
 

@@ -1,11 +1,11 @@
 internal import CIntertwineLinux
 internal import Glibc
 public import IntertwineEventLoop
-internal import IntertwinePictureWire
+internal import IntertwineImageWire
 internal import IntertwinePrimitives
 public import Logging
 
-/// A transformer with sandboxed worker processes (`intertwine-pictures`). Each has only a socket to the service, so an exploit in the bytes of an
+/// A transformer with sandboxed worker processes (`intertwine-image-worker`). Each has only a socket to the service, so an exploit in the bytes of an
 /// image is confined to one worker.
 public final class ImageWorkers: ImageTransformer {
     public struct Configuration: Sendable {
@@ -20,7 +20,7 @@ public final class ImageWorkers: ImageTransformer {
         /// The maximum number of waiting images. `queueTimeout` is their maximum wait.
         public var queue = 256
         public var queueTimeout: Duration = .seconds(10)
-        public var logger = Logger(label: "intertwine.pictures")
+        public var logger = Logger(label: "intertwine.images")
 
         public init() {}
 
@@ -28,7 +28,7 @@ public final class ImageWorkers: ImageTransformer {
         public static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
     }
 
-    private static let program = "intertwine-pictures"
+    private static let program = "intertwine-image-worker"
 
     private let loop: EventLoop
     private let pool: WorkerPool?
@@ -40,7 +40,7 @@ public final class ImageWorkers: ImageTransformer {
     ///
     /// - Throws: `EventLoopError` if the process has no file descriptor left.
     public init(_ configuration: Configuration) throws(EventLoopError) {
-        loop = try EventLoop(label: "pictures")
+        loop = try EventLoop(label: "images")
         let path = configuration.path ?? Self.besideThisProgram()
         let isThere = access(path, X_OK) == 0
         isReady = Flag(isThere)
@@ -49,7 +49,7 @@ public final class ImageWorkers: ImageTransformer {
             isReady.set(false)
             pool = nil
             configuration.logger.warning(
-                "pictures are served as they are: there is no \(Self.program) to resize them", metadata: ["path": "\(path)"])
+                "images are served as they are: there is no \(Self.program) to resize them", metadata: ["path": "\(path)"])
             return
         }
         let pool = WorkerPool(configuration, path: path, loop: loop, starter: starter, isReady: isReady)
@@ -80,23 +80,23 @@ public final class ImageWorkers: ImageTransformer {
     public var isAvailable: Bool { isReady.isSet }
 
     public func transform(
-        _ picture: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
+        _ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
     ) async throws(ImageError) -> TransformedImage {
         let job = TransformJob(recipe)
-        let result = try await perform(job, on: picture, keepsAnimation: job.keepsAnimation, urgency)
+        let result = try await perform(job, on: image, keepsAnimation: job.keepsAnimation, urgency)
         return TransformedImage(
             bytes: result.bytes, kind: recipe.format, width: result.width, height: result.height, original: ImageMetadata(result))
     }
 
-    public func facts(of picture: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
-        ImageMetadata(try await perform(TransformJob(id: 0), on: picture, keepsAnimation: false, urgency))
+    public func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
+        ImageMetadata(try await perform(TransformJob(id: 0), on: image, keepsAnimation: false, urgency))
     }
 
     private func perform(
-        _ job: TransformJob, on picture: [UInt8], keepsAnimation: Bool, _ urgency: TransformPriority
+        _ job: TransformJob, on image: [UInt8], keepsAnimation: Bool, _ urgency: TransformPriority
     ) async throws(ImageError) -> TransformResult {
         guard let pool, isAvailable else { throw ImageError(.workerFailed) }
-        let (picture, cost) = try ImageHeaderParser.cost(of: picture, keepsAnimation: keepsAnimation)
+        let (image, cost) = try ImageHeaderParser.cost(of: image, keepsAnimation: keepsAnimation)
         if cost.frames > 1, cost.time(for: job) > animationLimit { throw ImageError(.tooManyFrames) }
         let pixels = cost.pixels
         let ticket = TransformCancellation()
@@ -108,7 +108,7 @@ public final class ImageWorkers: ImageTransformer {
             await withCheckedContinuation { continuation in
                 loop.execute {
                     pool.assumeIsolated {
-                        $0.submit(job, picture, pixels: pixels, urgency, ticket) { continuation.resume(returning: $0) }
+                        $0.submit(job, image, pixels: pixels, urgency, ticket) { continuation.resume(returning: $0) }
                     }
                 }
             }
@@ -143,23 +143,23 @@ extension ImageHeaderParser {
     ///
     /// - Throws: `tooManyPixels`, `tooManyFrames`, `undecodable` or `noDecoder`.
     fileprivate static func cost(
-        of picture: [UInt8], keepsAnimation: Bool
-    ) throws(ImageError) -> (picture: [UInt8], cost: DecodingCost) {
-        guard case .kind(let kind) = ImageFormat.sniff(Array(picture.prefix(512))) else { throw ImageError(.undecodable) }
+        of image: [UInt8], keepsAnimation: Bool
+    ) throws(ImageError) -> (image: [UInt8], cost: DecodingCost) {
+        guard case .kind(let kind) = ImageFormat.sniff(Array(image.prefix(512))) else { throw ImageError(.undecodable) }
         // Decoders accept an image whose end is missing, regardless of their options.
-        guard let picture = kind.completed(picture) else { throw ImageError(.undecodable) }
+        guard let image = kind.completed(image) else { throw ImageError(.undecodable) }
         var reader = ImageHeaderParser(kind)
         var place = 0
         // The bytes are consumed in pieces, because the parser buffers unparsed ones.
-        while place < picture.count, reader.error == nil {
-            let end = min(place + 16_384, picture.count)
-            reader.consume(picture[place..<end])
+        while place < image.count, reader.error == nil {
+            let end = min(place + 16_384, image.count)
+            reader.consume(image[place..<end])
             place = end
         }
         if let fault = reader.error { throw ImageError(fault) }
         // An AVIF may declare its dimensions in boxes that this parser does not read.
         guard case .size(let size) = reader.finding else { throw ImageError(kind == .avif ? .noDecoder : .undecodable) }
-        return (picture, DecodingCost(size: size, frames: keepsAnimation ? reader.frames : 1))
+        return (image, DecodingCost(size: size, frames: keepsAnimation ? reader.frames : 1))
     }
 }
 

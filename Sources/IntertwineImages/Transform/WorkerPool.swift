@@ -1,5 +1,5 @@
 internal import IntertwineEventLoop
-internal import IntertwinePictureWire
+internal import IntertwineImageWire
 internal import Logging
 internal import Synchronization
 
@@ -65,7 +65,7 @@ actor WorkerPool {
     // MARK: Jobs
 
     func submit(
-        _ wish: TransformJob, _ picture: [UInt8], pixels: Int, _ urgency: TransformPriority, _ ticket: TransformCancellation,
+        _ wish: TransformJob, _ image: [UInt8], pixels: Int, _ urgency: TransformPriority, _ ticket: TransformCancellation,
         _ reply: @escaping Reply
     ) {
         guard !ticket.hasLeft else { return reply(.failure(ImageError(.cancelled))) }
@@ -78,7 +78,7 @@ actor WorkerPool {
             number, pixels: pixels, priority: urgency.priority, owners: urgency.owners, now: .now())
         guard isTaken else { return reply(.failure(ImageError(.overloaded, retryAfter: queue.retryAfter))) }
         ticket.number = number
-        jobs[number] = Job(job: job, image: picture, reply: reply)
+        jobs[number] = Job(job: job, image: image, reply: reply)
         for other in displaced { finish(other, .failure(ImageError(.overloaded, retryAfter: queue.retryAfter))) }
         assign()
         if queue.waitingCount > 0 {
@@ -242,7 +242,7 @@ actor WorkerPool {
 
     private func workerReady(_ report: WorkerReport) {
         isReady.set(true)
-        if isComplaining { configuration.logger.info("pictures are resized again") }
+        if isComplaining { configuration.logger.info("images are resized again") }
         isComplaining = false
         guard !hasGreeted else { return }
         hasGreeted = true
@@ -251,9 +251,9 @@ actor WorkerPool {
             "landlock": "\(report.landlock)", "limits": "\(report.hasLimits)",
         ]
         if report.hasSeccomp && report.landlock > 0 && report.hasLimits {
-            configuration.logger.info("pictures are resized", metadata: line)
+            configuration.logger.info("images are resized", metadata: line)
         } else {
-            configuration.logger.warning("pictures are resized, by processes that this system does not lock in entirely", metadata: line)
+            configuration.logger.warning("images are resized, by processes that this system does not lock in entirely", metadata: line)
         }
     }
 
@@ -282,7 +282,7 @@ actor WorkerPool {
             replace()
         case .idle: replace()
         case .busy(let number):
-            configuration.logger.warning("a picture's worker was lost", metadata: ["bytes": "\(jobs[number]?.image.count ?? 0)"])
+            configuration.logger.warning("an image's worker was lost", metadata: ["bytes": "\(jobs[number]?.image.count ?? 0)"])
             finish(number, .failure(ImageError(.workerFailed)))
             replace()
         // The worker was killed because of a cancellation, which is not counted as a crash.
@@ -326,8 +326,8 @@ actor WorkerPool {
         let isAnyoneThere = workers.values.contains { $0.state != .starting }
         guard !isAnyoneThere else { return }
         if !isComplaining {
-            let consequence = hasGreeted ? "sized pictures are 503 until one does" : "pictures are served as they are"
-            configuration.logger.error("intertwine-pictures \(what): \(consequence)", metadata: ["path": "\(path)"])
+            let consequence = hasGreeted ? "sized images are 503 until one does" : "images are served as they are"
+            configuration.logger.error("intertwine-image-worker \(what): \(consequence)", metadata: ["path": "\(path)"])
         }
         isComplaining = true
         guard !hasGreeted else { return }

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import IntertwineEventLoop
-internal import IntertwinePictureWire
+internal import IntertwineImageWire
 
 /// The state of one worker process in the pool, with its socket. All access is on the event loop of the pool.
 struct WorkerProcess {

@@ -145,18 +145,18 @@ extension ImageSettings {
     ///
     /// - Throws: `ConfigurationError` if a file cannot be read or contains no image.
     func fallbackImages() throws(ConfigurationError) -> [String: [UInt8]] {
-        var pictures: [String: [UInt8]] = [:]
+        var images: [String: [UInt8]] = [:]
         for (part, file) in fallbacks.compactMap(Self.fallback) {
             guard let file else {
-                pictures[part] = []
+                images[part] = []
                 continue
             }
             guard let data = FileManager.default.contents(atPath: file), data.count <= size.bytes, ImageFormat.isImage(Array(data)) else {
-                throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no whole picture")
+                throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no whole image")
             }
-            pictures[part] = Array(data)
+            images[part] = Array(data)
         }
-        return pictures
+        return images
     }
 
     /// Returns the signer and verifier of image URLs.
@@ -264,7 +264,7 @@ extension HostFreshness {
 
 extension ImageSource {
     static let allowed =
-        "URLs ending in a slash and where their pictures lie, such as 'https://pictures.example.com/ folder:/srv/pictures' or "
+        "URLs ending in a slash and where their images lie, such as 'https://pictures.example.com/ folder:/srv/images' or "
         + "'https://media.example.com/ s3:https://s3.eu-central-1.amazonaws.com/bucket/ region=eu-central-1'"
 
     /// Parses an element of `images.sources`.

@@ -5,7 +5,7 @@ internal import IntertwineObservability
 internal import IntertwineOperators
 internal import IntertwineSync
 internal import IntertwineTrackers
-internal import IntertwineViewer
+internal import IntertwineWebClient
 
 // Readers for the settings of lower modules. Each module documents its own settings.
 

@@ -3,7 +3,7 @@ public import IntertwineObservability
 public import IntertwineOperators
 public import IntertwineSync
 public import IntertwineTrackers
-public import IntertwineViewer
+public import IntertwineWebClient
 
 /// All settings with their defaults. `Config/intertwine.yaml` describes each key.
 ///

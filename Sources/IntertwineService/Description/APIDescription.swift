@@ -57,7 +57,7 @@ struct APIDescription: Sendable {
 
             Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is `about:blank` where the status says it all.
 
-            Answers of 1 KiB and more come in gzip coding to those who accept it, where they have an entity tag and are no pictures. Every answer \
+            Answers of 1 KiB and more come in gzip coding to those who accept it, where they have an entity tag and are no images. Every answer \
             has `Date` and `X-Request-ID`, the request's name in the log; `Content-Length`, `Transfer-Encoding`, `Connection` and `Keep-Alive` are \
             as HTTP/1.1 wants them.
 
@@ -68,7 +68,7 @@ struct APIDescription: Sendable {
             """,
         tags: [
             .init("Feed", "Pages of cells."), .init("Actions", "Performing what people do with cells, and taking it back."),
-            .init("Images", "Pictures, all through the image proxy."), .init("Operations", "For load balancers."),
+            .init("Images", "Images, all through the image proxy."), .init("Operations", "For load balancers."),
             .init("Description", "What describes the service."),
         ],
         responses: ResponseDescription.usual)

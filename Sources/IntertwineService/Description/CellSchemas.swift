@@ -148,7 +148,7 @@ extension Schema {
             .optional("configuration", .action, "Fills the cell with its content. The client performs it."),
             .optional(
                 "cancellation", .action,
-                "Stops what filling the cell began. Performed when the cell leaves the viewport before its pictures came."),
+                "Stops what filling the cell began. Performed when the cell leaves the viewport before its images came."),
             .optional("selection", .action, "The cell was chosen."),
             .optional("deselection", .action, "The choice was taken back."),
             .optional("dismissal", .action, "Hides the cell from one viewer's feed. Only there for requests that name a viewer."),
@@ -183,21 +183,21 @@ extension Schema {
         .optional(
             "image", .href,
             """
-            The href of a picture, below the image proxy: of the size that the part shows, at the page's `scale`, where `width` stands beside \
+            The href of an image, below the image proxy: of the size that the part shows, at the page's `scale`, where `width` stands beside \
             it; else of the original.
             """),
-        .optional("width", .integer(minimum: 1), "Points: the box that the picture is shown in. Beside `image`, with `height`."),
+        .optional("width", .integer(minimum: 1), "Points: the box that the image is shown in. Beside `image`, with `height`."),
         .optional("height", .integer(minimum: 1), "Points."),
         .optional(
             "scales", .list(of: .integer(minimum: 1, maximum: 3)),
             """
-            The scales at which the picture can be had. The href ends with `@2x` or `@3x` for those, and with neither for the first; a client puts \
+            The scales at which the image can be had. The href ends with `@2x` or `@3x` for those, and with neither for the first; a client puts \
             the one it wants there in place of what stands there, and needs no other signature.
             """),
         .optional(
             "placeholder", .string(pattern: "^[A-Za-z0-9+/]+={0,2}$"),
-            "What the picture looks like from afar: a ThumbHash in base64, of at most 40 bytes. Known once the picture was fetched."),
-        .optional("color", .string(pattern: "^#[0-9a-f]{6}$"), "The colour that most of the picture has. Known once it was fetched."),
+            "What the image looks like from afar: a ThumbHash in base64, of at most 40 bytes. Known once the image was fetched."),
+        .optional("color", .string(pattern: "^#[0-9a-f]{6}$"), "The colour that most of the image has. Known once it was fetched."),
         .optional(
             "original", .object([.required("width", .integer(minimum: 1)), .required("height", .integer(minimum: 1))]),
             "Pixels of the original. Known once it was fetched."),
@@ -226,7 +226,7 @@ extension Schema {
             "href", .string(minLength: 1),
             "A relative reference, or absolute where the service has a public URL. Where `templated`, a URI template (RFC 6570)."),
         .optional(
-            "templated", .boolean, "Whether the client fills variables in: `{request}` is the `X-Request-ID` of a picture's request."),
+            "templated", .boolean, "Whether the client fills variables in: `{request}` is the `X-Request-ID` of an image's request."),
         .optional("body", .any, "What to send, as JSON."),
         .optional(
             "input", .object([]),

@@ -12,7 +12,7 @@ struct TakedownMonitor: Service {
 
     let store: any ItemStore
     let live: ReloadableApplication
-    let pictures: TakedownImageFilter
+    let images: TakedownImageFilter
     /// Returns milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
@@ -27,7 +27,7 @@ struct TakedownMonitor: Service {
                 do {
                     let found = try await store.takedownVersion()
                     if let mark, found != mark { live.current.pages.forget(now: now()) }
-                    try await pictures.read()
+                    try await images.read()
                     (version, mark) = (current, found)
                 } catch {
                     logger.debug("what is taken down cannot be read", metadata: ["error": "\(error)"])

@@ -33,7 +33,7 @@ enum FeedParameters {
     static let scale = Parameter.integer(
         "scale", in: FeedRequest.scales, default: 1,
         """
-        Pixels per point of the client's screen: the hrefs of sized pictures are those of pictures with so many. The wish is handed on to \
+        Pixels per point of the client's screen: the hrefs of sized images are those of images with so many. The wish is handed on to \
         `page.next` and `page.previous`.
         """, example: 2)
 

@@ -4,24 +4,24 @@ internal import IntertwineRouting
 /// The API description of `GET /images/{signature}/{source}`: an image, or the reason why it is not available.
 enum ImageRouteDescription {
     static let operation = APIOperation(
-        "getImage", tag: "Images", "A picture",
+        "getImage", tag: "Images", "An image",
         """
-        The proxied picture. Its URL is minted and signed by the service, and valid for a week at least. Requests for one picture share \
+        The proxied image. Its URL is minted and signed by the service, and valid for a week at least. Requests for one image share \
         one download; it ends when nobody waits for it any more. Closing the connection takes the request back. A client that does not accept \
-        the format of the picture gets it converted, in its own size, if the service has picture workers. `Sec-Purpose: prefetch` \
-        puts it behind what is looked at. `Cache-Control: only-if-cached` asks no origin: 504 where nothing is stored. Small pictures \
+        the format of the image gets it converted, in its own size, if the service has image workers. `Sec-Purpose: prefetch` \
+        puts it behind what is looked at. `Cache-Control: only-if-cached` asks no origin: 504 where nothing is stored. Small images \
         that come quickly are answered whole the first time too, with their `ETag` and in parts.
         """,
         parameters: [signature, source] + fields, responses: responses)
 
     static let sized = APIOperation(
-        "getSizedImage", tag: "Images", "A picture of the size that it is shown at",
+        "getSizedImage", tag: "Images", "An image of the size that it is shown at",
         """
         As `/images/{signature}/{source}`, made to fit its cell: upright, in sRGB, without anything that the camera noted, never larger than \
         the original, in the best format that the client names (AVIF, WebP; else JPEG or PNG, and animations as WebP or GIF). All sizes and \
-        formats of a picture share one download, and those who wait for the same one share its making. It is as fresh as the original. \
-        A service without picture workers answers with the original, and so does one that has no decoder for it (`Image-Error: no-decoder`); \
-        of an animation in AVIF, or one that would take too long (`too-many-frames`), the first frame is made. Where the picture cannot be had, and configuration has something to show \
+        formats of an image share one download, and those who wait for the same one share its making. It is as fresh as the original. \
+        A service without image workers answers with the original, and so does one that has no decoder for it (`Image-Error: no-decoder`); \
+        of an animation in AVIF, or one that would take too long (`too-many-frames`), the first frame is made. Where the image cannot be had, and configuration has something to show \
         in its place (`images.fallbacks`), that is the answer, for half a minute, with `Image-Error`.
         """,
         parameters: [
@@ -31,8 +31,8 @@ enum ImageRouteDescription {
                 .string(
                     pattern: "^[1-9][0-9]*x[1-9][0-9]*(-fit|-attention|-[0-9]+-[0-9]+)?(~[A-Za-z0-9_-]+([.][A-Z0-9]{1,2})?)?(@[23]x)?$"),
                 """
-                Width and height in points, `-fit`, `-attention` or a point in thousandths where not the middle of the picture fills them, \
-                behind `~` what is shown where there is no picture, and `@2x` or `@3x`. The signature is good for all scales, and for nothing else.
+                Width and height in points, `-fit`, `-attention` or a point in thousandths where not the middle of the image fills them, \
+                behind `~` what is shown where there is no image, and `@2x` or `@3x`. The signature is good for all scales, and for nothing else.
                 """, example: #""150x150-attention@2x""#),
         ] + fields, responses: responses)
 
@@ -40,7 +40,7 @@ enum ImageRouteDescription {
         "signature", FeedParameters.plain, "Version, key, expiry and code, in base64url.",
         example: #""AXuJAAecoioHpRy2i46ncVRsnkNx24E""#)
     private static let source = Parameter.segment(
-        "source", FeedParameters.plain, "The picture's URL in base64url.",
+        "source", FeedParameters.plain, "The image's URL in base64url.",
         example: #""aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc""#)
 
     private static let fields: [any RequestParameter] = [
@@ -59,24 +59,24 @@ enum ImageRouteDescription {
     ]
 
     private static let responses: [ResponseDescription] = [
-        .json(.ok, "The picture.", .any, imageHeaders, type: "image/*"),
-        .json(.partialContent, "A part of the picture.", .any, imageHeaders + [contentRange], type: "image/*"),
+        .json(.ok, "The image.", .any, imageHeaders, type: "image/*"),
+        .json(.partialContent, "A part of the image.", .any, imageHeaders + [contentRange], type: "image/*"),
         .empty(.notModified, "What the client has is still right.", imageHeaders),
         none(
             .forbidden, "The URL was not made here, or its source must not be fetched.", ["address-denied", "upstream-403"],
             or: [.init(.invalidImageURL, "This image URL was not made here.")]),
-        none(.notFound, "The origin has no such picture.", ["upstream-404"]),
+        none(.notFound, "The origin has no such image.", ["upstream-404"]),
         none(
-            .gone, "The URL has expired, the item that shows the picture was taken down, or its origin says that the picture is gone.",
+            .gone, "The URL has expired, the item that shows the image was taken down, or its origin says that the image is gone.",
             ["upstream-410"],
             or: [
                 .init(.expiredImageURL, "This image URL has expired; the feed has a new one."),
-                .init(.takenDown, "This picture was taken down."),
+                .init(.takenDown, "This image was taken down."),
             ]),
         .preconditionFailed,
-        none(.notAcceptable, "There is a picture, in no format that the client takes.", ["not-acceptable"]),
+        none(.notAcceptable, "There is an image, in no format that the client takes.", ["not-acceptable"]),
         none(
-            .unsupportedMediaType, "What the origin has is no picture that is passed on.",
+            .unsupportedMediaType, "What the origin has is no image that is passed on.",
             ["type-denied", "type-mismatch", "encoded-body"], or: [.init(nil, "Request bodies must not be coded.", name: "blank")],
             [
                 .init(
@@ -105,17 +105,17 @@ enum ImageRouteDescription {
         _ status: HTTPResponse.Status, _ text: String, _ reasons: [String], or told: [ResponseDescription.ProblemExample] = [],
         _ fields: [ResponseDescription.Header] = []
     ) -> ResponseDescription {
-        let pictures = reasons.map {
-            ResponseDescription.ProblemExample(Problem.ProblemType("image-\($0)"), "The picture could not be had.")
+        let images = reasons.map {
+            ResponseDescription.ProblemExample(Problem.ProblemType("image-\($0)"), "The image could not be had.")
         }
         let others = told.map { Schema.word($0.uri) }
         let type = others.isEmpty ? Schema.imageProblemType : .choice(others + [.imageProblemType])
-        return .problem(status, text, told + pictures, failure + fields, types: type)
+        return .problem(status, text, told + images, failure + fields, types: type)
     }
 
     private static let imageHeaders: [ResponseDescription.Header] = [
         ResponseDescription.Header(
-            "Cache-Control", "How long the picture may be used, after what its origin says.", isRequired: true,
+            "Cache-Control", "How long the image may be used, after what its origin says.", isRequired: true,
             example: "public, max-age=3600, must-revalidate"
         ).named("PictureCacheControl"),
         ResponseDescription.Header(
@@ -124,11 +124,11 @@ enum ImageRouteDescription {
         .named("CacheStatus"),
         ResponseDescription.Header("Age", "Seconds since the origin gave or confirmed it.", .string(pattern: "^[0-9]+$"), example: "0")
             .named("Age"),
-        .init("ETag", "A strong validator. Missing while the picture is on its way from its origin."),
-        ResponseDescription.Header("Last-Modified", "When the picture last changed, as its origin says.").named("LastModified"),
+        .init("ETag", "A strong validator. Missing while the image is on its way from its origin."),
+        ResponseDescription.Header("Last-Modified", "When the image last changed, as its origin says.").named("LastModified"),
         ResponseDescription.Header("Accept-Ranges", "Single ranges may be asked for.", .word("bytes")).named("AcceptRanges"),
         ResponseDescription.Header(
-            "Content-Security-Policy", "A picture runs nothing.", isRequired: true, example: "default-src 'none'; sandbox"
+            "Content-Security-Policy", "An image runs nothing.", isRequired: true, example: "default-src 'none'; sandbox"
         )
         .named("ContentSecurityPolicy"),
         ResponseDescription.Header("X-Content-Type-Options", "The type is what it says.", .word("nosniff"), isRequired: true)
@@ -137,7 +137,7 @@ enum ImageRouteDescription {
             "Content-Disposition", "A file name without anything of the origin's.", isRequired: true,
             example: #"inline; filename="image.png""#
         ).named("ContentDisposition"),
-        ResponseDescription.Header("Vary", "A picture is chosen by the formats that the client takes.", isRequired: true, example: "Accept")
+        ResponseDescription.Header("Vary", "An image is chosen by the formats that the client takes.", isRequired: true, example: "Accept")
             .named("PictureVary"),
         ResponseDescription.Header(
             "Cross-Origin-Resource-Policy", "Pages of any origin may show it.", .word("cross-origin"), isRequired: true
@@ -154,11 +154,11 @@ enum ImageRouteDescription {
         .problemCaching,
         ResponseDescription.Header(
             "Image-Error",
-            "Why there is no picture; the same as the end of the problem's type. `malformed`, `forged` or `expired` where the URL is refused.",
+            "Why there is no image; the same as the end of the problem's type. `malformed`, `forged` or `expired` where the URL is refused.",
             example: "upstream-404"
         ).named("ImageError"),
         .init("Cache-Status", "How the answer came about (RFC 9211)."), .retryAfter,
-        .init("Content-Security-Policy", "A picture runs nothing."),
+        .init("Content-Security-Policy", "An image runs nothing."),
         .init("X-Content-Type-Options", "The type is what it says.", .word("nosniff")),
     ]
 }
@@ -171,7 +171,7 @@ extension Schema {
         Schema.object([
             .optional("visible", .list(of: .uuid, maximum: limit), "Those that are seen now: they go first."),
             .optional("gone", .list(of: .uuid, maximum: limit), "Downloads without waiters: they are cancelled."),
-        ]).described("Requests for pictures, by their `X-Request-ID`.").examples(
+        ]).described("Requests for images, by their `X-Request-ID`.").examples(
             #"{"visible": ["0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11"], "gone": []}"#
         ).named("Viewport")
     }
@@ -182,6 +182,6 @@ extension Schema {
         pattern:
             #"^urn:intertwine:problem:image-(upstream-[1-9][0-9]{2}|malformed-url|scheme-denied|userinfo-denied|port-denied|host-denied|address-denied|downgrade-denied|too-many-redirects|host-not-found|resolve-failed|resolve-timeout|resolver-busy|connect-failed|connect-timeout|tls-failed|head-timeout|total-timeout|too-slow|connection-lost|head-too-large|body-too-large|truncated|protocol-error|cancelled|rejected|shutting-down|internal-error|type-denied|type-mismatch|too-many-pixels|too-many-frames|undecodable|worker-failed|encoded-body|overloaded|queue-timeout|host-resting|buffers-full|not-stored|loop-detected|not-acceptable)$"#
     ).titled("Image problem type").described(
-        "Why there is no picture: `upstream-` and the origin's status, or a reason of the proxy's own."
+        "Why there is no image: `upstream-` and the origin's status, or a reason of the proxy's own."
     ).examples(#""urn:intertwine:problem:image-upstream-404""#, #""urn:intertwine:problem:image-address-denied""#).named("ImageProblemType")
 }

@@ -45,7 +45,7 @@ struct ImageRoutes: Sendable {
 
     var routes: [Route] {
         let cancelling = APIOperation(
-            "cancelImage", tag: "Images", "Cancel a picture's request", "The cancelled request is answered 499 and closed.",
+            "cancelImage", tag: "Images", "Cancel an image's request", "The cancelled request is answered 499 and closed.",
             parameters: [Self.request],
             responses: [
                 .empty(.noContent, "Cancelled."),
@@ -53,8 +53,8 @@ struct ImageRoutes: Sendable {
                     .notFound, "Nothing of that name is under way.", [.init(.unknownRequest, "No request of that name is under way.")]),
             ])
         let seeing = APIOperation(
-            "tellViewport", tag: "Images", "Tell which pictures are seen",
-            "Puts requests for pictures in the order in which they matter, and cancels those that do not any more.",
+            "tellViewport", tag: "Images", "Tell which images are seen",
+            "Puts requests for images in the order in which they matter, and cancels those that do not any more.",
             body: RequestBodyDescription(.viewport(limit: Self.viewportLimit)),
             responses: [
                 .json(.ok, "Done.", .cancelled, [.noStore], example: #"{"cancelled": 1}"#),
@@ -78,9 +78,9 @@ struct ImageRoutes: Sendable {
         let now = request.now / 1_000
         let verified = try Self.verified { () throws(ImageURLError) in try signer.verify(path, now: now) }
         if takedowns.contains(verified.source) {
-            throw Self.refusal(.gone, .takenDown, "This picture was taken down.", "taken-down")
+            throw Self.refusal(.gone, .takenDown, "This image was taken down.", "taken-down")
         }
-        if verified.sizing == nil || !manager.makesSizes, let sample = SamplePictures.picture(at: verified.source) {
+        if verified.sizing == nil || !manager.makesSizes, let sample = SampleImages.image(at: verified.source) {
             return ImageResponses.response(sample: sample)
         }
         let fields = request.head.headerFields

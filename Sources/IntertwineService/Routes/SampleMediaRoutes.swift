@@ -10,7 +10,7 @@ struct SampleMediaRoutes: Sendable {
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""bakery.mp4""#)
 
     private static let hrefs = Dictionary(
-        uniqueKeysWithValues: SampleMedia.files.map { ("\(SamplePictures.origin)/\($0.name)", folder + $0.name) })
+        uniqueKeysWithValues: SampleMedia.files.map { ("\(SampleImages.origin)/\($0.name)", folder + $0.name) })
 
     /// Returns the href of a media source: a path of this service for a sample file, the unchanged source otherwise.
     static func href(of source: String) -> String { hrefs[source] ?? source }

@@ -2,9 +2,9 @@
 enum Items {
     static func user(_ id: String, _ type: String = "regular", background: Bool = true) -> String {
         let file = id.replacing(" ", with: "-")
-        let picture = background ? #","backgroundUrl":"https://pictures.example.com/\#(file)-b.png""# : ""
+        let image = background ? #","backgroundUrl":"https://pictures.example.com/\#(file)-b.png""# : ""
         return
-            #"{"klass":"user","id":"\#(id)","username":"User \#(id)","avatarUrl":"https://pictures.example.com/\#(file).png"\#(picture),"type":"\#(type)"}"#
+            #"{"klass":"user","id":"\#(id)","username":"User \#(id)","avatarUrl":"https://pictures.example.com/\#(file).png"\#(image),"type":"\#(type)"}"#
             + "\n"
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import IntertwineFeed
 
 @Suite("Which advertisement a walk begins with")
-struct AdRotationTests {
+struct HouseAdRotationTests {
     private static let hour: Int64 = 3_600_000
 
     private func page(

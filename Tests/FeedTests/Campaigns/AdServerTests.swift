@@ -4,7 +4,7 @@ import Testing
 @testable import IntertwineFeed
 
 @Suite("Delivery of campaigns")
-struct CampaignDeliveryTests {
+struct AdServerTests {
     /// A Monday, midnight in UTC.
     static let start: Int64 = 1_763_942_400_000
     static let day: Int64 = 86_400_000

@@ -5,7 +5,7 @@ import Testing
 
 /// Processes that come, go and stall, on one ledger: whatever happens in whichever order, goals are kept, and reached in the end.
 @Suite("Goals among several processes")
-struct GoalExchangeTests {
+struct BudgetSyncRequestTests {
     @Test(
         "no order of giving, seeing, exchanging, failing, dying and starting gives more than the goal, and it is reached", arguments: 1...30
     )
@@ -22,15 +22,15 @@ struct GoalExchangeTests {
     @Test("a process that starts hears the others before it gives, and one that goes leaves its part to them")
     func comesAndGoes() throws {
         let ledger = ModelLedger()
-        let book = CampaignDeliveryTests.book([CampaignDeliveryTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
+        let book = AdServerTests.book([AdServerTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
         func process(_ name: String) -> AdServer { AdServer(ledger: ledger, process: name, lifetime: 300_000) }
         func give(_ delivery: AdServer, _ count: Int, at now: Int64) throws -> Int {
             try (0..<count).count { number in
-                try delivery.allocate(CampaignDeliveryTests.page("\(now) \(number)", now: now), of: book)[0] != nil
+                try delivery.allocate(AdServerTests.page("\(now) \(number)", now: now), of: book)[0] != nil
             }
         }
         let (one, two) = (process("1"), process("2"))
-        let now = CampaignDeliveryTests.start + 1
+        let now = AdServerTests.start + 1
         // Alone it holds all of it, and writes nothing for a while.
         #expect(try give(one, 1, at: now) == 1)
         let writes = ledger.writes
@@ -52,8 +52,8 @@ struct GoalExchangeTests {
     @Test("what is seen through another process ends the reservation of the one that gave it, and no other")
     func seenElsewhere() throws {
         let ledger = ModelLedger()
-        let book = CampaignDeliveryTests.book([CampaignDeliveryTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
-        let now = CampaignDeliveryTests.start + 1
+        let book = AdServerTests.book([AdServerTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
+        let now = AdServerTests.start + 1
         let (one, two) = (
             AdServer(ledger: ledger, process: "1", lifetime: 300_000),
             AdServer(ledger: ledger, process: "2", lifetime: 300_000)
@@ -62,22 +62,22 @@ struct GoalExchangeTests {
             try delivery.begin(book, now: now)
             try delivery.exchange(now: now)
         }
-        let given = try #require(try one.allocate(CampaignDeliveryTests.page("v", now: now), of: book)[0])
-        #expect(try two.allocate(CampaignDeliveryTests.page("w", now: now), of: book)[0] != nil)
+        let given = try #require(try one.allocate(AdServerTests.page("v", now: now), of: book)[0])
+        #expect(try two.allocate(AdServerTests.page("w", now: now), of: book)[0] != nil)
         ledger.count()
-        two.eventsDidCommit([CampaignDeliveryTests.seen(given, at: now)], [.counted])
+        two.eventsDidCommit([AdServerTests.seen(given, at: now)], [.counted])
         func reserved() -> [Int64] { [one, two].map { $0.progress(of: book, now: now + 2_000)[0].reserved } }
         for (delivery, later) in zip([one, two, one, two], [Int64(500), 600, 1_000, 1_100]) { try delivery.exchange(now: now + later) }
         #expect(reserved() == [1, 1])
     }
 }
 
-extension GoalExchangeTests {
+extension BudgetSyncRequestTests {
     @Test("of a goal of clicks no more places are given between two exchanges than clicks are left, whichever process hears of the clicks")
     func clicks() throws {
         let ledger = ModelLedger()
-        let now = CampaignDeliveryTests.start
-        let book = CampaignDeliveryTests.book([CampaignDeliveryTests.campaign("a") { $0.goal = .init(unit: .clicks, total: 8) }])
+        let now = AdServerTests.start
+        let book = AdServerTests.book([AdServerTests.campaign("a") { $0.goal = .init(unit: .clicks, total: 8) }])
         let processes = (0..<3).map { AdServer(ledger: ledger, process: "p\($0)", lifetime: 300_000) }
         func exchange(at now: Int64) throws {
             for process in processes {
@@ -87,9 +87,9 @@ extension GoalExchangeTests {
         }
         func click(at now: Int64) throws {
             for number in 0..<60 {
-                let page = CampaignDeliveryTests.page("v\(number)-\(now)", now: now)
+                let page = AdServerTests.page("v\(number)-\(now)", now: now)
                 guard let given = try processes[number % 3].allocate(page, of: book)[0] else { continue }
-                var event = CampaignDeliveryTests.seen(given, at: now)
+                var event = AdServerTests.seen(given, at: now)
                 event.kind = .click
                 ledger.count()
                 processes[(number + 1) % 3].eventsDidCommit([event], [.counted])
@@ -210,15 +210,15 @@ private struct World {
     private var orphans: [(place: Process.Place, isKnown: Bool)] = []
     /// What was given long ago and may still be seen.
     private var stale: [Process.Place] = []
-    private var now = CampaignDeliveryTests.start + 1
+    private var now = AdServerTests.start + 1
     private var random: UInt64
     private var names = 0
     private var pages: UInt64 = 0
 
     init(seed: UInt64, total: Int) {
         (random, goal) = (seed, total)
-        book = CampaignDeliveryTests.book([
-            CampaignDeliveryTests.campaign("a") {
+        book = AdServerTests.book([
+            AdServerTests.campaign("a") {
                 $0.goal = seed % 2 == 0 ? .init(unit: .impressions, total: total) : .init(unit: .impressions, daily: total)
             }
         ])
@@ -297,7 +297,7 @@ private struct World {
     }
 
     private static func give(_ process: Process, _ book: CampaignIndex, _ viewer: String, at now: Int64) throws {
-        let page = CampaignDeliveryTests.page(viewer, now: now)
+        let page = AdServerTests.page(viewer, now: now)
         guard let given = try process.delivery.allocate(page, of: book)[0] else { return }
         process.state.withLock { $0.places.append(.init(at: now, given: given)) }
     }
@@ -317,7 +317,7 @@ private struct World {
     private mutating func tell(_ place: Process.Place) {
         ledger.count()
         guard !processes.isEmpty else { return }
-        processes[below(processes.count)].delivery.eventsDidCommit([CampaignDeliveryTests.seen(place.given, at: now)], [.counted])
+        processes[below(processes.count)].delivery.eventsDidCommit([AdServerTests.seen(place.given, at: now)], [.counted])
     }
 
     private mutating func seeStale() {

@@ -118,7 +118,7 @@ struct FeedPageTests {
         #expect(text.contains(#"\n"#) && text.contains(#"\u001f"#) && text.contains("\u{7F}") && !text.contains(#"\u007f"#))
     }
 
-    @Test("hrefs are absolute below a public base URL, minted pictures included")
+    @Test("hrefs are absolute below a public base URL, minted images included")
     func base() async throws {
         let links = Links(
             base: "https://feed.example/",
@@ -143,7 +143,7 @@ struct FeedPageTests {
         #expect(next.link == "<\(try #require(next.previous))>; rel=\"prev\"")
         #expect(page.link == "<\(try #require(page.next))>; rel=\"next\"")
     }
-    @Test("a page mints the pictures that it shows; that of a screen is minted for who opens it")
+    @Test("a page mints the images that it shows; that of a screen is minted for who opens it")
     func minted() async throws {
         let minted = Mutex<[String]>([])
         let links = Links(image: { source, shape, _ in

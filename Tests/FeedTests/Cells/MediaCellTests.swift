@@ -60,7 +60,7 @@ struct MediaCellTests {
         #expect(error?.field == field)
     }
 
-    @Test("how far they were played counts once for each viewer and page, is no way to be performed, and is unknown of a picture")
+    @Test("how far they were played counts once for each viewer and page, is no way to be performed, and is unknown of an image")
     func playback() async throws {
         let fixture = try fixture(Self.item("v", "video"))
         fixture.store.put(Fixture.advertisement("0", at: 2), in: .advertisements)

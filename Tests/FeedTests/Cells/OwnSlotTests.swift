@@ -197,15 +197,15 @@ struct OwnSlotTests {
 @Suite("One item in several cells")
 struct CompanionTests {
     static let place = KindDeclaration(
-        name: "place", fields: [FieldDeclaration("title", .text, isRequired: true), FieldDeclaration("picture", .image)],
+        name: "place", fields: [FieldDeclaration("title", .text, isRequired: true), FieldDeclaration("image", .image)],
         cells: [
             .collection: [
                 CellDeclaration(
                     "PlaceCell", size: SizeRule(CellSize(width: 300, height: 200)), bindings: [BindingDeclaration("title", .text, "title")]),
                 CellDeclaration(
                     "PlacePhotosCell", size: SizeRule(CellSize(width: 300, height: 90)),
-                    conditions: [FieldCondition("picture", .present(true))],
-                    bindings: [BindingDeclaration("picture", .image, "picture")], companion: "photos"),
+                    conditions: [FieldCondition("image", .present(true))],
+                    bindings: [BindingDeclaration("image", .image, "image")], companion: "photos"),
                 CellDeclaration(
                     "PlaceNotesCell", size: SizeRule(CellSize(width: 300, height: 40)), bindings: [], companion: "notes"),
             ]
@@ -217,11 +217,11 @@ struct CompanionTests {
         var fixture = try Fixture(advertisements: advertisements)
         try fixture.factories.register(DeclaredKind(Self.place))
         for (index, id) in ids.enumerated() {
-            let picture = id.hasPrefix("bare") ? "" : #","picture":"https://img.example/p.png""#
+            let image = id.hasPrefix("bare") ? "" : #","image":"https://img.example/p.png""#
             fixture.store.put(
                 FeedItem(
                     kind: "place", id: id, variant: "", position: Int64(index + 1),
-                    body: Array(#"{"klass":"place","id":"\#(id)","title":"T"\#(picture)}"#.utf8)))
+                    body: Array(#"{"klass":"place","id":"\#(id)","title":"T"\#(image)}"#.utf8)))
         }
         return fixture
     }

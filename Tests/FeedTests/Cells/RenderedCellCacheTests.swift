@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite("Finished cells")
-struct FinishedCellsTests {
+struct RenderedCellCacheTests {
     /// The same feed with cells that are kept, with none, and what the first counts.
     struct Pair {
         let kept: Fixture
@@ -50,7 +50,7 @@ struct FinishedCellsTests {
         }
     }
 
-    @Test("what becomes known of a picture stands in the cells that show it, and no other cell is made anew for that")
+    @Test("what becomes known of an image stands in the cells that show it, and no other cell is made anew for that")
     func looks() async throws {
         let known = Known()
         let pair = Pair(try Fixture(users: 3, links: Links(known: known)))
@@ -72,7 +72,7 @@ struct FinishedCellsTests {
         #expect(try await pair.isSame(FeedRequest(now: Fixture.now)).0)
     }
 
-    @Test("a picture that turns out to be another one stands in its cells at once, one that was forgotten in none, and others stay as made")
+    @Test("an image that turns out to be another one stands in its cells at once, one that was forgotten in none, and others stay as made")
     func corrections() async throws {
         let known = Known()
         for user in ["u0", "u1", "u2", "other"] { known.learn("https://img.example/\(user).png") }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite("What turns one list of cells into another")
-struct ListChangesTests {
+struct ListDiffTests {
     @Test("applied to the old list it gives the new one, with no more moves than needed", arguments: 0..<300)
     func property(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))

@@ -2,7 +2,7 @@ import IntertwineFeed
 import Testing
 
 @Suite("Verdicts of requests")
-struct VerdictRulesTests {
+struct BotFilterTests {
     static let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
     @Test(

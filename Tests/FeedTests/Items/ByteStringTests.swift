@@ -2,7 +2,7 @@ import IntertwineFeed
 import Testing
 
 @Suite("Ids are bytes")
-struct ExactTextTests {
+struct ByteStringTests {
     static let (composed, decomposed) = ("\u{E9}", "e\u{301}")
     let now = Fixture.now
 

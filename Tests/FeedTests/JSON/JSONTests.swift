@@ -4,7 +4,7 @@ import Testing
 @testable import IntertwineFeed
 
 @Suite("JSON objects")
-struct JSONObjectTests {
+struct JSONTests {
     // The first part of each is RFC 8259's grammar, the rest what people and programs get wrong.
     @Test(
         "reads what RFC 8259 allows",

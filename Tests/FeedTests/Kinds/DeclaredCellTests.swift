@@ -6,12 +6,12 @@ import Testing
 @Suite("Cells of a declared kind")
 struct DeclaredCellTests {
     static let full =
-        #"{"id":1,"title":"Swing","starts":"2026-05-01T19:00:00+02:00","picture":"https://i.example/e.png","#
+        #"{"id":1,"title":"Swing","starts":"2026-05-01T19:00:00+02:00","image":"https://i.example/e.png","#
         + #""signup":"https://sign.example/up?e=1","city":"São & <Paulo>","price":12.50,"soldOut":true}"#
     static let sparse =
-        #"{"id":"b/2","title":"Jazz","starts":"2026-05-02","picture":"https://i.example/f.png","signup":"https://sign.example/2"}"#
+        #"{"id":"b/2","title":"Jazz","starts":"2026-05-02","image":"https://i.example/f.png","signup":"https://sign.example/2"}"#
 
-    @Test("bind text, pictures, dates, numbers and links; what the item lacks is left out")
+    @Test("bind text, images, dates, numbers and links; what the item lacks is left out")
     func bindings() async throws {
         let fixture = try KindFixture.fixture(KindFixture.event, items: [Self.full, Self.sparse])
         let page = try await fixture.page()
@@ -19,11 +19,11 @@ struct DeclaredCellTests {
         #expect(
             text.contains(
                 #""bindings":{"title":{"text":"Swing in São & <Paulo> (sold out)"},"starts":{"date":"2026-05-01T19:00:00+02:00"},"#
-                    + #""picture":{"image":"https://i.example/e.png","alt":"Swing in São & <Paulo> (sold out)"},"price":{"number":12.5},"signup":{"link":"https://sign.example/up?e=1"},"#
+                    + #""image":{"image":"https://i.example/e.png","alt":"Swing in São & <Paulo> (sold out)"},"price":{"number":12.5},"signup":{"link":"https://sign.example/up?e=1"},"#
                     + #""map":{"link":"https://maps.example/1?q=S%C3%A3o%20%26%20%3CPaulo%3E"}}"#))
         #expect(
             text.contains(
-                #""bindings":{"title":{"text":"Jazz"},"starts":{"date":"2026-05-02"},"picture":{"image":"https://i.example/f.png","alt":"Jazz"},"#
+                #""bindings":{"title":{"text":"Jazz"},"starts":{"date":"2026-05-02"},"image":{"image":"https://i.example/f.png","alt":"Jazz"},"#
                     + #""signup":{"link":"https://sign.example/2"},"map":{"link":"https://maps.example/b%2F2?q="}}"#))
         #expect(page.ids == ["event:1", "event:b/2"])
     }
@@ -109,7 +109,7 @@ struct DeclaredCellTests {
     @Test("an item that was stored under another declaration is left out, and not shown half")
     func changedDeclaration() async throws {
         let fixture = try KindFixture.fixture(KindFixture.event, items: [Self.full])
-        for (id, body) in [("x", #"{"title":3}"#), ("y", "{"), ("z", #"{"title":"T","starts":"soon","picture":"https://i.example/"}"#)] {
+        for (id, body) in [("x", #"{"title":3}"#), ("y", "{"), ("z", #"{"title":"T","starts":"soon","image":"https://i.example/"}"#)] {
             fixture.store.put(FeedItem(kind: "event", id: id, variant: "", position: 9000, body: Array(body.utf8)))
         }
         let page = try await fixture.page()

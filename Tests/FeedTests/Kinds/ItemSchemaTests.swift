@@ -51,7 +51,7 @@ struct ItemSchemaTests {
     static let good = [
         "username": #""Ann""#, "avatarUrl": #""https://a.example/1""#, "backgroundUrl": "null", "contentUrl": #""https://a.example/2""#,
         "clickthroughUrl": #""https://a.example/3""#, "title": #""Swing""#, "starts": #""2026-05-01""#,
-        "picture": #""https://a.example/4""#,
+        "image": #""https://a.example/4""#,
         "signup": #""https://a.example/5""#, "city": #""Berlin""#, "price": "12.5", "soldOut": "false", "id": "1",
     ]
 
@@ -121,14 +121,14 @@ struct ItemSchemaTests {
         let kind = try DeclaredKind(KindFixture.event)
         func body(_ price: String) throws -> [UInt8] {
             let json =
-                #"{"price":\#(price),"soldOut":true,"id":1,"title":"Sw\u0069ng","starts":"2026-05-01","picture":"https://a.example/","#
+                #"{"price":\#(price),"soldOut":true,"id":1,"title":"Sw\u0069ng","starts":"2026-05-01","image":"https://a.example/","#
                 + #""signup":"https://a.example/"}"#
             return try kind.validate(ItemFields(Array(json.utf8))).body
         }
         #expect(try body(written) == body(stored))
         #expect(
             try String(decoding: body(written), as: UTF8.self)
-                == #"{"title":"Swing","starts":"2026-05-01","picture":"https://a.example/","signup":"https://a.example/","price":\#(stored),"soldOut":true}"#
+                == #"{"title":"Swing","starts":"2026-05-01","image":"https://a.example/","signup":"https://a.example/","price":\#(stored),"soldOut":true}"#
         )
     }
 }

@@ -2,7 +2,7 @@ import IntertwineFeed
 import Testing
 
 @Suite("Faults of a declaration")
-struct KindFaultTests {
+struct KindErrorTests {
     typealias Change = @Sendable (inout KindDeclaration) -> Void
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -62,11 +62,11 @@ struct KindFaultTests {
             "cells.collection.0.when.title", "only a number",
             cell { $0.conditions = [FieldCondition("title", .between(minimum: 1, maximum: 2))] }),
         Case("cells.collection.0.bind.part", "unknown field", bind(.text, "no")),
-        Case("cells.collection.0.bind.part", "is of the type url, and image is wanted here; allowed: picture", bind(.image, "signup")),
+        Case("cells.collection.0.bind.part", "is of the type url, and image is wanted here; allowed: image", bind(.image, "signup")),
         Case("cells.collection.0.bind.part", "allowed: starts", bind(.date, "title")),
         Case("cells.collection.0.bind.part", "allowed: price", bind(.number, "title")),
         Case("cells.collection.0.bind.part", "allowed: signup", bind(.link, "title")),
-        Case("cells.collection.0.bind.part", "unknown field", bind(.image, "{{picture}}")),
+        Case("cells.collection.0.bind.part", "unknown field", bind(.image, "{{image}}")),
         Case("cells.collection.0.bind.part", "a link's template", bind(.link, "{{signup}}")),
         Case("cells.collection.0.bind.part", "in a template", bind(.text, "{{no}}")),
     ]

@@ -61,13 +61,13 @@ enum KindFixture {
         ImageDeclaration(ImageSizing(width: .ofHeight(share), height: .ofHeight(share)), .attention)
     }
 
-    /// Something that happens, with a picture and a link to sign up.
+    /// Something that happens, with an image and a link to sign up.
     static let event = KindDeclaration(
         name: "event",
         fields: [
             FieldDeclaration("title", .text, isRequired: true, minimum: 2, maximum: 80),
             FieldDeclaration("starts", .date, isRequired: true),
-            FieldDeclaration("picture", .image, isRequired: true), FieldDeclaration("signup", .url, isRequired: true),
+            FieldDeclaration("image", .image, isRequired: true), FieldDeclaration("signup", .url, isRequired: true),
             FieldDeclaration("city", .text), FieldDeclaration("price", .number, minimum: 0, maximum: 1000),
             FieldDeclaration("soldOut", .boolean),
         ],
@@ -77,7 +77,7 @@ enum KindFixture {
                     "EventCollectionViewCell", size: SizeRule(CellSize(width: 300, height: 160)),
                     bindings: [
                         BindingDeclaration("title", .text, "{{title}}{{#city}} in {{.}}{{/city}}{{#soldOut}} (sold out){{/soldOut}}"),
-                        BindingDeclaration("starts", .date, "starts"), BindingDeclaration("picture", .image, "picture"),
+                        BindingDeclaration("starts", .date, "starts"), BindingDeclaration("image", .image, "image"),
                         BindingDeclaration("price", .number, "price"), BindingDeclaration("signup", .link, "signup"),
                         BindingDeclaration("map", .link, "https://maps.example/{{id}}?q={{{city}}}"),
                         BindingDeclaration("note", .text, "{{#city}}{{/city}}"),

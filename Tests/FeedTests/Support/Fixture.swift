@@ -19,7 +19,7 @@ struct Fixture: Sendable {
     var source: any DataSource = FlatDataSource()
 
     /// The product's own cells, but for those that play something: to the feed, videos and sounds are then forms that nothing shows.
-    static var pictures: CellConfiguration {
+    static var images: CellConfiguration {
         var configuration = CellConfiguration()
         configuration.mediaCells = [:]
         return configuration
@@ -27,7 +27,7 @@ struct Fixture: Sendable {
 
     init(
         users: Int = 0, advertisements: Int = 0, placement: any AdPlacement = MidpointPlacement(), keyByte: UInt8 = 7,
-        configuration: CellConfiguration = Fixture.pictures, registry: CommandRegistry = .standard, links: Links = Links()
+        configuration: CellConfiguration = Fixture.images, registry: CommandRegistry = .standard, links: Links = Links()
     ) throws {
         keys = SigningKeys(current: try SigningKey(Array(repeating: keyByte, count: 32)))
         tokens = CellTokens(keys: keys)

@@ -6,7 +6,7 @@ import Testing
 @testable import IntertwineService
 
 @Suite("Answers kept under an idempotency key")
-struct StoredAnswerTests {
+struct StoredResponseTests {
     @Test("read back as they were written", arguments: [Verdict.duplicate, nil], ["https://a.example/", nil])
     func roundTrip(verdict: Verdict?, location: String?) throws {
         for language in ["pt-BR", nil] {

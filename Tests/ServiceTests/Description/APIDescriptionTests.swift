@@ -62,7 +62,7 @@ struct APIDescriptionTests {
         #expect(Set(identifiers).isSuperset(of: cells))
     }
 
-    @Test("reasons why there is no picture are those of the proxy")
+    @Test("reasons why there is no image are those of the proxy")
     func imageProblems() async throws {
         let pattern = try #require(try await Self.schema("ImageProblemType")["pattern"] as? String)
         let expression = try Regex(pattern)

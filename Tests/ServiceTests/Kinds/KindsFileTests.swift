@@ -14,7 +14,7 @@ struct KindsFileTests {
             fields:
               title: {type: text, required: true, max: 80}
               starts: date
-              picture: image
+              image: image
               signup: {type: url, required: true}
               price: {type: number, min: 0}
               open: boolean
@@ -50,9 +50,9 @@ struct KindsFileTests {
         }
     }
 
-    @Test("a picture that only adorns has an empty text; one that was forgotten is told")
+    @Test("an image that only adorns has an empty text; one that was forgotten is told")
     func decorative() throws {
-        func file(_ alt: String) -> String { Self.event.replacing("title: {text: title}", with: "picture: {image: picture, alt: \(alt)}") }
+        func file(_ alt: String) -> String { Self.event.replacing("title: {text: title}", with: "image: {image: image, alt: \(alt)}") }
         for alt in ["\"\"", "''"] { #expect(Self.fault(file(alt)) == nil, "\(alt)") }
         for alt in ["", "~"] { #expect(Self.fault(file(alt))?.contains("a value is missing") == true, "\(alt)") }
     }
@@ -90,7 +90,7 @@ struct KindsFileTests {
                     name: "event", variants: ["party", "talk"],
                     fields: [
                         FieldDeclaration("title", .text, isRequired: true, maximum: 80), FieldDeclaration("starts", .date),
-                        FieldDeclaration("picture", .image), FieldDeclaration("signup", .url, isRequired: true),
+                        FieldDeclaration("image", .image), FieldDeclaration("signup", .url, isRequired: true),
                         FieldDeclaration("price", .number, minimum: 0), FieldDeclaration("open", .boolean),
                     ],
                     cells: [
@@ -154,18 +154,18 @@ struct KindsFileTests {
             Fault("{{title}}!", "{{title}!", 17, "not closed"), Fault("{{title}}!", "{{tilte}}!", 17, "unknown field 'tilte'"),
             Fault("{{title}}!", "{{>title}}", 17, "not a field"), Fault("text: title", "txt: title", 21, "allowed: text, image, date"),
             Fault("text: title", "text: tilte", 21, "unknown field 'tilte'; allowed: id, type, title"),
-            Fault("text: title", "image: title", 21, "allowed: picture"), Fault("{text: title}", "title", 21, "mapping is expected"),
+            Fault("text: title", "image: title", 21, "allowed: image"), Fault("{text: title}", "title", 21, "mapping is expected"),
             Fault("{text: title}", "{text: title, date: starts}", 21, "filled in one way"),
             Fault("{text: title}", "{text: title, size: cell}", 21, "stand beside image alone"),
-            Fault("{text: title}", "{image: picture, fit: fill}", 21, "without a size"),
-            Fault("{text: title}", "{image: picture, size: 2xx}", 21, "allowed: cell, 150x100"),
-            Fault("{text: title}", "{image: picture, size: 0x3}", 21, "1 to 10000 points"),
-            Fault("{text: title}", "{image: picture, size: 101%x3}", 21, "1% to 100%"),
-            Fault("{text: title}", "{image: picture, size: cell, fit: fil}", 21, "allowed: fill, fit"),
-            Fault("{text: title}", "{image: picture, size: cell, fit: fit, focus: centre}", 21, "no focus"),
-            Fault("{text: title}", "{image: picture, size: cell, initials: picture}", 21, "text is wanted"),
-            Fault("{text: title}", "{image: picture, size: cell, focus: face}", 21, "two number fields"),
-            Fault("{text: title}", "{image: picture, size: cell, focus: [title, title]}", 21, "number is wanted"),
+            Fault("{text: title}", "{image: image, fit: fill}", 21, "without a size"),
+            Fault("{text: title}", "{image: image, size: 2xx}", 21, "allowed: cell, 150x100"),
+            Fault("{text: title}", "{image: image, size: 0x3}", 21, "1 to 10000 points"),
+            Fault("{text: title}", "{image: image, size: 101%x3}", 21, "1% to 100%"),
+            Fault("{text: title}", "{image: image, size: cell, fit: fil}", 21, "allowed: fill, fit"),
+            Fault("{text: title}", "{image: image, size: cell, fit: fit, focus: centre}", 21, "no focus"),
+            Fault("{text: title}", "{image: image, size: cell, initials: image}", 21, "text is wanted"),
+            Fault("{text: title}", "{image: image, size: cell, focus: face}", 21, "two number fields"),
+            Fault("{text: title}", "{image: image, size: cell, focus: [title, title]}", 21, "number is wanted"),
             Fault("https://example.com/{{id}}", "{{signup}}", 22, "must begin with http"),
             Fault("[analytics, clickthrough]", "[analytics, clickthru]", 24, "unknown command 'clickthru'"),
             Fault("[analytics, clickthrough]", "[present]", 24, "needs a presentation"),

@@ -6,7 +6,7 @@ import Testing
 @testable import IntertwineService
 
 @Suite("Guesses at the token")
-struct GuessLimiterTests {
+struct AuthFailureLimiterTests {
     private final class Clock: Sendable {
         private let elapsed = Mutex(Duration.zero)
         private let start = ContinuousClock.now

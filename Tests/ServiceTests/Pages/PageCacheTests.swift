@@ -7,7 +7,7 @@ import Testing
 @testable import IntertwineService
 
 @Suite("Pages as finished bytes")
-struct FinishedPagesTests {
+struct PageCacheTests {
     @Test("a page is found under the spelling of its target that was asked for last")
     func spelling() throws {
         let pages = PageCache(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
@@ -88,8 +88,8 @@ struct FinishedPagesTests {
         func placeholder(of source: String) -> ImagePlaceholder? { nil }
     }
 
-    @Test("no page is served, nor kept, that was made before a picture turned out to be another one")
-    func pictures() {
+    @Test("no page is served, nor kept, that was made before an image turned out to be another one")
+    func images() {
         let known = Known()
         let pages = PageCache(
             capacity: 1 << 20, maxStaleness: 1_000, metrics: PageMetrics(registry: PrometheusRegistry()), imageMetadata: known)

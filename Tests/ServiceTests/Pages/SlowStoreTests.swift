@@ -28,7 +28,7 @@ struct SlowStoreTests {
         let service = try await Self.service(valve, patience: "300ms")
         try await offPool {
             let page = try service.get("/feed").text
-            let (click, picture) = (try Self.link("/click/[^\"]+", in: page), try Self.link("/images/[^\"]+", in: page))
+            let (click, image) = (try Self.link("/click/[^\"]+", in: page), try Self.link("/images/[^\"]+", in: page))
             // Where a link leads is read once.
             #expect(try service.get(click).status == 302)
             // As many as there are threads, and one that waits for them.
@@ -37,7 +37,7 @@ struct SlowStoreTests {
             #expect(try service.get("/healthz").status == 200)
             #expect(try service.get("/feed").text == page)
             #expect(try service.get(click).status == 302)
-            #expect(try service.get(picture).status == 200)
+            #expect(try service.get(image).status == 200)
             #expect(try service.get("/feed?limit=0").status == 400)
             let late = try service.get("/feed?limit=3")
             #expect(late.status == 503 && late["retry-after"] == "1" && late["content-type"] == "application/problem+json")

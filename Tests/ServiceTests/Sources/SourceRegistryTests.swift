@@ -5,7 +5,7 @@ import Testing
 @testable import IntertwineSync
 
 @Suite("How sources are doing", .timeLimit(.minutes(1)))
-struct SourceBoardTests {
+struct SourceRegistryTests {
     @Test("a wish ends the rest, also one that came before it, and only once")
     func wishes() async {
         let board = SourceRegistry(["a", "b"], now: 0)

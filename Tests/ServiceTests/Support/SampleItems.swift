@@ -1,4 +1,4 @@
-/// Lines of the import format: users with a picture that the binary holds, and an advertisement.
+/// Lines of the import format: users with an image that the binary holds, and an advertisement.
 func sampleItems(users: Int) -> String {
     (0..<users).map { sampleUser("\($0)") + "\n" }.joined()
         + #"{"klass":"advertisement","id":1,"contentUrl":"https://example.com/a.png","clickthroughUrl":"https://example.com/","type":"image"}"#

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Which pages an operation changes")
-struct ChangedPagesTests {
+struct PageDiffTests {
     private static let limit = 10
 
     let scratch: Scratch

@@ -6,7 +6,7 @@ import Testing
 @testable import IntertwineStorage
 
 @Suite("Walking sections on disk")
-struct SectionWalkTests {
+struct SectionIteratorTests {
     private func cursor(_ href: String?) -> String? {
         href?.split(separator: "cursor=").last?.split(separator: "&").first.map(String.init)
     }

@@ -228,12 +228,12 @@ package final class RenderedCell: Sendable {
         guard case .bind(let bindings)? = configuration else { return false }
         var lacksLooks = false
         for index in bindings.indices {
-            guard case .image(let picture) = bindings[index].value, let source = picture.source else { continue }
-            lacksLooks = lacksLooks || picture.placeholder == nil
+            guard case .image(let image) = bindings[index].value, let source = image.source else { continue }
+            lacksLooks = lacksLooks || image.placeholder == nil
             let range = packed.range(of: source, inBodyOf: item)
             writer.append(
                 number: UInt64(UInt32(truncatingIfNeeded: range?.lowerBound ?? 0)) << 32 | UInt64(UInt32(clamping: source.utf8.count)))
-            writer.append(number: placeholderDigest(of: picture.placeholder))
+            writer.append(number: placeholderDigest(of: image.placeholder))
             if range == nil { writer.append(source) }
         }
         return lacksLooks

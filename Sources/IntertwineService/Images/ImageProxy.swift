@@ -1,0 +1,169 @@
+internal import Foundation
+internal import IntertwineDeclarations
+internal import IntertwineEventLoop
+internal import IntertwineFeed
+internal import IntertwineFetch
+internal import IntertwineImages
+internal import IntertwinePrimitives
+internal import IntertwineRouting
+internal import IntertwineSample
+internal import IntertwineStorage
+internal import Logging
+
+/// The image proxy: its fetch loop, its network manager and its routes.
+///
+/// A class, because the loop ends with the last reference to it.
+final class ImageProxy: Sendable {
+    let manager: ImageNetworkManager
+    private let signer: ImageURLSigner
+    let links: ImageLinks
+    /// The table of image metadata; nil if no metadata is collected.
+    let known: ImageMetadataTable?
+    let responseCache: ImageResponseCache
+    let takedowns: TakedownImageFilter
+    /// The prefetcher of images; nil if configuration gives it no share of the time.
+    let prefetcher: ImagePrefetcher?
+    /// The workers that resize images, if resizing is available.
+    private let workers: ImageWorkers
+    private let transfers: CurlClient
+    private let timeLimit: Duration
+
+    /// - Parameters:
+    ///   - folder: The folder of images on disk.
+    ///   - store: The store with takedowns.
+    ///   - variesByOrigin: True if responses vary by the request's origin.
+    ///   - clock: Returns milliseconds since 1970-01-01 UTC.
+    init(
+        _ settings: ImageSettings, signer: ImageURLSigner, folder: String, store: (any ItemStore)? = nil, variesByOrigin: Bool,
+        clock: @escaping @Sendable () -> Int64, logger: Logger
+    )
+        throws
+    {
+        let transfers = CurlClient(on: try EventLoop(label: "images"), policy: settings.policy)
+        var images = settings.configuration(folder: folder)
+        images.logger = logger
+        images.clock = { clock() / 1_000 }
+        images.fallbacks = try settings.fallbackImages()
+        images.bundled = { SampleImages.image(at: $0) }
+        // The table is stored beside the images on disk, if there are any; the manager creates the folder.
+        let facts = ImageMetadataTable(folder: images.folder, capacity: settings.known)
+        images.facts = facts
+        var workerConfiguration = settings.workerConfiguration
+        workerConfiguration.logger = logger
+        workers = try ImageWorkers(workerConfiguration)
+        images.transformer = workers
+        let manager = ImageNetworkManager(images, transfers: transfers)
+        // The queue timeout and the time of the workers are added.
+        timeLimit = settings.timeLimit + workerConfiguration.queueTimeout + settings.workerTimeout
+        self.transfers = transfers
+        self.manager = manager
+        self.signer = signer
+        links = ImageLinks(signer: signer, parts: Set(images.fallbacks.keys))
+        known = manager.makesSizes ? facts : nil
+        takedowns = TakedownImageFilter(store)
+        responseCache = ImageResponseCache(manager: manager, signer: signer, takedowns: takedowns, variesByOrigin: variesByOrigin)
+        let share = settings.prefetchPages
+        prefetcher = share > 0 ? ImagePrefetcher(manager, signer: signer, share: share) { clock() / 1_000 } : nil
+    }
+
+    /// - Parameter clients: Identifies the viewers of image requests.
+    func routes(_ clients: ClientReader) -> [Route] {
+        ImageRoutes(
+            manager: manager, signer: signer, responseCache: responseCache, takedowns: takedowns, prefetcher: prefetcher, clients: clients,
+            timeLimit: timeLimit
+        ).routes
+    }
+
+    /// Replaces the signing keys.
+    func useKeys(_ keys: SigningKeys) { _ = signer.use(keys: ImageSettings.secrets(keys)) }
+
+    deinit {
+        transfers.loop.stop()
+    }
+
+    /// Cancels all downloads and ends the loop.
+    func shutDown() async {
+        prefetcher?.stop()
+        await manager.shutDown()
+        await workers.shutDown()
+        await transfers.shutDown()
+        transfers.loop.stop()
+    }
+}
+
+/// The metadata of images for cells.
+extension ImageMetadataTable: ImageMetadataStore {
+    /// Returns the placeholder of an image. Items may contain several forms of a URL; metadata is stored under the canonical one.
+    func placeholder(of source: String) -> ImagePlaceholder? {
+        // An empty table needs no lookup.
+        guard version > 0 else { return nil }
+        let canonical = FetchURL.isPlain(source) ? source : (try? FetchURL(source))?.text
+        guard let canonical, let facts = facts(of: canonical) else { return nil }
+        return ImagePlaceholder(
+            width: facts.width, height: facts.height, color: facts.color, placeholder: Data(facts.thumbHash).base64EncodedString())
+    }
+}
+
+/// Signs the hrefs of images. It has no cache, because the cells that contain hrefs are cached.
+struct ImageLinks: Sendable {
+    let signer: ImageURLSigner
+    /// The parts of cells that have a fallback if the image is not available.
+    var parts: Set<String> = []
+
+    /// Returns the signed href of an image; the source itself if it is no URL that can be signed (the proxy does not fetch it).
+    ///
+    /// - Parameters:
+    ///   - shape: The size of the image; nil for the original, which also serves a box that is larger than any image.
+    ///   - now: Milliseconds since 1970-01-01 UTC.
+    func link(_ source: String, _ shape: ImageGeometry?, now: Int64) -> Links.ImageLink {
+        let variant = shape.flatMap { shape in
+            let part = shape.part.flatMap { parts.contains($0) ? $0 : nil }
+            return ProcessingOptions(
+                width: shape.box.width, height: shape.box.height, fit: TransformSpec.Fit(shape.fit),
+                fallback: part.flatMap { ImageFallback(part: $0, initials: shape.initials) })
+        }
+        let scales = variant?.scales ?? []
+        if FetchURL.isPlain(source) { return Links.ImageLink(signer.path(forUnencoded: source, variant, now: now / 1_000), scales: scales) }
+        guard let url = try? FetchURL(source) else { return Links.ImageLink(source) }
+        return Links.ImageLink(signer.path(for: url, variant, now: now / 1_000), scales: scales)
+    }
+}
+
+extension TransformSpec.Fit {
+    fileprivate init(_ fit: ImageGeometry.Fit) {
+        self =
+            switch fit {
+            case .fit: .fit
+            case .fill(.centre): .fill(.centre)
+            case .fill(.attention): .fill(.attention)
+            case .fill(.point(let x, let y)): .fill(.point(x: x, y: y))
+            }
+    }
+}
+
+/// Image URLs for operators who inspect the output of the proxy.
+public enum ImageAddress {
+    /// Returns the href under which the service with this configuration serves an image.
+    ///
+    /// - Throws: `ConfigurationError` if the source is no URL to fetch, or the signing key cannot be read. If no key is configured, the store has
+    ///   it; without a store, the error is thrown too.
+    public static func mint(_ source: String, configuration: ServiceConfiguration) throws -> String {
+        guard let url = try? FetchURL(source) else { throw ConfigurationError("'\(source)' is not an absolute http or https URL") }
+        do {
+            try configuration.images.policy.check(url)
+        } catch {
+            throw ConfigurationError("'\(source)' would be refused: \(error.rawValue)")
+        }
+        if configuration.signing.key.isEmpty {
+            let items = try configuration.store.items()
+            guard items.isThere else {
+                throw ConfigurationError("\(items.shown): there is no store whose key could sign it; name one, or configure signing.key")
+            }
+            // A path that is no store gets no key beside it either.
+            _ = try items.isUpToDate()
+        }
+        let signer = try configuration.images.signer(try configuration.keyRing().keys)
+        let path = signer.path(for: url, now: WallClock.now() / 1_000)
+        return configuration.server.publicURL + path
+    }
+}

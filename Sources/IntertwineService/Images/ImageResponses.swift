@@ -1,0 +1,83 @@
+internal import HTTPTypes
+internal import IntertwineHTTPServer
+internal import IntertwineImages
+internal import IntertwineRouting
+
+/// Creates the responses of image requests and of their failures.
+enum ImageResponses {
+    static func response(_ answer: ImageResponse) -> ServerResponse {
+        switch answer.body {
+        case .complete(let image): response(image, fields: fields(answer))
+        case .stream(let stream, let length): response(stream, length: length, fields: fields(answer))
+        case .failure(let failure): response(failure, fields: fields(answer))
+        }
+    }
+
+    /// Returns the response with a sample image, which needs no origin.
+    static func response(sample bytes: [UInt8]) -> ServerResponse {
+        var fields: HTTPFields = [
+            .contentType: ImageFormat.png.contentType, .cacheControl: "public, max-age=86400", .xContentTypeOptions: "nosniff",
+            .contentSecurityPolicy: "default-src 'none'; sandbox", .crossOriginResourcePolicy: "cross-origin",
+            .contentDisposition: "inline; filename=\"image.png\"",
+        ]
+        if let name = HTTPField.Name("Cache-Status") { fields[name] = CacheStatus(.hit).field }
+        var response = ServerResponse(status: .ok, fields: fields, body: bytes)
+        response.entityTag = EntityTag.of(bytes)
+        response.acceptsRanges = true
+        return response
+    }
+
+    private static func response(_ image: CachedImage, fields: HTTPFields) -> ServerResponse {
+        var response =
+            if let file = image.body.file {
+                ServerResponse(
+                    status: .ok, fields: fields,
+                    file: FileBody(descriptor: file.descriptor, count: image.body.count, owner: file.owner))
+            } else {
+                ServerResponse(status: .ok, fields: fields, body: image.body.bytes)
+            }
+        response.entityTag = image.etag
+        response.lastModified = image.lastModified
+        response.acceptsRanges = true
+        return response
+    }
+
+    private static func response(_ stream: ImageStream, length: Int?, fields: HTTPFields) -> ServerResponse {
+        ServerResponse(status: .ok, fields: fields, length: length) { writer in
+            try await withTaskCancellationHandler {
+                for try await chunk in stream { try await writer.write(chunk) }
+            } onCancel: {
+                stream.cancel()
+            }
+        }
+    }
+
+    private static func response(_ failure: ImageError, fields: HTTPFields) -> ServerResponse {
+        let problem = ProblemDetails(
+            type: "urn:intertwine:problem:image-\(failure.code)", title: "Image \(failure.code.replacing("-", with: " "))",
+            status: failure.status, detail: detail(failure))
+        var response = problem.response(fields: fields)
+        // A client that cancelled its request gets one response, and the connection is closed (499 is the status of nginx for it).
+        response.closesConnection = failure.status == 499
+        return response
+    }
+
+    /// Returns the detail of a failure that the client can fix. For failures between the proxy and an origin, the code is sufficient.
+    private static func detail(_ failure: ImageError) -> String {
+        switch failure.code {
+        case "address-denied": "The image's address is not public. Operators allow others by images.allowed-networks."
+        case "port-denied": "The port of the image is not allowed. The setting images.allowed-ports allows others."
+        case "host-denied": "The image's host is not allowed. Operators say which are: images.allowed-hosts, images.denied-hosts."
+        default: "The image could not be had."
+        }
+    }
+
+    private static func fields(_ answer: ImageResponse) -> HTTPFields {
+        var fields = HTTPFields()
+        for header in answer.headers {
+            guard let name = HTTPField.Name(header.name) else { continue }
+            fields.append(HTTPField(name: name, value: header.value))
+        }
+        return fields
+    }
+}

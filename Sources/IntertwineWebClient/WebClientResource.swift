@@ -1,0 +1,112 @@
+/// A file of the web client, which shows a feed in a browser.
+///
+/// The files are in the folder of this source file and are compiled into the binary, so that the service is a single file.
+struct WebClientResource: Sendable {
+    /// The absolute path, such as `/viewer/main.mjs`; the page itself is at `/`.
+    let path: String
+    let contentType: String
+    let bytes: [UInt8]
+
+    /// The `Content-Security-Policy` of every file. Modules have it too, because the policy of a worker is that of its own script.
+    static let contentSecurityPolicy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' https: http:; connect-src 'self'; \
+        frame-src http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+        """
+
+    /// Returns all files of the web client.
+    ///
+    /// - Parameter viewerHeader: The request field that names the viewer, which the web client sends with each request.
+    static func all(viewerHeader: String) -> [WebClientResource] {
+        [page(viewerHeader: viewerHeader)] + files
+    }
+
+    private static func page(viewerHeader: String) -> WebClientResource {
+        // The page contains the default name, which is replaced by the configured one. A field name is a token (RFC 9110 section 5.6.2), and only
+        // these two of its characters have a meaning in an attribute.
+        let name = viewerHeader.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
+            .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "&quot;")
+        let markup = String(decoding: PackageResources.index_html, as: UTF8.self)
+            .split(separator: #"name="viewer-header" content="X-Viewer-ID""#, omittingEmptySubsequences: false)
+            .joined(separator: #"name="viewer-header" content="\#(name)""#)
+        return WebClientResource(path: "/", contentType: "text/html; charset=utf-8", bytes: Array(markup.utf8))
+    }
+
+    /// The files that the page requests by name.
+    private static let files: [WebClientResource] = [
+        image("icon.svg", PackageResources.icon_svg),
+        style("cells.css", PackageResources.cells_css),
+        style("overlays.css", PackageResources.overlays_css),
+        style("page.css", PackageResources.page_css),
+        module("advertisement-cell.mjs", PackageResources.advertisement_cell_mjs),
+        module("background-fetch-worker.mjs", PackageResources.background_fetch_worker_mjs),
+        module("background-fetch.mjs", PackageResources.background_fetch_mjs),
+        module("binding-elements.mjs", PackageResources.binding_elements_mjs),
+        module("cell-kinds.mjs", PackageResources.cell_kinds_mjs),
+        module("cell-menu.mjs", PackageResources.cell_menu_mjs),
+        module("cell-view.mjs", PackageResources.cell_view_mjs),
+        module("circular-user-cell.mjs", PackageResources.circular_user_cell_mjs),
+        module("collection-layout.mjs", PackageResources.collection_layout_mjs),
+        module("collection-view.mjs", PackageResources.collection_view_mjs),
+        module("connection-banner.mjs", PackageResources.connection_banner_mjs),
+        module("elements.mjs", PackageResources.elements_mjs),
+        module("feed-filler.mjs", PackageResources.feed_filler_mjs),
+        module("placeholder-image.mjs", PackageResources.placeholder_image_mjs),
+        module("generic-cell.mjs", PackageResources.generic_cell_mjs),
+        module("image-zoom.mjs", PackageResources.image_zoom_mjs),
+        module("inspector.mjs", PackageResources.inspector_mjs),
+        module("interactions.mjs", PackageResources.interactions_mjs),
+        module("journal.mjs", PackageResources.journal_mjs),
+        module("keyboard.mjs", PackageResources.keyboard_mjs),
+        module("main.mjs", PackageResources.main_mjs),
+        module("media-cell.mjs", PackageResources.media_cell_mjs),
+        module("media-player.mjs", PackageResources.media_player_mjs),
+        module("placeholder-cell.mjs", PackageResources.placeholder_cell_mjs),
+        module("position.mjs", PackageResources.position_mjs),
+        module("section-header-cell.mjs", PackageResources.section_header_cell_mjs),
+        module("seen-cells.mjs", PackageResources.seen_cells_mjs),
+        module("slot-form.mjs", PackageResources.slot_form_mjs),
+        module("table-cells.mjs", PackageResources.table_cells_mjs),
+        module("toast.mjs", PackageResources.toast_mjs),
+        module("undo-stack.mjs", PackageResources.undo_stack_mjs),
+        module("user-snapshot-cell.mjs", PackageResources.user_snapshot_cell_mjs),
+        module("view-options.mjs", PackageResources.view_options_mjs),
+        module("view-panel.mjs", PackageResources.view_panel_mjs),
+        module("viewer-identity.mjs", PackageResources.viewer_identity_mjs),
+        module("client/actions.mjs", PackageResources.actions_mjs),
+        module("client/answers.mjs", PackageResources.answers_mjs),
+        module("client/backoff.mjs", PackageResources.backoff_mjs),
+        module("client/batch-update.mjs", PackageResources.batch_update_mjs),
+        module("client/bindings.mjs", PackageResources.bindings_mjs),
+        module("client/cell-registry.mjs", PackageResources.cell_registry_mjs),
+        module("client/connection.mjs", PackageResources.connection_mjs),
+        module("client/decoded-image.mjs", PackageResources.decoded_image_mjs),
+        module("client/event-stream.mjs", PackageResources.event_stream_mjs),
+        module("client/feed-client.mjs", PackageResources.feed_client_mjs),
+        module("client/feed-list.mjs", PackageResources.feed_list_mjs),
+        module("client/feed-pages.mjs", PackageResources.feed_pages_mjs),
+        module("client/feed-updates.mjs", PackageResources.feed_updates_mjs),
+        module("client/image-loader.mjs", PackageResources.image_loader_mjs),
+        module("client/impressions.mjs", PackageResources.impressions_mjs),
+        module("client/index.mjs", PackageResources.index_mjs),
+        module("client/limit.mjs", PackageResources.limit_mjs),
+        module("client/outbox.mjs", PackageResources.outbox_mjs),
+        module("client/page.mjs", PackageResources.page_mjs),
+        module("client/image-store.mjs", PackageResources.image_store_mjs),
+        module("client/placeholder.mjs", PackageResources.placeholder_mjs),
+        module("client/told.mjs", PackageResources.told_mjs),
+        module("client/uuid.mjs", PackageResources.uuid_mjs),
+        module("client/viewport-watch.mjs", PackageResources.viewport_watch_mjs),
+    ]
+
+    private static func module(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
+        WebClientResource(path: "/viewer/" + name, contentType: "text/javascript; charset=utf-8", bytes: bytes)
+    }
+
+    private static func style(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
+        WebClientResource(path: "/viewer/" + name, contentType: "text/css; charset=utf-8", bytes: bytes)
+    }
+
+    private static func image(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
+        WebClientResource(path: "/viewer/" + name, contentType: "image/svg+xml", bytes: bytes)
+    }
+}

@@ -1,0 +1,50 @@
+internal import CVips
+internal import IntertwineImageWire
+
+/// The brands of an AVIF (ISO 14496-12, section 4.3).
+///
+/// libvips 8.14 opens only files whose first brand is `avif`. An animation has `avis`, and may come with a still image that libheif reads.
+enum AVIFBrand {
+    private static let first = 8..<12
+
+    /// Replaces the first brand by `avif`.
+    ///
+    /// - Parameter image: The bytes of any image; those of other formats are unchanged.
+    static func normalize(_ image: UnsafeMutableRawBufferPointer) {
+        guard isAVIF(UnsafeRawBufferPointer(image)) else { return }
+        UnsafeMutableRawBufferPointer(rebasing: image[first]).copyBytes(from: "avif".utf8)
+    }
+
+    static func isAVIF(_ image: UnsafeRawBufferPointer) -> Bool {
+        image.count >= first.upperBound && image[4..<8].elementsEqual("ftyp".utf8)
+    }
+
+    /// Returns true if the file declares an animation (a `moov` box).
+    static func isAnimated(_ image: UnsafeRawBufferPointer) -> Bool {
+        guard isAVIF(image) else { return false }
+        var place = 0
+        while place + 8 <= image.count {
+            let size = image[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
+            if image[(place + 4)..<(place + 8)].elementsEqual("moov".utf8) { return true }
+            guard size >= 8 else { return false }
+            place += size
+        }
+        return false
+    }
+}
+
+/// Classifies a failure to decode an image by the error messages of libvips.
+enum DecoderMessage {
+    /// Messages of libheif and libjpeg about images that other decoders may read.
+    private static let unsupported = [
+        "Unsupported file-type", "Unsupported feature", "Unsupported codec", "Unsupported JPEG process", "Unsupported JPEG data precision",
+        "arithmetic coding is not implemented",
+    ]
+
+    static func refusal(_ image: UnsafeRawBufferPointer) -> TransformRejection {
+        let said = String(cString: vips_error_buffer())
+        if unsupported.contains(where: said.contains) || AVIFBrand.isAnimated(image) { return .unsupported }
+        // Unknown variants of other formats are distinguished from damaged files by their first bytes.
+        return AVIFBrand.isAVIF(image) && said.contains("not in a known format") ? .unsupported : .undecodable
+    }
+}

@@ -1,0 +1,131 @@
+internal import CVips
+internal import IntertwineImageWire
+
+/// The owner of a libvips image, which is released with this object.
+final class DecodedImage {
+    let pointer: UnsafeMutablePointer<VipsImage>
+
+    /// Takes ownership of an image; nil if libvips returned none.
+    init?(_ pointer: UnsafeMutablePointer<VipsImage>?) {
+        guard let pointer else { return nil }
+        self.pointer = pointer
+    }
+
+    deinit {
+        g_object_unref(pointer)
+    }
+
+    var width: Int { Int(vips_image_get_width(pointer)) }
+    /// The total height of all loaded frames.
+    var height: Int { Int(vips_image_get_height(pointer)) }
+    var frameHeight: Int { max(1, Int(vips_image_get_page_height(pointer))) }
+    /// The number of frames of an animation; 1 for other images, including those with pages.
+    var frames: Int { isAnimation ? max(1, Int(vips_image_get_n_pages(pointer))) : 1 }
+    var bands: Int { Int(vips_image_get_bands(pointer)) }
+    var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+    /// True if the image has to be rotated by 90° to be upright (Exif orientations 5 to 8).
+    var isOnItsSide: Bool { vips_image_get_orientation(pointer) >= 5 }
+
+    /// True if the colors depend on a profile: an embedded one, or that of CMYK.
+    var hasProfile: Bool {
+        vips_image_get_typeof(pointer, "icc-profile-data") != 0 || vips_image_get_interpretation(pointer) == VIPS_INTERPRETATION_CMYK
+    }
+
+    /// True if the image is 8-bit sRGB or grayscale.
+    var isPlain: Bool {
+        let kind = vips_image_get_interpretation(pointer)
+        return vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR
+            && (kind == VIPS_INTERPRETATION_sRGB || (kind == VIPS_INTERPRETATION_B_W && bands <= 2))
+    }
+
+    private var isAnimation: Bool {
+        var loader: UnsafePointer<CChar>?
+        guard vips_image_get_typeof(pointer, "vips-loader") != 0, vips_image_get_string(pointer, "vips-loader", &loader) == 0, let loader
+        else { return false }
+        let name = String(cString: loader)
+        return name.hasPrefix("gif") || name.hasPrefix("webp")
+    }
+
+    /// Calls the closure with the pixels in row order, which are rendered to memory if necessary.
+    func withPixels<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result? {
+        guard vips_image_wio_input(pointer) == 0, let data = vips_image_get_data(pointer) else { return nil }
+        return body(data.assumingMemoryBound(to: UInt8.self))
+    }
+
+    /// The names of all metadata fields. Some belong to the image itself and cannot be removed.
+    private var fields: [String] {
+        guard let names = vips_image_get_fields(pointer) else { return [] }
+        defer { g_strfreev(names) }
+        return sequence(first: names) { $0 + 1 }.lazy.map(\.pointee).prefix { $0 != nil }.compactMap { $0.map { String(cString: $0) } }
+    }
+
+    /// Removes all metadata except the fields that encoders need for frames.
+    func describe(frameHeight: Int?) {
+        // Not all encoders of libvips omit metadata on request, and some rebuild it from individual values.
+        let kept = frameHeight == nil ? [] : ["n-pages", "delay", "loop"]
+        for name in fields where !kept.contains(name) { vips_image_remove(pointer, name) }
+        if let frameHeight { vips_image_set_int(pointer, "page-height", Int32(clamping: frameHeight)) }
+    }
+}
+
+/// The bytes of an encoded image.
+final class EncodedImage {
+    let bytes: UnsafeRawBufferPointer
+
+    /// Encodes an image; nil if the encoder fails.
+    ///
+    /// - Parameter quality: The quality; 0 for the default of the format.
+    init?(_ image: DecodedImage, _ format: OutputFormat, quality: Int) {
+        var bytes: UnsafeMutableRawPointer?
+        var length = 0
+        let pointer = image.pointer
+        func chosen(_ usual: Int32) -> Int32 { quality > 0 ? Int32(clamping: quality) : usual }
+        let result =
+            switch format {
+            case .jpeg: cvips_jpeg(pointer, chosen(80), &bytes, &length)
+            case .png: cvips_png(pointer, &bytes, &length)
+            case .gif: cvips_gif(pointer, &bytes, &length)
+            case .webp: cvips_webp(pointer, chosen(78), &bytes, &length)
+            case .avif: cvips_avif(pointer, chosen(50), &bytes, &length)
+            }
+        guard result == 0, let bytes else { return nil }
+        if format == .webp { length = WebPMetadata.remove(from: UnsafeMutableRawBufferPointer(start: bytes, count: length)) }
+        self.bytes = UnsafeRawBufferPointer(start: bytes, count: length)
+    }
+
+    deinit {
+        g_free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+}
+
+/// Removes the metadata of a WebP (RFC 9649, sections 2.7 and 2.7.1.5). Why: libvips 8.14 writes some 200 bytes of it, regardless of its options.
+private enum WebPMetadata {
+    private static let flagsOffset = 20
+    /// The flags of Exif and XMP.
+    private static let flags: UInt8 = 0x08 | 0x04
+
+    /// Removes the metadata in place.
+    ///
+    /// - Returns: The number of remaining bytes; all of them if there is no metadata, or the file is not an extended WebP.
+    static func remove(from file: UnsafeMutableRawBufferPointer) -> Int {
+        func has(_ name: StaticString, at place: Int) -> Bool {
+            name.withUTF8Buffer { name in name.count <= file.count - place && zip(name, file[place...]).allSatisfy { $0 == $1 } }
+        }
+        guard has("RIFF", at: 0), has("WEBPVP8X", at: 8), file.count > flagsOffset else { return file.count }
+        var (source, end) = (12, 12)
+        while file.count - source >= 8 {
+            let body = Int(UInt32(littleEndian: file.loadUnaligned(fromByteOffset: source + 4, as: UInt32.self)))
+            // Chunks have an even length.
+            let length = min(8 + body + body % 2, file.count - source)
+            if !has("EXIF", at: source), !has("XMP ", at: source) {
+                UnsafeMutableRawBufferPointer(rebasing: file[end..<(end + length)])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: file[source..<(source + length)]))
+                end += length
+            }
+            source += length
+        }
+        file[flagsOffset] &= ~flags
+        file.storeBytes(of: UInt32(truncatingIfNeeded: end - 8).littleEndian, toByteOffset: 4, as: UInt32.self)
+        return end
+    }
+}

@@ -1,0 +1,34 @@
+internal import Glibc
+
+/// Removes the text chunks of a PNG (section 11.3.3). Why: they are not used, but decoders inflate them before the first pixel.
+///
+/// A few hundred bytes can become megabytes, in an image of any size.
+enum PNGTextChunks {
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+    private static let names = ["tEXt", "zTXt", "iTXt"].map { Array($0.utf8) }
+    /// The bytes of a chunk beside its data: length, name and checksum (section 5.3).
+    private static let frame = 12
+
+    /// Moves the bytes after each text chunk over it.
+    ///
+    /// - Parameter image: The bytes of any image. Other formats, and chunks that cannot be parsed, are unchanged.
+    /// - Returns: The remaining bytes, in the original memory.
+    static func removed(from image: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard image.starts(with: signature), let base = image.baseAddress else { return UnsafeRawBufferPointer(image) }
+        var (place, end) = (signature.count, signature.count)
+        while place < image.count {
+            var length = image.count - place
+            if length >= frame {
+                let data = (0..<4).reduce(0) { $0 << 8 | Int(image[place + $1]) }
+                length = min(length, frame + data)
+            }
+            let isText = length >= frame && names.contains { $0.elementsEqual(image[(place + 4)..<(place + 8)]) }
+            if !isText {
+                if end < place { memmove(base + end, base + place, length) }
+                end += length
+            }
+            place += length
+        }
+        return UnsafeRawBufferPointer(rebasing: image[..<end])
+    }
+}

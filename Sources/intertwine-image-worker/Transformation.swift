@@ -1,0 +1,202 @@
+internal import CVips
+internal import IntertwineImageWire
+
+/// One job, from the bytes of an image to those of the result.
+struct Transformation {
+    /// The limits for decoding, equal to those of the service's header check. Why: they stop decompression bombs.
+    private static let longestSide = 12_000
+    private static let mostPixels = 24_000_000
+    private static let mostAnimatedPixels = 480_000_000
+    /// The maximum number of pixels of all output frames, which are in memory together.
+    private static let mostPixelsMade = 48_000_000
+    /// A value that libvips treats as no limit for a side.
+    private static let anySide = 10_000_000
+
+    private let job: TransformJob
+    private let imageBytes: UnsafeRawBufferPointer
+
+    init(_ job: TransformJob, _ image: UnsafeRawBufferPointer) {
+        self.job = job
+        self.imageBytes = image
+    }
+
+    func run() throws(TransformRejection) -> (TransformResult, EncodedImage?) {
+        guard Format.isSupported(imageBytes) else { throw .undecodable }
+        guard let header = DecodedImage(cvips_open(imageBytes.baseAddress, imageBytes.count)) else {
+            throw DecoderMessage.refusal(imageBytes)
+        }
+        let original = try size(of: header)
+        let isGIF = imageBytes.starts(with: "GIF8".utf8)
+        if isGIF, !GIFFrames.areComplete(imageBytes, isCancelled: Worker.isCalledOff) { throw .undecodable }
+        let isAnimated = job.keepsAnimation && header.frames > 1 && (job.format == .gif || job.format == .webp)
+        let plan = Plan(job, original)
+        if isAnimated {
+            guard original.width * original.height <= Self.mostAnimatedPixels / header.frames,
+                plan.scaled.width * plan.scaled.height <= Self.mostPixelsMade / header.frames
+            else { throw .tooManyPixels }
+        }
+        let pixels = try decode(plan, hasProfile: header.hasProfile, isAnimated: isAnimated)
+        let first = isAnimated ? try part(of: pixels, 0, 0, pixels.width, pixels.frameHeight) : pixels
+        let likeness = try likeness(first, header, original)
+        var result = TransformResult(
+            width: 0, height: 0, originalWidth: original.width, originalHeight: original.height, frames: header.frames,
+            hasAlpha: header.hasAlpha, color: likeness.color, thumbHash: likeness.thumbHash)
+        guard let format = job.format else { return (result, nil) }
+        let made = try cut(pixels, plan, isAnimated: isAnimated, first)
+        result.width = made.width
+        result.height = isAnimated ? made.height / pixels.frames : made.height
+        return (result, try encode(made, format, frameHeight: isAnimated ? result.height : nil))
+    }
+
+    /// Returns the placeholder of the image from a minimum number of pixels. Why: the placeholder must not depend on the requested size.
+    private func likeness(
+        _ first: DecodedImage, _ header: DecodedImage, _ original: (width: Int, height: Int)
+    ) throws(TransformRejection) -> ImagePlaceholderEncoder {
+        let enough = min(ImagePlaceholderEncoder.longestSide, max(original.width, original.height))
+        if max(first.width, first.height) >= enough { return ImagePlaceholderEncoder(first) }
+        let facts = Plan(TransformJob(id: 0), original)
+        return ImagePlaceholderEncoder(try decode(facts, hasProfile: header.hasProfile, isAnimated: false))
+    }
+
+    /// Returns the dimensions after the orientation of the camera is applied.
+    private func size(of header: DecodedImage) throws(TransformRejection) -> (width: Int, height: Int) {
+        let (width, height) = (header.width, header.frameHeight)
+        guard width > 0, height > 0 else { throw .undecodable }
+        guard max(width, height) <= Self.longestSide, width * height <= Self.mostPixels else { throw .tooManyPixels }
+        return header.isOnItsSide ? (height, width) : (width, height)
+    }
+
+    /// Decodes the complete image to memory at the necessary size.
+    private func decode(_ plan: Plan, hasProfile: Bool, isAnimated: Bool) throws(TransformRejection) -> DecodedImage {
+        let width = plan.isBoundByWidth ? plan.scaled.width : Self.anySide
+        let height = plan.isBoundByHeight ? plan.scaled.height : Self.anySide
+        let thumbnail = cvips_thumbnail(imageBytes.baseAddress, imageBytes.count, Int32(width), Int32(height), hasProfile, isAnimated)
+        guard let lazy = DecodedImage(thumbnail), let colored = lazy.isPlain ? lazy : DecodedImage(cvips_srgb(lazy.pointer))
+        else { throw DecoderMessage.refusal(imageBytes) }
+        cvips_watch(colored.pointer) { Worker.isCalledOff() }
+        guard let pixels = DecodedImage(vips_image_copy_memory(colored.pointer)), !cvips_ended_early() else {
+            throw DecoderMessage.refusal(imageBytes)
+        }
+        return pixels
+    }
+
+    /// Crops the image to its box.
+    private func cut(_ pixels: DecodedImage, _ plan: Plan, isAnimated: Bool, _ first: DecodedImage) throws(TransformRejection)
+        -> DecodedImage
+    {
+        guard let box = plan.box else { return pixels }
+        let (width, height) = (min(box.width, pixels.width), min(box.height, first.height))
+        guard width < pixels.width || height < first.height else { return pixels }
+        let (left, top) = cropOrigin(width, height, first)
+        guard isAnimated else { return try part(of: pixels, left, top, width, height) }
+        var parts: [DecodedImage] = []
+        for frame in 0..<pixels.frames {
+            parts.append(try part(of: pixels, left, top + frame * pixels.frameHeight, width, height))
+        }
+        var pointers: [UnsafeMutablePointer<VipsImage>?] = parts.map(\.pointer)
+        guard let stack = DecodedImage(cvips_stack(&pointers, Int32(pointers.count))) else { throw .unencodable }
+        return stack
+    }
+
+    private func cropOrigin(_ width: Int, _ height: Int, _ first: DecodedImage) -> (left: Int, top: Int) {
+        let (spareWidth, spareHeight) = (first.width - width, first.height - height)
+        switch job.cut {
+        case .fit, .centre: return (spareWidth / 2, spareHeight / 2)
+        case .point:
+            let left = first.width * job.x / 1_000 - width / 2
+            let top = first.height * job.y / 1_000 - height / 2
+            return (min(max(left, 0), spareWidth), min(max(top, 0), spareHeight))
+        case .attention:
+            var left: Int32 = 0
+            var top: Int32 = 0
+            guard cvips_attention(first.pointer, Int32(width), Int32(height), &left, &top) == 0 else {
+                return (spareWidth / 2, spareHeight / 2)
+            }
+            return (min(max(Int(left), 0), spareWidth), min(max(Int(top), 0), spareHeight))
+        }
+    }
+
+    private func part(
+        of pixels: DecodedImage, _ left: Int, _ top: Int, _ width: Int, _ height: Int
+    ) throws(TransformRejection) -> DecodedImage {
+        guard let part = DecodedImage(cvips_crop(pixels.pointer, Int32(left), Int32(top), Int32(width), Int32(height))) else {
+            throw .unencodable
+        }
+        return part
+    }
+
+    /// Encodes the image.
+    ///
+    /// - Parameter frameHeight: The height of a frame of an animation; nil for a still image.
+    private func encode(
+        _ pixels: DecodedImage, _ format: OutputFormat, frameHeight: Int?
+    ) throws(TransformRejection) -> EncodedImage {
+        let solid = format == .jpeg && pixels.hasAlpha ? DecodedImage(cvips_flatten(pixels.pointer)) : pixels
+        guard let solid else { throw .unencodable }
+        solid.describe(frameHeight: frameHeight)
+        guard let encoded = EncodedImage(solid, format, quality: job.quality) else { throw .unencodable }
+        return encoded
+    }
+
+    /// Runs every decoder and encoder once, so that all libraries are loaded before the sandbox is entered.
+    static func warmUp() {
+        guard let black = DecodedImage(cvips_black(32, 32)) else { return }
+        for format in OutputFormat.allCases {
+            guard let encoded = EncodedImage(black, format, quality: 50) else { continue }
+            let job = TransformJob(id: 0, width: 16, height: 8, cut: .attention, format: format)
+            _ = try? Transformation(job, encoded.bytes).run()
+        }
+        cvips_warm_profiles(black.pointer)
+        vips_error_clear()
+    }
+}
+
+/// The sizes of an image during its transformation.
+private struct Plan {
+    /// The longest side if only metadata is requested.
+    private static let factsSide = 128.0
+
+    /// The size of the complete image after scaling.
+    let scaled: (width: Int, height: Int)
+    /// The size of the crop; nil for none.
+    let box: (width: Int, height: Int)?
+    let isBoundByWidth: Bool
+    let isBoundByHeight: Bool
+
+    init(_ job: TransformJob, _ original: (width: Int, height: Int)) {
+        let (width, height) = (Double(original.width), Double(original.height))
+        guard job.format != nil else {
+            let scale = min(1, Self.factsSide / max(width, height))
+            scaled = (max(1, Int((width * scale).rounded())), max(1, Int((height * scale).rounded())))
+            box = nil
+            (isBoundByWidth, isBoundByHeight) = (width >= height, width < height)
+            return
+        }
+        let across = job.width > 0 ? Double(job.width) / width : nil
+        let down = job.height > 0 ? Double(job.height) / height : nil
+        let isCovering = job.cut != .fit && across != nil && down != nil
+        let wanted = isCovering ? max(across ?? 1, down ?? 1) : min(across ?? down ?? 1, down ?? across ?? 1)
+        let scale = min(1, wanted)
+        scaled = (max(1, Int((width * scale).rounded())), max(1, Int((height * scale).rounded())))
+        // A box larger than the image keeps its aspect ratio.
+        let shrunk = wanted > 1 ? 1 / wanted : 1
+        box =
+            isCovering
+            ? (max(1, Int((Double(job.width) * shrunk).rounded())), max(1, Int((Double(job.height) * shrunk).rounded()))) : nil
+        isBoundByWidth = scale == 1 || across == wanted
+        isBoundByHeight = scale == 1 || down == wanted
+    }
+}
+
+/// The signatures of the files that are passed to libvips.
+private enum Format {
+    static func isSupported(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let beginnings: [[UInt8?]] = [
+            [0xff, 0xd8, 0xff], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], [0x47, 0x49, 0x46, 0x38],
+            [0x52, 0x49, 0x46, 0x46, nil, nil, nil, nil, 0x57, 0x45, 0x42, 0x50], [nil, nil, nil, nil, 0x66, 0x74, 0x79, 0x70],
+        ]
+        return beginnings.contains { magic in
+            bytes.count > magic.count && zip(magic, bytes).allSatisfy { $0 == nil || $0 == $1 }
+        }
+    }
+}

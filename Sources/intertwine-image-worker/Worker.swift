@@ -1,0 +1,138 @@
+internal import CImageSandbox
+internal import CVips
+internal import Glibc
+internal import IntertwineImageWire
+
+/// The worker process: decodes, resizes and encodes images for the service, which starts it and communicates over a socket as standard input.
+///
+/// The worker does one job at a time, and enters its sandbox before the first. An image that compromises it gains access to that socket only.
+@main
+struct Worker {
+    /// The limit of address space in bytes, libraries included. The largest permitted image needs about half of it.
+    private static let maxMemory: UInt64 = 1 << 30
+    /// The limit of processor time in seconds for the life of the process. The service limits each job, and replaces workers long before.
+    private static let mostSeconds: UInt64 = 3_600
+    /// The descriptor of the socket.
+    fileprivate static let service: Int32 = 0
+    /// Safe: the variable is used on the main thread only.
+    private nonisolated(unsafe) static var hasUntrimmedMemory = false
+
+    static func main() {
+        switch CommandLine.arguments.dropFirst().first {
+        case "work": work()
+        case "check": exit(SandboxCheck.run(lockIn))
+        default:
+            print("intertwine-image-worker is started by intertwine, which has it decode images.")
+            print("intertwine-image-worker check: tells how well this system locks it in")
+            exit(CommandLine.arguments.count > 1 ? 64 : 0)
+        }
+    }
+
+    /// Runs the job loop, and never returns.
+    private static func work() {
+        _ = sandbox_die_with_parent()
+        // A worker without a job for two seconds returns memory to the system.
+        var idle = timeval(tv_sec: 2, tv_usec: 0)
+        _ = setsockopt(service, SOL_SOCKET, SO_RCVTIMEO, &idle, socklen_t(MemoryLayout<timeval>.size))
+        // The lower priority leaves the processor to the other requests of the service.
+        _ = nice(5)
+        let report = lockIn()
+        // Messages of libraries do not belong in the log of the service.
+        close(1)
+        close(2)
+        send(WorkerMessage.hello(report).frame)
+        while true { next() }
+    }
+
+    /// Loads all libraries and enters the sandbox. Access to files is not possible afterwards.
+    private static func lockIn() -> WorkerReport {
+        guard cvips_start() == 0 else { fail("libvips does not start") }
+        Transformation.warmUp()
+        let landlock = sandbox_landlock()
+        let limits = sandbox_limit(maxMemory, mostSeconds)
+        let seccomp = sandbox_seccomp()
+        let version = String(cString: vips_version_string()).split(separator: "-").first.map(String.init) ?? "?"
+        return WorkerReport(hasSeccomp: seccomp == 0, landlock: Int(max(0, landlock)), hasLimits: limits == 0, library: version)
+    }
+
+    /// Waits for a frame, and performs it.
+    private static func next() {
+        let head = receive(WireFrame.headLength)
+        defer { head.deallocate() }
+        guard let (type, length) = WireFrame.head(UnsafeRawBufferPointer(head)) else { exit(2) }
+        let body = receive(length)
+        defer { body.deallocate() }
+        switch type {
+        case .job:
+            guard let (job, bytes) = TransformJob.read(UnsafeRawBufferPointer(body)) else { exit(2) }
+            let image = UnsafeMutableRawBufferPointer(mutating: bytes)
+            AVIFBrand.normalize(image)
+            perform(job, PNGTextChunks.removed(from: image))
+        // The cancellation arrived after the end of its job.
+        case .cancel: break
+        default: exit(2)
+        }
+    }
+
+    private static func perform(_ job: TransformJob, _ image: UnsafeRawBufferPointer) {
+        do throws(TransformRejection) {
+            let (result, encoded) = try Transformation(job, image).run()
+            send(WorkerMessage.head(job.id, result, before: encoded?.bytes.count ?? 0))
+            if let encoded { send(encoded.bytes) }
+        } catch {
+            send(WorkerMessage.failed(id: job.id, isCalledOff() ? .cancelled : error).frame)
+        }
+        vips_error_clear()
+        hasUntrimmedMemory = true
+    }
+
+    /// Returns true if the service sent a message during a job, which is its cancellation. Exits if the service closed the socket.
+    static func isCalledOff() -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(service, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+        if count == 0 { exit(0) }
+        return count > 0
+    }
+
+    /// Returns memory to the system, once after the last job.
+    private static func trim() {
+        guard hasUntrimmedMemory else { return }
+        hasUntrimmedMemory = false
+        cvips_trim()
+    }
+
+    private static func receive(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        var filled = 0
+        while filled < count, let base = bytes.baseAddress {
+            let more = read(service, base + filled, count - filled)
+            if more < 0 && errno == EINTR { continue }
+            if more < 0 && errno == EAGAIN {
+                trim()
+                continue
+            }
+            guard more > 0 else { exit(0) }
+            filled += more
+        }
+        return bytes
+    }
+
+    private static func send(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { send($0) }
+    }
+
+    private static func send(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let sent = write(service, rest.baseAddress, rest.count)
+            if sent < 0 && errno == EINTR { continue }
+            guard sent > 0 else { exit(0) }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(sent))
+        }
+    }
+
+    private static func fail(_ text: String) -> Never {
+        print("intertwine-image-worker: \(text): \(String(cString: vips_error_buffer()))")
+        exit(70)
+    }
+}

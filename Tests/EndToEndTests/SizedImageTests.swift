@@ -1,0 +1,230 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Images of the size of their cell, from outside", .timeLimit(.minutes(2)))
+struct SizedImageTests {
+    private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/images").standardized
+        .path
+
+    private static func start(_ settings: [String] = [], names: [String] = ["avatar-0", "none"]) throws -> (
+        service: RunningService, origin: SpawnedProcess
+    ) {
+        let port = try freePort()
+        let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", images])
+        _ = try origin.line(containing: "listening on")
+        let users = names.map { name in
+            #"{"klass":"user","id":"\#(name)","username":"Ann Bee","avatarUrl":"http://127.0.0.1:\#(port)/\#(name).png","type":"featured"}"#
+                + "\n"
+        }
+        let service = try RunningService(
+            items: users.joined(), settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"] + settings)
+        return (service, origin)
+    }
+
+    private static func avatars(_ service: RunningService, _ query: String = "") throws -> [JSON] {
+        try JSON(try service.get("/feed" + query).text)["items"]?.list.compactMap {
+            $0["actions"]?["configuration"]?["bindings"]?["avatar"]
+        } ?? []
+    }
+
+    /// Of a PNG, by its header.
+    private static func size(_ png: [UInt8]) -> (Int, Int)? {
+        guard png.count > 24, png.starts(with: [0x89, 0x50, 0x4e, 0x47]) else { return nil }
+        return (Int(png[18]) << 8 | Int(png[19]), Int(png[22]) << 8 | Int(png[23]))
+    }
+
+    @Test("are made for each scale and each client, and cells then know what they look like, after a restart too")
+    func sized() async throws {
+        try await offPool {
+            let (service, origin) = try Self.start()
+            defer { origin.signal(9) }
+            let before = try #require(try Self.avatars(service).first)
+            let href = try #require(before["image"]?.text)
+            #expect(before["width"]?.number == 120 && before["placeholder"] == nil)
+            #expect(try Self.avatars(service, "?scale=2").first?["image"]?.text == href + "@2x")
+            for (scale, suffix) in [(1, ""), (2, "@2x")] {
+                let png = try service.get(href + suffix, fields: ["Accept: image/png"])
+                #expect(png.status == 200 && png["content-type"] == "image/png" && png["vary"] == "Accept", "\(png)")
+                let size = try #require(Self.size(png.body))
+                // Nothing is enlarged: the origin's has 128 pixels.
+                #expect(size == (min(120 * scale, 128), min(120 * scale, 128)))
+            }
+            let webP = try service.get(href, fields: ["Accept: image/webp,*/*"])
+            #expect(webP["content-type"] == "image/webp" && webP.body.starts(with: Array("RIFF".utf8)))
+            #expect(webP["cache-status"]?.contains("stored") == true)
+            let again = try service.get(href, fields: ["Accept: image/webp,*/*"])
+            #expect(again.body == webP.body && again["cache-status"]?.contains("hit") == true)
+            #expect(try service.get(href, fields: ["Accept: image/webp,*/*", "If-None-Match: \(again["etag"] ?? "")"]).status == 304)
+            #expect(try service.get(href + "@4x").status == 403)
+            var known = before
+            while known["placeholder"] == nil { known = try #require(try Self.avatars(service).first) }
+            #expect(known["color"]?.text?.count == 7 && (known["original"]?["width"]?.number ?? 0) == 128)
+            let likeness = try #require(known["placeholder"]?.text.flatMap { Data(base64Encoded: $0) })
+            #expect((5...40).contains(likeness.count))
+            try service.killAndRestart()
+            var restarted = before
+            while restarted["placeholder"] == nil { restarted = try #require(try Self.avatars(service).first) }
+            #expect(restarted["placeholder"]?.text == known["placeholder"]?.text)
+        }
+    }
+
+    @Test("are made for the next page of one who walks, as they were asked for before, where configuration gives time for it")
+    func ahead() async throws {
+        try await offPool {
+            let (service, origin) = try Self.start(["images.warm-ahead=50"], names: (0..<12).map { "avatar-\($0)" })
+            defer { origin.signal(9) }
+            let hrefs = try Self.avatars(service, "?limit=100").compactMap { $0["image"]?.text }
+            #expect(hrefs.count == 12 && Set(hrefs).count == 12)
+            let webP = ["Accept: image/webp,*/*"]
+            #expect(try service.get(hrefs[0], fields: webP).status == 200)
+            var next: String? = "/feed?limit=2"
+            var made: [String] = []
+            // A page is made ahead where nothing else is being read, so perhaps not at the first step.
+            while made.isEmpty, let path = next {
+                next = try JSON(service.get(path).text)["page"]?["next"]?.text
+                for _ in 0..<200 where made.isEmpty {
+                    usleep(5_000)
+                    made = try hrefs.dropFirst().filter {
+                        try service.get($0, fields: webP + ["Cache-Control: only-if-cached"]).status == 200
+                    }
+                }
+            }
+            // Nobody has asked for that one.
+            let image = try service.get(try #require(made.first), fields: webP)
+            #expect(image["content-type"] == "image/webp" && image["cache-status"]?.contains("hit") == true)
+        }
+    }
+
+    @Test("are made ahead by intertwine warm, and initials stand for those that cannot be had")
+    func warmed() async throws {
+        try await offPool {
+            let (service, origin) = try Self.start(["images.fallbacks=avatar=initials"])
+            defer { origin.signal(9) }
+            let result = try Command.run(["warm", "--url", "http://127.0.0.1:\(service.port)", "--scale", "2", "--accept", "image/webp"])
+            #expect(result.code == 0 && result.lines == ["1 pages, 2 images"], "\(result.lines)")
+            let hrefs = try Self.avatars(service, "?scale=2").compactMap { $0["image"]?.text }
+            let made = try service.get(hrefs[0], fields: ["Accept: image/webp"])
+            #expect(made["cache-status"]?.contains("hit") == true)
+            let initials = try service.get(hrefs[1], fields: ["Accept: image/png"])
+            #expect(initials.status == 200 && initials["image-error"] == "upstream-404", "\(initials)")
+            #expect(initials["cache-control"] == "public, max-age=30" && initials["cache-status"]?.contains("detail=fallback") == true)
+            #expect(hrefs[1].hasSuffix("~avatar.AB@2x"))
+            let size = try #require(Self.size(initials.body))
+            #expect(size == (240, 240))
+            let refused = try Command.run(["warm", "--url", "http://127.0.0.1:1"])
+            #expect(refused.code == 1 && refused.lines.last?.contains("does the service run?") == true, "\(refused.lines)")
+        }
+    }
+
+    /// One that has an image of 128 x 128 pixels everywhere.
+    private static func origin() throws -> Origin {
+        let image = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(images)/avatar-0.png")))
+        return try Origin { _, connection in
+            connection.answer(200, ["Content-Type: image/png", "Cache-Control: max-age=3600"], body: image)
+        }
+    }
+
+    @Test("go with a folder of originals that is forgotten, and with no other")
+    func forgotten() async throws {
+        try await offPool {
+            let origin = try Self.origin()
+            defer { origin.stop() }
+            let paths = ["/p/a", "/p/b.png", "/p/q/c", "/pq/a", "/p.png", "/"]
+            let users = paths.enumerated().map { number, path in
+                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"\#(origin.url(path))","type":"featured"}"# + "\n"
+            }
+            let service = try RunningService(
+                items: users.joined(), settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
+            let hrefs = try Self.avatars(service, "?limit=10").compactMap { $0["image"]?.text }
+            try #require(hrefs.count == paths.count)
+            for href in hrefs { #expect(try service.get(href, fields: ["Accept: image/png"]).status == 200) }
+            #expect(origin.requests.count == paths.count)
+            #expect(try service.admin("DELETE", "/admin/images?prefix=\(origin.url("/p/"))").status == 204)
+            let stored = try hrefs.map { try service.get($0, fields: ["Accept: image/png"])["cache-status"]?.contains("; hit") }
+            #expect(stored == [false, false, false, true, true, true])
+            // Their originals were forgotten as well.
+            #expect(origin.requests.dropFirst(paths.count).map(\.path).sorted() == ["/p/a", "/p/b.png", "/p/q/c"])
+        }
+    }
+
+    /// An animation of so many frames of one pixel each.
+    private static func animation(_ frames: Int) -> [UInt8] {
+        func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            let size = withUnsafeBytes(of: UInt32(content.count).littleEndian) { Array($0) }
+            return Array(name.utf8) + size + content + [UInt8](repeating: 0, count: content.count % 2)
+        }
+        // One black pixel, without loss.
+        let pixel = chunk("VP8L", [0x2f, 0, 0, 0, 0, 0x07, 0x10, 0x11, 0xfd, 0x0f, 0x44, 0x44, 0xff, 0x03])
+        let frame = chunk("ANMF", [UInt8](repeating: 0, count: 12) + [10, 0, 0, 0] + pixel)
+        let head = chunk("VP8X", [2] + [UInt8](repeating: 0, count: 9)) + chunk("ANIM", [UInt8](repeating: 0, count: 6))
+        return chunk("RIFF", Array("WEBP".utf8) + head + [[UInt8]](repeating: frame, count: frames).joined())
+    }
+
+    @Test("of animations with more frames than are passed on are refused before a worker sees them, and others are made")
+    func frames() async throws {
+        try await offPool {
+            let good = try Self.origin()
+            let bad = try Origin { _, connection in
+                connection.answer(200, ["Content-Type: image/webp", "Cache-Control: max-age=3600"], body: Self.animation(100_000))
+            }
+            defer {
+                good.stop()
+                bad.stop()
+            }
+            let urls = (0..<6).map { bad.url("/\($0)") } + [good.url("/good")]
+            let users = urls.enumerated().map { number, url in
+                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"\#(url)","type":"featured"}"# + "\n"
+            }
+            let service = try RunningService(
+                items: users.joined(),
+                settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(good.port),\(bad.port)"])
+            let hrefs = try Self.avatars(service, "?limit=10").compactMap { $0["image"]?.text }
+            try #require(hrefs.count == urls.count)
+            for _ in 0..<2 {
+                for href in hrefs.dropLast() {
+                    let refused = try service.get(href, fields: ["Accept: image/webp"])
+                    #expect(refused.status == 415 && refused["image-error"] == "too-many-frames", "\(refused)")
+                }
+                #expect(try service.get(try #require(hrefs.last), fields: ["Accept: image/png"]).status == 200)
+            }
+            #expect(bad.requests.count == 6)
+            let metrics = try service.admin("GET", "/metrics").text
+            #expect(!metrics.contains("worker-failed"))
+        }
+    }
+
+    private static let spots = """
+        kinds:
+          spot:
+            fields: {image: {type: image, required: true}, x: number, y: number}
+            cells:
+              collection: {identifier: SpotCell, size: 60x120, bind: {avatar: {image: image, size: cell, focus: [x, y]}}}
+            actions: {selection: [analytics]}
+        """
+
+    @Test("keep the edge that is nearest to a focus outside of the image, and items whose focus is no number are refused")
+    func focused() async throws {
+        try await offPool {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("spots-\(UUID()).yaml").path
+            try Self.spots.write(toFile: file, atomically: true, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let origin = try Self.origin()
+            defer { origin.stop() }
+            let service = try RunningService(
+                settings: ["feed.kinds=\(file)", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
+            let points = [("-1", "2"), ("1e300", "-1e300"), ("0.25", "0.5"), ("NaN", "0"), ("\"NaN\"", "0"), ("1e999", "0")]
+            let items = points.enumerated().map { number, point in
+                #"{"klass":"spot","id":\#(number),"image":"\#(origin.url("/a"))","x":\#(point.0),"y":\#(point.1)}"# + "\n"
+            }
+            let lines = try service.importItems(items.joined(), arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
+            #expect(lines.contains { $0.contains("added 3, replaced 0, skipped 3") }, "\(lines)")
+            let hrefs = try Self.avatars(service).compactMap { $0["image"]?.text }
+            #expect(hrefs.map { $0.split(separator: "/").last } == ["60x120-0-1000", "60x120-1000-0", "60x120-250-500"])
+            for href in hrefs {
+                let image = try service.get(href, fields: ["Accept: image/png"])
+                #expect(image.status == 200 && Self.size(image.body).map { [$0.0, $0.1] } == [60, 120])
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import IntertwineFetch
+import TestSupport
+import Testing
+
+@Suite("Connections that were kept", .timeLimit(.minutes(1)))
+struct ConnectionReuseTests {
+    private static func answer(_ body: [UInt8]) -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
+    }
+
+    @Test(
+        "What comes without having been asked for is nobody's answer (RFC 9112 section 6.3)",
+        arguments: [answer([6, 6, 6]), Array("garbage\r\n\r\n".utf8), Array("HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n".utf8)])
+    func unasked(_ extra: [UInt8]) async throws {
+        let gate = Gate()
+        let sent = EventLog<Bool>()
+        let origin = try Origin { request, connection in
+            connection.send(Self.answer(Array(request.path.utf8)))
+            guard request.path == "/bad" else { return }
+            gate.wait()
+            connection.send(extra)
+            sent.append(true)
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        #expect(try await fetcher.get(origin.url("/bad")).body == Array("/bad".utf8))
+        gate.open()
+        await sent.wait { !$0.isEmpty }
+        let connection = try #require(origin.connection(1))
+        while connection.delivered < Self.answer(Array("/bad".utf8)).count + extra.count { await Task.yield() }
+        for path in ["/one", "/two", "/three"] {
+            let fetched = try await fetcher.get(origin.url(path))
+            #expect(fetched.failure == .some(nil) && fetched.body == Array(path.utf8))
+            #expect(fetched.log.events.count { if case .stage(.headers) = $0 { true } else { false } } == 1)
+        }
+        #expect(origin.connections == 2)
+        await fetcher.stop()
+    }
+
+    @Test("A second answer behind a long one does not stay in the connection")
+    func behind() async throws {
+        let long = [UInt8](repeating: 1, count: 60_000)
+        let origin = try Origin { request, connection in
+            if request.path == "/bad" {
+                connection.send(Self.answer(long) + Self.answer([6, 6, 6]))
+            } else {
+                connection.send(Self.answer(Array(request.path.utf8)))
+            }
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        #expect(try await fetcher.get(origin.url("/bad")).body == long)
+        let connection = try #require(origin.connection(1))
+        let all = Self.answer(long).count + Self.answer([6, 6, 6]).count
+        while connection.delivered < all, origin.connection(1) != nil { await Task.yield() }
+        for path in ["/one", "/two"] { #expect(try await fetcher.get(origin.url(path)).body == Array(path.utf8)) }
+        await fetcher.stop()
+    }
+
+    @Test("A request that kept connections lose goes out twice, the second time on a new one, within the head's one deadline")
+    func lost() async throws {
+        let gate = Gate()
+        let origin = try Origin { request, connection in
+            if request.path == "/die" { return connection.reset() }
+            gate.wait()
+            connection.send(Self.answer([1]))
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let warm = try (0..<4).map { try fetcher.start(origin.url("/\($0)")) }
+        await origin.requested(4)
+        gate.open()
+        for fetched in warm { await fetched.ended() }
+        let fetched = try await fetcher.get(origin.url("/die"))
+        #expect(fetched.failure == .some(.connectionLost))
+        #expect(origin.requests.count { $0.path == "/die" } == 2)
+        #expect(fetched.repeats == 1)
+        #expect(origin.connections == 5)
+        await fetcher.stop()
+    }
+
+    @Test("A kept connection that is lost without an answer does not fail the fetch")
+    func replaced() async throws {
+        let origin = try Origin { request, connection in
+            if request.connection == 1, request.path == "/second" { return connection.reset() }
+            connection.send(Self.answer(Array(request.path.utf8)))
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        for path in ["/first", "/second"] { #expect(try await fetcher.get(origin.url(path)).body == Array(path.utf8)) }
+        #expect(origin.requests.count == 3)
+        await fetcher.stop()
+    }
+
+    @Test("A line longer than curl takes is a head that is too large")
+    func longLine() async throws {
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 200_000) + "\r\n\r\n")
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        #expect(try await fetcher.get(origin.url()).failure == .some(.headTooLarge))
+        await fetcher.stop()
+    }
+
+    @Test("Bytes that are no text: a reference keeps them, a validator that could not match is none")
+    func latin() async throws {
+        let origin = try Origin { request, connection in
+            guard request.path == "/" else {
+                connection.send(Self.tagged)
+                return
+            }
+            connection.send(Array("HTTP/1.1 302 X\r\nLocation: /".utf8) + [0xfc] + Array(".png\r\nContent-Length: 0\r\n\r\n".utf8))
+        }
+        defer { origin.stop() }
+        let fetcher = try Fetcher(ports: [origin.port])
+        let fetched = try await fetcher.get(origin.url())
+        #expect(origin.requests.last?.path == "/%FC.png")
+        #expect(fetched.head?.headers["etag"] == nil && fetched.head?.headers["x-name"]?.isEmpty == false)
+        #expect(fetched.head?.redirects.map(\.status) == [302])
+        await fetcher.stop()
+    }
+
+    private static let tagged =
+        Array("HTTP/1.1 200 OK\r\nETag: \"".utf8) + [0xe9] + Array("\"\r\nX-Name: ".utf8) + [0xe9]
+        + Array("\r\nContent-Length: 0\r\n\r\n".utf8)
+}

@@ -1,0 +1,53 @@
+import Foundation
+import IntertwineFeed
+import IntertwineImages
+import Logging
+import TestSupport
+import Testing
+
+@testable import IntertwineService
+
+@Suite("Images as finished answers", .timeLimit(.minutes(1)))
+struct ImageResponseCacheTests {
+    private struct Kept {
+        weak var image: CachedImage?
+        let bytes: Int
+    }
+
+    @Test("keep no image in memory that the cache has let go")
+    func cap() async throws {
+        let image = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Config/sample/images/ad-0.png").standardized
+        let bytes = [UInt8](try Data(contentsOf: image))
+        let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: bytes) }
+        defer { origin.stop() }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
+        let memory = 8 * (bytes.count + 2_048)
+        let configuration = try ServiceConfiguration(
+            try await SettingSources(
+                flags: [
+                    "store.database": "\(folder)/feed.sqlite", "images.memory": "\(memory)", "images.allowed-networks": "127.0.0.1/32",
+                    "images.allowed-ports": "\(origin.port)",
+                ], environment: [:], file: "\(folder)/empty.yaml"))
+        let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
+        let proxy = try ImageProxy(
+            configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
+            variesByOrigin: false, clock: SQLiteLedger.systemTime, logger: Logger(label: "tests"))
+        var kept: [Kept] = []
+        for number in 0..<40 {
+            let source = origin.url("/\(number).png")
+            if case .stream(let stream, _) = await proxy.manager.image(ImageRequest(source)).body { for try await _ in stream {} }
+            proxy.responseCache.store(path: "/images/x/\(number)", ImageRequest(source), expires: .max, now: 1)
+            kept.append(Kept(image: proxy.manager.cached(source), bytes: bytes.count))
+            #expect(kept.last?.image != nil)
+        }
+        // What is on its way to the disk is in memory too, until it is there.
+        await proxy.manager.flush()
+        let held = kept.filter { $0.image != nil }
+        #expect(!held.isEmpty)
+        #expect(held.reduce(0) { $0 + $1.bytes } <= memory)
+        await proxy.shutDown()
+    }
+}
