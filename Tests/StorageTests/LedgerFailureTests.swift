@@ -74,7 +74,7 @@ struct LedgerFailureTests {
         guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
         defer { mount.remove() }
         let ledger = try scratch.ledger()
-        try Data(count: 300_000).write(to: URL(fileURLWithPath: scratch.path("ballast")))
+        try Data(count: 200_000).write(to: URL(fileURLWithPath: scratch.path("ballast")))
         var acknowledged: [String?] = []
         var failure: (any Error)?
         while failure == nil, acknowledged.count < 5_000 {

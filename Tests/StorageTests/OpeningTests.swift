@@ -67,7 +67,7 @@ struct OpeningTests {
     func newerVersion() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         try scratch.sqlite("items.sqlite", "PRAGMA user_version = 99")
-        #expect(try refusal("items.sqlite").contains("newer version of this program (99, this one knows 8)"))
+        #expect(try refusal("items.sqlite").contains("newer version of this program (99, this one knows "))
     }
 
     @Test("refuses a database with a migration that it does not know")
