@@ -121,6 +121,30 @@ struct MissingPartTests {
         }
     }
 
+    @Test(
+        "The start refuses a write-ahead log that was cut or overwritten after a kill", arguments: parts.dropLast(),
+        ["cut", "first frame", "header"])
+    func damagedLog(part: String, damage: String) async throws {
+        try await offPool {
+            let folder = try Folder()
+            let service = try folder.serve()
+            service.process.signal(SIGKILL)
+            _ = service.process.wait()
+            let path = "\(folder.path)/\(part)-wal"
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            switch damage {
+            case "cut": bytes = bytes.prefix(bytes.count / 2)
+            case "first frame": bytes.replaceSubrange(200..<208, with: [UInt8](repeating: 0x5A, count: 8))
+            default: bytes.replaceSubrange(0..<8, with: [UInt8](repeating: 0x5A, count: 8))
+            }
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try file.truncate(atOffset: 0)
+            try file.write(contentsOf: bytes)
+            try file.close()
+            try Self.expect(folder, refused: "\(part)-wal, which has the last commits of \(folder.path)/\(part), is cut off or overwritten")
+        }
+    }
+
     @Test("a log that another program has copied into its database is not missed")
     func recovered() async throws {
         try await offPool {

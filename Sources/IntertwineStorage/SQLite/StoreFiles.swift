@@ -21,6 +21,7 @@ package struct StoreFiles: Sendable {
         var isThere = false
         var isEmpty = false
         var hasLog = false
+        var isLogIncomplete = false
         var identity: StoreIdentity?
 
         /// A Boolean value indicating whether the file was served together with others.
@@ -56,6 +57,7 @@ package struct StoreFiles: Sendable {
         let (main, log) = (size(file.path), size(file.path + "-wal") ?? 0)
         // A log with content is longer than its header (32 bytes) and one frame header (24 bytes).
         found.hasLog = log > 32 + 24
+        found.isLogIncomplete = found.hasLog && WriteAheadLogCheck.isIncomplete(file.path)
         guard let main else { return found }
         (found.isThere, found.isEmpty) = (true, main == 0)
         guard main > 0 else { return found }
@@ -87,6 +89,7 @@ package struct StoreFiles: Sendable {
     }
 
     private static func faultOfLog(_ file: Found) -> String? {
+        if file.isLogIncomplete { return "\(file.path)-wal, which has the last commits of \(file.path), is cut off or overwritten" }
         guard file.identity?.expectsLog == true, !file.hasLog else { return nil }
         return "\(file.path)-wal, which has the last commits of \(file.path), is missing"
     }
