@@ -45,7 +45,7 @@ def images(server, count):
     path, found = "/feed?limit=100", []
     while path:
         page = json.loads(server.get(path))
-        for cell in page["items"]:
+        for cell in page["cells"]:
             image = cell["actions"]["configuration"]["bindings"].get("avatar", {}).get("image")
             if image:
                 found.append(image)

@@ -166,7 +166,7 @@ int main(int count, char **words) {
     double start = cpu();
     for (long number = 0; number < pages; number++) {
         length = 0;
-        PUT("{\"items\":[");
+        PUT("{\"cells\":[");
         sqlite3_step(begin);
         sqlite3_reset(begin);
         sqlite3_bind_int64(users, 1, 0);

@@ -44,12 +44,12 @@ def check(container):
     yield f"writes to {container.stage.volume}, and nowhere else"
 
     first = get(OUTSIDE, port, "/feed?limit=5")
-    assert len(first["items"]) >= 5, f"{len(first['items'])} cells"
+    assert len(first["cells"]) >= 5, f"{len(first['cells'])} cells"
     assert get("127.0.0.1", port, "/feed?limit=5") == first
-    yield f"answers /feed from outside with {len(first['items'])} cells"
+    yield f"answers /feed from outside with {len(first['cells'])} cells"
 
     second = get(OUTSIDE, port, first["page"]["next"])
-    click = next(cell["actions"]["selection"]["href"] for cell in first["items"] if cell["id"].startswith("ad:"))
+    click = next(cell["actions"]["selection"]["href"] for cell in first["cells"] if cell["id"].startswith("ad:"))
     follow(OUTSIDE, port, click)
     report = container.program("report")
 
@@ -58,7 +58,7 @@ def check(container):
 
     service = container.start()
     becomes_healthy(container, service)
-    assert get(OUTSIDE, port, "/feed?limit=5")["items"] == first["items"], "another feed after the restart"
+    assert get(OUTSIDE, port, "/feed?limit=5")["cells"] == first["cells"], "another feed after the restart"
     assert get(OUTSIDE, port, first["page"]["next"]) == second, "another page under the cursor of before the restart"
     assert report == container.program("report"), "another report after the restart"
     stops(service, port)

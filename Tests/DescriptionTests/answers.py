@@ -86,7 +86,7 @@ def feed(walk):
     walk.ask("get", "/dismissed", 200, headers=VIEWER)
     walk.ask("get", "/dismissed", 400)
     schemas(walk)
-    return json.loads(walk.ask("get", "/feed", 200, headers=VIEWER).content)["items"]
+    return json.loads(walk.ask("get", "/feed", 200, headers=VIEWER).content)["cells"]
 
 
 def schemas(walk):
@@ -95,7 +95,7 @@ def schemas(walk):
     for layout in ["collection", "table"]:
         for name in ["main", "people", "nobody"]:
             page = walk.ask("get", "/feeds/{name}", 200, {"name": name}, f"?limit=100&layout={layout}")
-            for cell in json.loads(page.content)["items"]:
+            for cell in json.loads(page.content)["cells"]:
                 schema = walk.ask("get", template, 200, {"identifier": cell["identifier"]})
                 validator = jsonschema.Draft202012Validator(json.loads(schema.content))
                 validator.validate(cell)
@@ -125,13 +125,13 @@ def sections(walk):
         walk.ask("get", template, 400, values, "?limit=0")
         walk.ask("get", template, 400, values, "?cursor=x")
     page = json.loads(walk.ask("get", named, 200, people).content)
-    assert page["page"]["sections"] == ["users"] and page["items"][0]["id"] == "section:users", page
+    assert page["page"]["sections"] == ["users"] and page["cells"][0]["id"] == "section:users", page
     cursor = json.loads(walk.ask("get", named, 200, people, "?limit=2").content)["page"]["next"].split("?")[1]
     walk.ask("get", section, 400, featured, "?" + cursor)
     walk.ask("get", "/feed", 400, query="?" + cursor)
     for name, status, items in [("nobody", 200, []), ("nothing", 404, None)]:
         answer = json.loads(walk.ask("get", named, status, {"name": name}).content)
-        assert answer.get("items") == items
+        assert answer.get("cells") == items
     walk.ask("get", section, 404, {"name": "people", "section": "nothing"})
     walk.ask("get", section, 404, {"name": "nothing", "section": "users"})
 
@@ -248,7 +248,7 @@ def images(walk, cells):
     walk.follow("get", sized, 403, shown["image"] + "@4x")
     walk.follow("get", sized, 403, shown["image"].replace("-attention", "-fit"))
     page = json.loads(walk.ask("get", "/feed", 200, query="?scale=2").content)
-    assert {cell["id"]: cell for cell in page["items"]}["user:grace"]["actions"]["configuration"]["bindings"]["avatar"]["image"] == (
+    assert {cell["id"]: cell for cell in page["cells"]}["user:grace"]["actions"]["configuration"]["bindings"]["avatar"]["image"] == (
         shown["image"] + "@2x")
     walk.ask("get", "/feed", 400, query="?scale=4")
 

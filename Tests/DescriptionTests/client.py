@@ -45,7 +45,7 @@ def main():
         pages = [page(api["feed.get_feed"], client)]
         while pages[-1].page.next_:
             pages.append(page(api["feed.get_feed"], client, pages[-1].page.next_))
-        cells = [cell for each in pages for cell in each.items]
+        cells = [cell for each in pages for cell in each.cells]
         content = [cell.id for cell in cells if not cell.id.startswith("ad:")]
         assert content == ["user:grace", "user:ada", "user:cash", "user:glasses", "user:frances", "story:s"], content
         grace, story = cells[[cell.id for cell in cells].index("user:grace")], cells[-1]

@@ -43,11 +43,11 @@ def answers():
         unknown = {"id": "story:1", "identifier": "StoryCollectionViewCell", "size": {"width": 320, "height": 568}, "actions": {
             "configuration": {"type": "bind", "bindings": {"title": {"text": "A story"}, "published": {"date": "2026-01-02"}}},
             "selection": {"type": "play", "href": "/stories/1"}, "sharing": {"type": "link", "href": "/stories/1"}}, "section": "stories"}
-        yield "page-with-unknown", "Page", {**first, "items": first["items"][:1] + [unknown] + first["items"][1:]}
+        yield "page-with-unknown", "Page", {**first, "cells": first["cells"][:1] + [unknown] + first["cells"][1:]}
         yield "selection", "Performance", performed(service.ask("POST", "/cells/user:glasses/selection", VIEWER))
         yield "dismissal", "Performance", performed(service.ask("POST", "/cells/user:glasses/dismissal", VIEWER))
         yield "problem", "Problem", json.loads(service.ask("GET", "/feed?limit=0").content)
-        seen = next(cell for cell in first["items"] if cell["id"].startswith("ad:"))["actions"]["impression"]["body"]
+        seen = next(cell for cell in first["cells"] if cell["id"].startswith("ad:"))["actions"]["impression"]["body"]
         yield "events-request", None, seen
         yield "events-answer", None, json.loads(service.ask("POST", "/events", VIEWER, seen).content)
         yield "cell.schema", None, service.get("/schemas/cell.json")
@@ -85,7 +85,7 @@ def main():
     for name, schema, content in made:
         if schema:
             description.validate(content, {"$ref": f"#/components/schemas/{schema}"}, name)
-        cells += content["items"] if schema == "Page" else []
+        cells += content["cells"] if schema == "Page" else []
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         file = FOLDER / f"{name}.json"
         if write:

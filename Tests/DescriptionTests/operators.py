@@ -91,7 +91,7 @@ def refused(walk):
 
 
 def reading(walk, service):
-    shown = next(cell for cell in service.get("/feed")["items"] if cell["id"].startswith("ad:"))["actions"]
+    shown = next(cell for cell in service.get("/feed")["cells"] if cell["id"].startswith("ad:"))["actions"]
     assert service.ask("GET", shown["selection"]["href"]).status == 302
     for by in ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason"]:
         for template, values, query in [("/admin/reports", {}, f"?by={by}"), ("/admin/reports/{by}", {"by": by}, "")]:

@@ -50,7 +50,7 @@ struct ActionTests {
             let service = try Self.service(["events.tell-verdict=true"])
             let page = try JSON(try service.get("/feed").text)
             let href = try #require(
-                page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+                page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             let click = try service.get(href)
             #expect(click.status == 302 && click["location"] == "https://shop.example.com/1?a=b&c=d")
             #expect(click["cache-control"] == "no-store" && click["x-verdict"] == "counted")
@@ -78,7 +78,7 @@ struct ActionTests {
         try await offPool {
             let service = try Self.service()
             func ids(_ fields: [String]) throws -> [String] {
-                try JSON(try service.get("/feed", fields: fields).text)["items"]?.list.compactMap { $0["id"]?.text } ?? []
+                try JSON(try service.get("/feed", fields: fields).text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
             }
             let before = try ids(Self.viewer)
             let answer = try service.ask("POST", "/cells/user:u1/dismissal", fields: Self.viewer)
@@ -135,7 +135,7 @@ struct ActionTests {
         try await offPool {
             let service = try Self.service(["events.tell-verdict=true"])
             let page = try JSON(try service.get("/feed").text)
-            let link = page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text
+            let link = page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text
             let token = try #require(link?.split(separator: "/").last)
             let verdicts = try (0..<2).map { _ in try service.ask("POST", "/cells/ad:1/selection?token=\(token)")["x-verdict"] }
             #expect(verdicts == ["counted", "duplicate"])
@@ -158,7 +158,7 @@ struct ActionTests {
             let outcomes = try ["", "?from=here"].map { query in
                 let service = try Self.service(["events.tell-verdict=true", "events.trust-forwarded=true"])
                 let page = try JSON(try service.get("/feed").text)
-                let href = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+                let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
                 #expect(try service.get(href, fields: ["User-Agent: first"])["x-verdict"] == "counted")
                 let answers = try requests.map { method, fields in
                     let agent = fields.contains { $0.hasPrefix("User-Agent") } ? [] : ["User-Agent: tests"]
@@ -181,7 +181,7 @@ struct ActionTests {
         try await offPool {
             let service = try Self.service(["ledger.patience=100ms"])
             let page = try JSON(try service.get("/feed").text)
-            let href = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(href).status == 302)
             let holder = try LedgerHolder(service)
             for target in [href, href + "?from=here"] {
@@ -201,7 +201,7 @@ struct ActionTests {
                 "events.tell-verdict=true", "events.trust-forwarded=true", "events.rate=3", "events.address=\(address)",
             ])
             let page = try JSON(try service.get("/feed").text)
-            let href = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             func click(_ agent: String, from address: String, _ more: [String] = []) throws -> String? {
                 try service.get(href, fields: ["User-Agent: \(agent)", "X-Forwarded-For: \(address)"] + more)["x-verdict"]
             }
@@ -278,7 +278,7 @@ struct ActionTests {
         try await offPool {
             let service = try Self.service()
             let page = try JSON(try service.get("/feed").text)
-            let body = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?[0])
+            let body = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?[0])
             let (cell, token) = (try #require(body["cell"]?.text), try #require(body["token"]?.text))
             let event = #"{"type":"impression","cell":"\#(cell)","token":"\#(token)"}"#
             let forged = #"{"type":"impression","cell":"ad:2","token":"\#(token)"}"#
@@ -318,7 +318,7 @@ struct ActionTests {
             var met: [String] = []
             while let current = path {
                 let page = try JSON(try service.get(current, fields: Self.viewer).text)
-                met += page["items"]?.list.compactMap { $0["id"]?.text } ?? []
+                met += page["cells"]?.list.compactMap { $0["id"]?.text } ?? []
                 path = page["page"]?["next"]?.text
             }
             #expect(met == (0..<5).reversed().map { "user:u\($0)" })
@@ -327,9 +327,9 @@ struct ActionTests {
             let previous = try #require(try JSON(back.text)["page"]?["previous"]?.text)
             #expect(back["link"]?.contains(#"<\#(previous)>; rel="prev""#) == true)
             let first = try JSON(service.get(previous, fields: Self.viewer).text)
-            #expect(first["items"]?.list.compactMap { $0["id"]?.text } == ["user:u4", "user:u3"])
+            #expect(first["cells"]?.list.compactMap { $0["id"]?.text } == ["user:u4", "user:u3"])
             #expect(first["page"]?["previous"]?.isNull == true)
-            #expect(try JSON(try service.get("/saved", fields: ["X-Viewer-ID: other"]).text)["items"]?.list.isEmpty == true)
+            #expect(try JSON(try service.get("/saved", fields: ["X-Viewer-ID: other"]).text)["cells"]?.list.isEmpty == true)
             #expect(try service.get("/saved").status == 400)
         }
     }
@@ -339,7 +339,7 @@ struct ActionTests {
         try await offPool {
             let service = try Self.service(["actions.user.selection=analytics,save", "actions.undo=\(undo)"])
             func ids(_ path: String) throws -> [String] {
-                try JSON(service.get(path, fields: Self.viewer).text)["items"]?.list.compactMap { $0["id"]?.text } ?? []
+                try JSON(service.get(path, fields: Self.viewer).text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
             }
             func status(_ method: String, _ path: String, _ fields: [String] = Self.viewer) throws -> Int {
                 try service.ask(method, path, fields: fields).status

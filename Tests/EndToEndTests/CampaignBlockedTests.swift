@@ -111,7 +111,7 @@ struct CampaignBlockedTests {
                 items: Items.users(5) + Items.advertisements(1) + Self.campaign("spring", "1"), settings: [RunningService.tokenSetting])
             let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
             let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
-            let ad = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" })
+            let ad = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" })
             let token = try #require(ad["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
             let body = #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#
             #expect((200...299).contains(try service.ask("POST", "/events", fields: fields, body: body).status))
@@ -135,7 +135,7 @@ struct CampaignBlockedTests {
             let service = try RunningService(items: items, settings: ["ads.attributes-header=X-Attributes", RunningService.tokenSetting])
             func ad(_ attributes: String) throws -> String? {
                 let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests", "X-Attributes: \(attributes)"]).text)
-                return page["items"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }
+                return page["cells"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }
             }
             let many = (0..<32).map { "a\($0)=b" }.joined(separator: ", ")
             #expect(try ad("plan=free") == "ad:1" && ad(many) == "ad:1" && ad("plan=pro") == "ad:2")

@@ -19,7 +19,7 @@ struct CampaignGoalTests {
     /// What reports the campaign's ad of a viewer's page as seen, and its link; nil if the page has another ad.
     private static func page(_ service: RunningService, _ viewer: String) throws -> (event: String, link: String)? {
         let page = try JSON(try service.get("/feed?limit=5", fields: fields(viewer)).text)
-        guard let actions = page["items"]?.list.first(where: { $0["id"]?.text == "ad:1" })?["actions"] else { return nil }
+        guard let actions = page["cells"]?.list.first(where: { $0["id"]?.text == "ad:1" })?["actions"] else { return nil }
         let token = try #require(actions["impression"]?["body"]?[0]?["token"]?.text)
         return (#"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#, try #require(actions["selection"]?["href"]?.text))
     }

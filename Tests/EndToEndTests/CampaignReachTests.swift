@@ -33,7 +33,7 @@ struct CampaignReachTests {
 
     private static func onPage(_ service: RunningService, _ viewer: String, _ more: [String] = []) throws -> Tokens {
         let page = try JSON(try service.get("/feed?limit=5", fields: fields(viewer, more)).text)
-        return try Tokens(page["items"]?.list.first { $0["id"]?.text == "ad:1" })
+        return try Tokens(page["cells"]?.list.first { $0["id"]?.text == "ad:1" })
     }
 
     private static func cell(_ service: RunningService, _ viewer: String, _ more: [String] = []) throws -> Tokens {
@@ -73,7 +73,7 @@ struct CampaignReachTests {
             let old = [try Self.onPage(service, "ann"), try Tokens(try JSON(try service.get("/cells/ad:1").text))]
             #expect(try service.ask("POST", "/cells/ad:1/dismissal", fields: Self.fields("eve")).status == 200)
             func dismissed() throws -> [String] {
-                (try JSON(try service.get("/dismissed", fields: Self.fields("eve")).text)["items"]?.list ?? []).compactMap {
+                (try JSON(try service.get("/dismissed", fields: Self.fields("eve")).text)["cells"]?.list ?? []).compactMap {
                     $0["id"]?.text
                 }
             }
@@ -112,7 +112,7 @@ struct CampaignReachTests {
             #expect(try Self.cell(service, "ann").event == first.event)
             // The cap is used up, and then the goal.
             let page = try JSON(try service.get("/feed?limit=5", fields: Self.fields("ann")).text)
-            #expect(page["items"]?.list.contains { $0["id"]?.text == "ad:1" } == false)
+            #expect(page["cells"]?.list.contains { $0["id"]?.text == "ad:1" } == false)
             let second = try Self.onPage(service, "bob")
             #expect(try service.get("/cells/ad:1", fields: Self.fields("bob")).status == 404)
             #expect(try service.get("/cells/ad:1", fields: Self.fields("cat")).status == 404)

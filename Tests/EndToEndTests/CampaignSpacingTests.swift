@@ -14,7 +14,7 @@ struct CampaignSpacingTests {
         var (counts, next): ([String: Int], String?) = ([:], "/feed?limit=\(limit)")
         while let path = next {
             let page = try JSON(try service.get(path, fields: fields).text)
-            for item in page["items"]?.list ?? [] {
+            for item in page["cells"]?.list ?? [] {
                 guard let id = item["id"]?.text, id.hasPrefix("ad:") else { continue }
                 counts[String(id.prefix { $0 != "#" }), default: 0] += 1
             }
@@ -47,11 +47,11 @@ struct CampaignSpacingTests {
                 }
                 let told = try JSON(try service.admin("GET", "/admin/explain?viewer=ann&limit=100").text)
                 let ads =
-                    told["items"]?.list.compactMap { $0["cell"]?.text.map { String($0.prefix { $0 != "#" }) } }.filter {
+                    told["cells"]?.list.compactMap { $0["cell"]?.text.map { String($0.prefix { $0 != "#" }) } }.filter {
                         $0.hasPrefix("ad:")
                     } ?? []
                 let page = try JSON(try service.get("/feed?limit=100", fields: ["User-Agent: tests", "X-Viewer-ID: ann"]).text)
-                let shown = page["items"]?.list.compactMap { $0["id"]?.text.map { String($0.prefix { $0 != "#" }) } }.filter {
+                let shown = page["cells"]?.list.compactMap { $0["id"]?.text.map { String($0.prefix { $0 != "#" }) } }.filter {
                     $0.hasPrefix("ad:")
                 }
                 #expect(ads == shown && ads.isEmpty == false)

@@ -37,7 +37,7 @@ struct CampaignStopTests {
             let pages = try (viewers - 20..<viewers).map {
                 try JSON(try service.get("/feed?limit=5", fields: ["User-Agent: tests", "X-Viewer-ID: v\($0)"]).text)
             }
-            return Set(pages.flatMap { ($0["items"]?.list ?? []).compactMap { $0["id"]?.text }.filter { $0.hasPrefix("ad:") } })
+            return Set(pages.flatMap { ($0["cells"]?.list ?? []).compactMap { $0["id"]?.text }.filter { $0.hasPrefix("ad:") } })
         }
 
         func cells() throws -> [Int] { try (1...3).map { try service.get("/cells/ad:\($0)").status } }

@@ -12,7 +12,7 @@ struct CampaignTests {
     private static func see(_ viewer: String, _ service: RunningService) throws -> String? {
         let fields = ["User-Agent: tests", "X-Viewer-ID: \(viewer)"]
         let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
-        let cell = page["items"]?.list.first { $0["id"]?.text?.hasPrefix("ad:") ?? false }
+        let cell = page["cells"]?.list.first { $0["id"]?.text?.hasPrefix("ad:") ?? false }
         guard let cell, let id = cell["id"]?.text, let token = cell["actions"]?["impression"]?["body"]?[0]?["token"]?.text else {
             return nil
         }
@@ -55,7 +55,7 @@ struct CampaignTests {
                 items: Items.users(3) + Items.advertisements(1) + spring("Anzeige"), settings: [RunningService.tokenSetting])
             func label() throws -> String? {
                 let page = try JSON(try service.get("/feed?limit=3", fields: ["User-Agent: tests", "X-Viewer-ID: ann"]).text)
-                let ad = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" })
+                let ad = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" })
                 return ad["actions"]?["configuration"]?["bindings"]?["disclosure"]?["disclosure"]?["label"]?.text
             }
             #expect(try label() == "Anzeige")
@@ -221,7 +221,7 @@ struct CampaignTests {
             #expect(try service.admin("PUT", "/admin/takedowns/advertisement:2").status == 201)
             for viewer in ["a", "b", "c", "d"] { #expect(try Self.see(viewer, service) == "ad:3") }
             let held = try JSON(try service.get("/feed?limit=5", fields: ["X-Viewer-ID: late"]).text)
-            let ad = try #require(held["items"]?.list.first { $0["id"]?.text == "ad:3" })
+            let ad = try #require(held["cells"]?.list.first { $0["id"]?.text == "ad:3" })
             let link = try #require(ad["actions"]?["selection"]?["href"]?.text)
             let token = try #require(ad["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
             #expect(try service.get(link, fields: ["User-Agent: tests"]).status == 302)
@@ -249,7 +249,7 @@ struct CampaignTests {
             }
             let told = try JSON(try service.admin("GET", "/admin/explain?viewer=ann&limit=5").text)
             let place = try #require(told["places"]?[0])
-            #expect(place["campaign"]?.text == "low" && told["items"]?.list.contains { $0["cell"]?.text == "ad:2" } == true)
+            #expect(place["campaign"]?.text == "low" && told["cells"]?.list.contains { $0["cell"]?.text == "ad:2" } == true)
             let reasons = (place["others"]?.list ?? []).map { "\($0["campaign"]?.text ?? ""): \($0["reason"]?.text ?? "")" }
             #expect(reasons.contains { $0.hasPrefix("top: its creatives cannot be shown") } && reasons.contains("off: it is taken down"))
             let excluded = (told["excludedAdvertisements"]?.list ?? []).map { "\($0["id"]?.text ?? ""): \($0["reason"]?.text ?? "")" }
@@ -324,7 +324,7 @@ struct CampaignTests {
                 for page in 0..<4 {
                     let path = try #require(next)
                     let answer = try JSON(try services[(number + page) % 2].get(path, fields: ["X-Viewer-ID: v\(number)"]).text)
-                    if answer["items"]?.list.contains(where: { $0["id"]?.text == "ad:2" }) ?? false { shown += 1 }
+                    if answer["cells"]?.list.contains(where: { $0["id"]?.text == "ad:2" }) ?? false { shown += 1 }
                     next = answer["page"]?["next"]?.text
                 }
                 #expect(shown == 1, "\(number)")
@@ -353,7 +353,7 @@ struct CampaignTests {
             for number in 0..<10 {
                 let pages = try [first, second, first, second].map { service -> [String] in
                     let answer = try JSON(try service.get("/feed?limit=6", fields: ["X-Viewer-ID: v\(number)"]).text)
-                    return (answer["items"]?.list ?? []).compactMap { $0["id"]?.text }
+                    return (answer["cells"]?.list ?? []).compactMap { $0["id"]?.text }
                 }
                 #expect(pages[0].contains("ad:2"), "\(number)")
                 #expect(Set(pages).count == 1, "\(number)")
@@ -369,7 +369,7 @@ struct CampaignTests {
             let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
             func shows(_ path: String, _ viewer: Int) throws -> (isShown: Bool, next: String) {
                 let answer = try JSON(try service.get(path, fields: ["X-Viewer-ID: v\(viewer)"]).text)
-                let isShown = answer["items"]?.list.contains { $0["id"]?.text == "ad:2" } ?? false
+                let isShown = answer["cells"]?.list.contains { $0["id"]?.text == "ad:2" } ?? false
                 return (isShown, try #require(answer["page"]?["next"]?.text))
             }
             // One sees it at once; what the others were given is on its way when the process is killed.

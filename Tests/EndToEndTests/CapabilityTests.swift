@@ -29,7 +29,7 @@ struct CapabilityTests {
     }
 
     private func identifiers(_ response: RawResponse) throws -> [String] {
-        try JSON(response.text)["items"]?.list.compactMap { $0["identifier"]?.text } ?? []
+        try JSON(response.text)["cells"]?.list.compactMap { $0["identifier"]?.text } ?? []
     }
 
     @Test("the first cell of the chain that the client knows is given, and what has none is left out and told")
@@ -166,7 +166,7 @@ struct CapabilityTests {
             var (pages, found) = (0, 0)
             while let current = path, pages < 100 {
                 let page = try JSON(try service.get(current, fields: ["Accept-Cells: UserSnapshotCollectionViewCell;v=3, Other"]).text)
-                found += page["items"]?.list.count ?? 0
+                found += page["cells"]?.list.count ?? 0
                 pages += 1
                 path = page["page"]?["next"]?.text
             }
@@ -191,12 +191,12 @@ struct CapabilityTests {
             }
             let users = "UserSnapshotCollectionViewCell, CircularUserCollectionViewCell, *;q=0"
             let first = try page("/dismissed?limit=2", users)
-            #expect(first["items"]?.list.compactMap { $0["id"]?.text } == ["user:u2", "user:u1"])
+            #expect(first["cells"]?.list.compactMap { $0["id"]?.text } == ["user:u2", "user:u1"])
             let omitted = try #require(first["page"]?["omitted"]?.list)
             #expect(omitted.count == 1 && omitted[0]["kind"]?.text == "story" && omitted[0]["count"]?.number == 1)
             #expect(omitted[0]["identifiers"]?.list.compactMap(\.text) == ["StoryCell", "PlainCell"])
             let second = try page(try #require(first["page"]?["next"]?.text), users)
-            #expect(second["items"]?.list.compactMap { $0["id"]?.text } == ["user:u0"])
+            #expect(second["cells"]?.list.compactMap { $0["id"]?.text } == ["user:u0"])
             #expect(second["page"]?["omitted"]?.list.compactMap { $0["count"]?.number } == [1])
             #expect(try page("/dismissed", "*")["page"]?["omitted"] == nil)
         }
@@ -211,7 +211,7 @@ struct CapabilityTests {
             let (ann, bob) = (["X-Viewer-ID: ann/1"], ["X-Viewer-ID: bob"])
             for (fields, browser) in [(ann, ["User-Agent: Mozilla/5.0 ann-s-browser"]), (bob, ["User-Agent: Mozilla/5.0 Firefox"])] {
                 let ad = try #require(
-                    try JSON(service.get("/feed", fields: fields).text)["items"]?.list.first { $0["id"]?.text?.hasPrefix("ad:") == true })
+                    try JSON(service.get("/feed", fields: fields).text)["cells"]?.list.first { $0["id"]?.text?.hasPrefix("ad:") == true })
                 #expect(try service.get(try #require(ad["actions"]?["selection"]?["href"]?.text), fields: fields + browser).status == 302)
                 #expect(try service.ask("POST", "/cells/user:u1/selection", fields: fields + ["Idempotency-Key: k"]).status == 200)
                 #expect(try service.ask("POST", "/cells/user:u2/dismissal", fields: fields).status == 200)

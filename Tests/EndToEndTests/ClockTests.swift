@@ -15,7 +15,7 @@ struct ClockTests {
 
     private static func href(on page: String) throws -> String {
         try #require(
-            try JSON(page)["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            try JSON(page)["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
     }
 
     @Test("a page in one coding ends with its own hour, however often the other is asked for", arguments: [true, false])

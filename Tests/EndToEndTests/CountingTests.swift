@@ -14,7 +14,7 @@ struct CountingTests {
     /// The body that reports the impression of an advertisement on the first page, once.
     private static func event(_ service: RunningService, fields: [String] = ["User-Agent: tests"]) throws -> String {
         let page = try JSON(try service.get("/feed", fields: fields).text)
-        let body = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?[0])
+        let body = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?[0])
         return #"{"type":"impression","cell":"ad:1","token":"\#(try #require(body["token"]?.text))"}"#
     }
 
@@ -96,7 +96,7 @@ struct CountingTests {
         try await offPool {
             let service = try Self.service(["ads.count-clicks=seen", "ads.rotation=listed", "events.window=0s"])
             let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests"]).text)
-            let actions = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"])
+            let actions = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"])
             let link = try #require(actions["selection"]?["href"]?.text)
             let event = try Self.event(service)
             func click(_ fields: [String]) throws -> String? {
@@ -130,7 +130,7 @@ struct CountingTests {
                 func ask(_ fields: [String]) -> [String] { ["User-Agent: tests"] + fields }
                 func click(_ link: String, _ fields: [String]) throws -> String? { try service.get(link, fields: ask(fields))["X-Verdict"] }
                 let page = try JSON(try service.get("/feed", fields: ask(own)).text)
-                let actions = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"])
+                let actions = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"])
                 let link = try #require(actions["selection"]?["href"]?.text)
                 let token = try #require(actions["impression"]?["body"]?[0]?["token"]?.text)
                 let body = #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#
@@ -165,7 +165,7 @@ struct CountingTests {
             }
             func link() throws -> String {
                 let page = try JSON(try service.get("/feed", fields: people[0]).text)
-                let ad = page["items"]?.list.first { $0["id"]?.text == "ad:1" }
+                let ad = page["cells"]?.list.first { $0["id"]?.text == "ad:1" }
                 return try #require(ad?["actions"]?["selection"]?["href"]?.text)
             }
             let (event, old) = (try Self.event(service, fields: people[0]), try link())

@@ -24,8 +24,8 @@ struct ExampleTests {
                     try RawClient(port: port), method, path, fields: ["User-Agent: tests", "X-Viewer-ID: cook", "Connection: close"])
             }
             let page = try JSON(try ask("GET", "/feed").text)
-            #expect(page["items"]?.list.compactMap { $0["id"]?.text } == ["recipe:ramen", "user:a"])
-            #expect(page["items"]?[0]?["identifier"]?.text == "RecipeCollectionViewCell")
+            #expect(page["cells"]?.list.compactMap { $0["id"]?.text } == ["recipe:ramen", "user:a"])
+            #expect(page["cells"]?[0]?["identifier"]?.text == "RecipeCollectionViewCell")
             let answer = try JSON(try ask("POST", "/cells/recipe:ramen/selection").text)
             #expect(answer["commands"]?.list.compactMap { $0["command"]?.text } == ["analytics", "cook"])
             #expect(try ask("DELETE", try #require(answer["undo"]?["href"]?.text)).status == 200)

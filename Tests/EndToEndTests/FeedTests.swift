@@ -13,24 +13,24 @@ struct FeedTests {
             #expect(response.status == 200)
             #expect(response["content-type"] == "application/json")
             let page = try JSON(response.text)
-            #expect(page["items"]?.list.compactMap { $0["id"]?.text } == ["user:tt", "ad:1", "user:g", "user:s"])
-            let identifiers = page["items"]?.list.compactMap { $0["identifier"]?.text }
+            #expect(page["cells"]?.list.compactMap { $0["id"]?.text } == ["user:tt", "ad:1", "user:g", "user:s"])
+            let identifiers = page["cells"]?.list.compactMap { $0["identifier"]?.text }
             #expect(
                 identifiers == [
                     "CircularUserCollectionViewCell", "AdvertisementCollectionViewCell", "UserSnapshotCollectionViewCell",
                     "UserSnapshotCollectionViewCell",
                 ])
-            let sizes = page["items"]?.list.map { [$0["size"]?["width"]?.number, $0["size"]?["height"]?.number] }
+            let sizes = page["cells"]?.list.map { [$0["size"]?["width"]?.number, $0["size"]?["height"]?.number] }
             #expect(sizes == [[300, 190], [220, 220], [300, 200], [300, 200]])
-            let bindings = page["items"]?.list.map { $0["actions"]?["configuration"]?["bindings"]?.keys }
+            let bindings = page["cells"]?.list.map { $0["actions"]?["configuration"]?["bindings"]?.keys }
             #expect(bindings == [["username", "avatar"], ["content"], ["username", "avatar", "background"], ["username", "avatar"]])
-            let circular = page["items"]?[0]?["actions"]
+            let circular = page["cells"]?[0]?["actions"]
             #expect(circular?["cancellation"]?["templated"] != nil)
             #expect(circular?["selection"]?["href"]?.text == "/cells/user:tt/selection")
             #expect(circular?["selection"]?["method"]?.text == "POST")
             #expect(circular?["deselection"]?["method"]?.text == "DELETE")
             #expect(circular?["configuration"]?["bindings"]?["avatar"]?["image"]?.text?.hasPrefix("/images/") == true)
-            #expect(page["items"]?[1]?["actions"]?["selection"]?["href"]?.text?.hasPrefix("/click/") == true)
+            #expect(page["cells"]?[1]?["actions"]?["selection"]?["href"]?.text?.hasPrefix("/click/") == true)
             #expect(page["page"]?["limit"]?.number == 20)
             #expect(page["page"]?["next"]?.isNull == true)
             #expect(page["page"]?["previous"]?.isNull == true)
@@ -59,7 +59,7 @@ struct FeedTests {
             while let current = path {
                 let response = try service.get(current)
                 let page = try JSON(response.text)
-                forward.append(page["items"]?.list.compactMap { $0["id"]?.text } ?? [])
+                forward.append(page["cells"]?.list.compactMap { $0["id"]?.text } ?? [])
                 last = page["page"]?["previous"]?.text
                 path = page["page"]?["next"]?.text
                 if let path { #expect(response["link"]?.contains("<\(path)>; rel=\"next\"") == true) }
@@ -71,7 +71,7 @@ struct FeedTests {
             path = last
             while let current = path {
                 let page = try JSON(try service.get(current).text)
-                backward.append(page["items"]?.list.compactMap { $0["id"]?.text } ?? [])
+                backward.append(page["cells"]?.list.compactMap { $0["id"]?.text } ?? [])
                 path = page["page"]?["previous"]?.text
             }
             #expect(backward == forward.reversed())
@@ -106,7 +106,7 @@ struct FeedTests {
             let service = try RunningService(items: Items.users(3) + Items.advertisements(10), settings: ["ads.rotation=fair"])
             func first(_ viewer: Int) throws -> String? {
                 let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests", "X-Viewer-ID: viewer-\(viewer)"]).text)
-                return page["items"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }
+                return page["cells"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }
             }
             // Two rounds within one hour; where one ends in between, the next two do.
             var rounds = [try (0..<100).map(first), try (0..<100).map(first)]
@@ -155,13 +155,13 @@ struct FeedTests {
                 }
             }
             for round in 0..<20 {
-                #expect(try told { $0["items"]?.list.count == 2 + round })
+                #expect(try told { $0["cells"]?.list.count == 2 + round })
                 _ = try service.importItems(Items.user("new\(round)"))
             }
             _ = try service.importItems(
                 #"{"klass":"user","id":"u0","username":"Renamed","avatarUrl":"https://a.example/x","type":"regular"}"#)
             #expect(
-                try told { $0["items"]?[0]?["actions"]?["configuration"]?["bindings"]?["username"]?["text"]?.text == "Renamed" })
+                try told { $0["cells"]?[0]?["actions"]?["configuration"]?["bindings"]?["username"]?["text"]?.text == "Renamed" })
         }
     }
 
@@ -175,9 +175,9 @@ struct FeedTests {
                     "ads.scope=feed",
                 ])
             let page = try JSON(try service.get("/feed").text)
-            #expect(page["items"]?[0]?["identifier"]?.text == "UserSnapshotCollectionViewCell")
+            #expect(page["cells"]?[0]?["identifier"]?.text == "UserSnapshotCollectionViewCell")
             #expect(
-                page["items"]?.list.compactMap { $0["id"]?.text } == ["user:u0", "user:u1", "ad:1", "ad:2", "ad:3", "user:u2", "user:u3"])
+                page["cells"]?.list.compactMap { $0["id"]?.text } == ["user:u0", "user:u1", "ad:1", "ad:2", "ad:3", "user:u2", "user:u3"])
         }
     }
 

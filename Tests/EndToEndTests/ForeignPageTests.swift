@@ -13,7 +13,7 @@ struct ForeignPageTests {
     }
 
     private static func link(_ service: RunningService, _ index: Int = 0) throws -> String {
-        let ads = try JSON(try service.get("/feed").text)["items"]?.list.filter { $0["id"]?.text?.hasPrefix("ad:") == true } ?? []
+        let ads = try JSON(try service.get("/feed").text)["cells"]?.list.filter { $0["id"]?.text?.hasPrefix("ad:") == true } ?? []
         try #require(index < ads.count)
         return try #require(ads[index]["actions"]?["selection"]?["href"]?.text)
     }

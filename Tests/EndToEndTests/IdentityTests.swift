@@ -10,7 +10,7 @@ struct IdentityTests {
     private static func viewer(_ name: String) -> [String] { [agent, "X-Viewer-ID: \(name)"] }
 
     private static func ids(_ service: RunningService, _ path: String, _ fields: [String]) throws -> [[UInt8]] {
-        try JSON(try service.get(path, fields: fields).text)["items"]?.list.compactMap { $0["id"]?.text }.map { Array($0.utf8) } ?? []
+        try JSON(try service.get(path, fields: fields).text)["cells"]?.list.compactMap { $0["id"]?.text }.map { Array($0.utf8) } ?? []
     }
 
     private static func undo(_ answer: RawResponse) throws -> String {
@@ -91,7 +91,7 @@ struct IdentityTests {
         try await offPool {
             let service = try RunningService(items: Items.user("u") + Items.advertisements(1))
             let page = try JSON(try service.get("/feed").text)
-            let click = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            let click = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             for name in [[0x4A, 0xE9] as [UInt8], [UInt8](repeating: 0x76, count: 257)] {
                 func status(_ method: String, _ path: String) throws -> Int {
                     let client = try RawClient(port: service.port)

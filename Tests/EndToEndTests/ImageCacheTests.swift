@@ -29,7 +29,7 @@ struct ImageCacheTests {
     }
 
     private static func href(_ service: RunningService) throws -> String {
-        let cell = try JSON(try service.get("/feed").text)["items"]?.list.first
+        let cell = try JSON(try service.get("/feed").text)["cells"]?.list.first
         return try #require(cell?["actions"]?["configuration"]?["bindings"]?["avatar"]?["image"]?.text)
     }
 

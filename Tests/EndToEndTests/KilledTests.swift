@@ -15,7 +15,7 @@ struct KilledTests {
                 settings: ["events.rate=1000000", "log.requests=false", "limits.requests-per-connection=1000000000"])
             let page = try JSON(try service.get("/feed").text)
             let click = try #require(
-                page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+                page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             var random = SeededRandom(seed: 64)
             var promised: Set<ActionStorm.Done> = []
             for round in 0..<20 {
@@ -53,7 +53,7 @@ struct KilledTests {
                 settings: ["events.rate=1", "log.requests=false", "limits.requests-per-connection=1000000000"])
             let page = try JSON(try service.get("/feed").text)
             let click = try #require(
-                page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+                page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             var answered = 0
             for _ in 0..<3 {
                 let client = try RawClient(port: service.port)

@@ -25,7 +25,7 @@ struct KindsTests {
             #expect(try String(contentsOfFile: Self.file, encoding: .utf8).split(separator: "\n").count < 40)
             let service = try service()
             let answer = try JSON(try service.get("/feed").text)
-            let page = answer["items"]
+            let page = answer["cells"]
             #expect(page?.list.compactMap { $0["id"]?.text } == ["section:events", "event:1", "event:b", "section:main", "user:u"])
             #expect(answer["page"]?["sections"]?.list.compactMap(\.text) == ["events", "main"])
             let cell = page?[1]
@@ -40,7 +40,7 @@ struct KindsTests {
             let clicked = try service.get(click)
             #expect(clicked.status == 302 && clicked["location"] == "https://sign.example.com/1")
 
-            let table = try JSON(try service.get("/feed?layout=table&width=390").text)["items"]
+            let table = try JSON(try service.get("/feed?layout=table&width=390").text)["cells"]
             let header = "SectionHeaderTableViewHeaderFooterView"
             #expect(
                 table?.list.compactMap { $0["identifier"]?.text } == [
@@ -49,7 +49,7 @@ struct KindsTests {
             #expect(table?.list.compactMap { $0["size"]?["width"]?.number } == [390, 390, 390, 390, 390])
 
             #expect(try service.ask("POST", "/cells/event:b/dismissal", fields: ["X-Viewer-ID: ann"]).status == 200)
-            let hers = try JSON(try service.get("/feed", fields: ["X-Viewer-ID: ann"]).text)["items"]
+            let hers = try JSON(try service.get("/feed", fields: ["X-Viewer-ID: ann"]).text)["cells"]
             #expect(hers?.list.compactMap { $0["id"]?.text } == ["section:events", "event:1", "section:main", "user:u"])
         }
     }
@@ -132,7 +132,7 @@ struct KindsTests {
             let lines = try service.importItems(items, arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
             #expect(lines.contains { $0.contains("added 2") }, "\(lines)")
             let ann = ["X-Viewer-ID: ann"]
-            func cells() throws -> [JSON] { try JSON(try service.get("/feed?limit=3", fields: ann).text)["items"]?.list ?? [] }
+            func cells() throws -> [JSON] { try JSON(try service.get("/feed?limit=3", fields: ann).text)["cells"]?.list ?? [] }
             #expect(try cells().compactMap { $0["id"]?.text } == ["user:u", "place:1", "place:1#photos", "place:2"])
             let actions = try #require(try cells()[2]["actions"])
             #expect(actions["like"]?["href"]?.text == "/cells/place:1%23photos/like")
@@ -142,10 +142,10 @@ struct KindsTests {
             #expect(
                 try liked.status == 200 && JSON(liked.text)["commands"]?.list.compactMap { $0["command"]?.text } == ["analytics", "save"])
             #expect(
-                try JSON(try service.get("/saved", fields: ann).text)["items"]?.list.compactMap { $0["id"]?.text } == ["place:1#photos"])
+                try JSON(try service.get("/saved", fields: ann).text)["cells"]?.list.compactMap { $0["id"]?.text } == ["place:1#photos"])
             let undo = try #require(try JSON(liked.text)["undo"]?["href"]?.text)
             #expect(try service.ask("DELETE", undo, fields: ann).status == 200)
-            #expect(try JSON(try service.get("/saved", fields: ann).text)["items"]?.list.isEmpty == true)
+            #expect(try JSON(try service.get("/saved", fields: ann).text)["cells"]?.list.isEmpty == true)
 
             let report = "/cells/place:2/report"
             for (body, field) in [
@@ -213,13 +213,13 @@ struct KindsTests {
                 ] {
                     let response = try service.get("/feed?\(query)")
                     let page = try JSON(response.text)
-                    #expect(page["items"]?[0]?["identifier"]?.text == identifier)
-                    #expect(page["items"]?[0]?["size"]?["width"]?.number == width)
+                    #expect(page["cells"]?[0]?["identifier"]?.text == identifier)
+                    #expect(page["cells"]?[0]?["size"]?["width"]?.number == width)
                     let next = try #require(page["page"]?["next"]?.text)
                     #expect(next.contains("layout=table") == query.contains("layout=table"))
                     #expect(next.contains("width=500") == query.contains("width=500"))
                     #expect(
-                        try JSON(try service.get(next).text)["items"]?[0]?["identifier"]?.text?.hasPrefix("UserTable")
+                        try JSON(try service.get(next).text)["cells"]?[0]?["identifier"]?.text?.hasPrefix("UserTable")
                             == query.contains("table"))
                 }
             }

@@ -19,7 +19,7 @@ struct LostFileTests {
             let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: [RunningService.tokenSetting])
             let page = try JSON(try service.get("/feed").text)
             let click = try #require(
-                page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+                page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get("/readyz").status == 200)
             let file = "\(service.folder)/intertwine\(part).sqlite"
             #expect(rename(file, "\(file).aside") == 0)
@@ -78,7 +78,7 @@ struct LostFileTests {
 
     private static func click(_ service: RunningService) throws -> String {
         let page = try JSON(try service.get("/feed").text)
-        return try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+        return try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
     }
 
     /// Nothing is written to a damaged file: it is answered 503, by whatever way it comes.

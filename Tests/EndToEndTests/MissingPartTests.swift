@@ -31,7 +31,7 @@ struct MissingPartTests {
 
         func click(_ service: RunningService) throws {
             let page = try JSON(try service.get("/feed").text)
-            guard let ad = page["items"]?.list.first(where: { $0["id"]?.text == "ad:1" }) else { return }
+            guard let ad = page["cells"]?.list.first(where: { $0["id"]?.text == "ad:1" }) else { return }
             let link = try #require(ad["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(link, fields: ["User-Agent: \(UUID())"]).status == 302)
         }

@@ -13,7 +13,7 @@ struct OperationTests {
     }
 
     private static func ids(_ service: RunningService, _ path: String = "/feed") throws -> [String] {
-        try JSON(try service.get(path).text)["items"]?.list.compactMap { $0["id"]?.text } ?? []
+        try JSON(try service.get(path).text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
     }
 
     @Test("a list of operations is done as a whole, and the feed follows at once")

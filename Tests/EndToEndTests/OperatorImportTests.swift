@@ -20,12 +20,12 @@ struct OperatorImportTests {
                     try client.send(String(part.utf8.count, radix: 16) + "\r\n" + part + "\r\n")
                 }
             }
-            #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
             try client.send("0\r\n\r\n")
             let response = try client.response(to: "POST")
             #expect(response.status == 200)
             #expect(try JSON(response.text)["added"]?.number == 50)
-            #expect(try JSON(try service.get("/feed?limit=100").text)["items"]?.list.count == 50)
+            #expect(try JSON(try service.get("/feed?limit=100").text)["cells"]?.list.count == 50)
         }
     }
 
@@ -67,7 +67,7 @@ struct OperatorImportTests {
             let stopped = try service.admin("POST", "/admin/items", body: body)
             #expect(stopped.status == 422)
             #expect(try JSON(stopped.text)["detail"]?.text?.contains("line 2") == true)
-            #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
             let skipped = try JSON(try service.admin("POST", "/admin/items?on-error=skip", body: body).text)
             #expect([skipped["added"]?.number, skipped["skipped"]?.number] == [2, 1])
             #expect(skipped["bad"]?[0]?["line"]?.number == 2)
@@ -125,7 +125,7 @@ struct OperatorImportTests {
             #expect(try service.admin("POST", "/admin/items", body: long).status == 413)
             // Waits until the first one has let go of the store.
             #expect(try service.admin("POST", "/admin/items", body: Items.user("a")).status == 200)
-            #expect(try JSON(try service.get("/feed").text)["items"]?.list.count == 1)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 1)
         }
     }
 
@@ -201,10 +201,10 @@ struct OperatorImportTests {
             let refused = try service.admin("POST", "/admin/items", fields: [], body: Items.user("a"))
             #expect(refused.status == 503 && refused["retry-after"] == "1" && refused.text.contains("nothing was done"))
             #expect(throws: (any Error).self) { try service.importItems(Items.user("a")) }
-            #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
             try FileManager.default.removeItem(atPath: "\(service.folder)/audit.log")
             #expect(try service.admin("POST", "/admin/items", fields: [], body: Items.user("a")).status == 200)
-            #expect(try JSON(try service.get("/feed").text)["items"]?.list.count == 1)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 1)
             #expect(try Self.audited(service).count == 1)
         }
     }

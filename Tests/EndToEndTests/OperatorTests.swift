@@ -72,16 +72,16 @@ struct OperatorTests {
             let item = try JSON(read.text)
             #expect([item["klass"]?.text, item["id"]?.text, item["type"]?.text] == ["user", "a b", "regular"])
             #expect(try service.admin("GET", "/admin/users/a%20b", with: ["If-None-Match: \(tag)"]).status == 304)
-            #expect(try JSON(try service.get("/feed").text)["items"]?[0]?["id"]?.text == "user:a b")
+            #expect(try JSON(try service.get("/feed").text)["cells"]?[0]?["id"]?.text == "user:a b")
             let other = Self.user.replacing("regular", with: "featured")
             let replaced = try service.admin("PUT", "/admin/users/a%20b", with: ["If-Match: \(tag)"], body: other)
             #expect(replaced.status == 200)
             #expect(replaced["etag"] != tag)
-            #expect(try JSON(try service.get("/feed").text)["items"]?[0]?["identifier"]?.text == "CircularUserCollectionViewCell")
+            #expect(try JSON(try service.get("/feed").text)["cells"]?[0]?["identifier"]?.text == "CircularUserCollectionViewCell")
             #expect(try service.admin("DELETE", "/admin/users/a%20b", with: ["If-Match: \(tag)"]).status == 412)
             #expect(try service.admin("DELETE", "/admin/users/a%20b").status == 204)
             #expect(try service.admin("DELETE", "/admin/users/a%20b", with: ["If-Match: *"]).status == 404)
-            #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
         }
     }
 
@@ -145,15 +145,15 @@ struct OperatorTests {
             #expect(response.status == 200)
             let explanation = try JSON(response.text)
             let feed = try JSON(try service.get(next).text)
-            #expect(explanation["items"]?.list.compactMap { $0["cell"]?.text } == feed["items"]?.list.compactMap { $0["id"]?.text })
-            #expect(explanation["items"]?.list.compactMap { $0["adSlot"]?.number } == [0])
+            #expect(explanation["cells"]?.list.compactMap { $0["cell"]?.text } == feed["cells"]?.list.compactMap { $0["id"]?.text })
+            #expect(explanation["cells"]?.list.compactMap { $0["adSlot"]?.number } == [0])
             #expect(explanation["rotation"]?["perPage"]?.number == 1)
             let first = try JSON(try service.admin("GET", "/admin/explain?limit=2").text)
-            let places = [first, explanation].map { page in page["items"]?.list.first { $0["adSlot"]?.number == 0 } }
+            let places = [first, explanation].map { page in page["cells"]?.list.first { $0["adSlot"]?.number == 0 } }
             #expect(places.map { $0?["cell"]?.text } == ["ad:1", "ad:2"])
             #expect([first, explanation].map { $0["rotation"]?["start"]?.number } == places.map { $0?["position"]?.number })
             #expect(
-                explanation["items"]?.list.compactMap { $0["factory"]?.text }
+                explanation["cells"]?.list.compactMap { $0["factory"]?.text }
                     == ["UserSnapshotCellFactory", "AdvertisementCellFactory", "UserSnapshotCellFactory"])
             let excluded = try #require(explanation["excludedAdvertisements"]?[0])
             #expect(excluded["id"]?.text == "9")
@@ -178,7 +178,7 @@ struct OperatorTests {
         try await offPool {
             let service = try RunningService(
                 items: Items.users(2) + Items.advertisement(1), settings: [RunningService.tokenSetting])
-            let ad = try #require(try JSON(try service.get("/feed").text)["items"]?.list.first { $0["id"]?.text == "ad:1" })
+            let ad = try #require(try JSON(try service.get("/feed").text)["cells"]?.list.first { $0["id"]?.text == "ad:1" })
             let href = try #require(ad["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(href, fields: ["User-Agent: Mozilla/5.0 Firefox"]).status == 302)
             let report = try JSON(try service.admin("GET", "/admin/reports?by=ad").text)

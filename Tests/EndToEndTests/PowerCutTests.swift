@@ -42,7 +42,7 @@ struct PowerCutTests {
     private static func agenda(has ids: String...) -> (RunningService) throws -> Bool {
         { service in
             let page = try JSON(try service.get("/feeds/agenda").text)
-            return ids.allSatisfy { id in page["items"]?.list.contains { $0["id"]?.text == "club:\(id)" } ?? false }
+            return ids.allSatisfy { id in page["cells"]?.list.contains { $0["id"]?.text == "club:\(id)" } ?? false }
         }
     }
 
@@ -131,7 +131,7 @@ struct PowerCutTests {
                     name: "click",
                     perform: { service in
                         let page = try JSON(try service.get("/feed").text)
-                        click = page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text ?? ""
+                        click = page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text ?? ""
                         return try service.get(click).status == 302
                     },
                     // The link is good for whoever signed it: the key is the same.

@@ -13,7 +13,7 @@ struct ProtocolTests {
             let cell = try service.get("/cells/user:u1?layout=table")
             #expect(cell.status == 200 && cell["etag"] != nil)
             #expect(
-                try JSON(cell.text)["identifier"]?.text == page["items"]?.list.first { $0["id"]?.text == "user:u1" }?["identifier"]?.text)
+                try JSON(cell.text)["identifier"]?.text == page["cells"]?.list.first { $0["id"]?.text == "user:u1" }?["identifier"]?.text)
             #expect(try service.get("/cells/ad:1").text.contains(#""alt":"Advertisement""#))
             let problem = try service.get("/cells/user:nobody")
             #expect(problem.status == 404 && problem.text.contains("unknown-cell"))
@@ -31,7 +31,7 @@ struct ProtocolTests {
             let service = try RunningService(items: Items.users(3), settings: ["actions.user.selection=analytics,save,present"])
             let (ann, bob) = (["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"])
             func state(_ fields: [String], _ path: String = "/feed") throws -> [String?] {
-                let items = try JSON(try service.get(path, fields: fields).text)["items"]?.list ?? []
+                let items = try JSON(try service.get(path, fields: fields).text)["cells"]?.list ?? []
                 return items.map { $0["state"]?.keys.sorted().joined(separator: " ") }
             }
             let tag = try service.get("/feed", fields: ann)["etag"]
@@ -109,7 +109,7 @@ struct ProtocolTests {
                 + "\n" + Items.user("b")
                 + #"{"klass":"advertisement","id":1,"contentUrl":"https://p.example/1.png","clickthroughUrl":"https://s.example","alt":"","type":"image"}"#
             let service = try RunningService(items: items)
-            let cells = try JSON(try service.get("/feed").text)["items"]?.list ?? []
+            let cells = try JSON(try service.get("/feed").text)["cells"]?.list ?? []
             func alternatives(_ cell: JSON) -> [String: String] {
                 let bindings = cell["actions"]?["configuration"]?["bindings"]
                 return Dictionary(

@@ -15,7 +15,7 @@ struct ReloadTests {
         try await offPool {
             let service = try RunningService(items: Items.users(4) + Items.advertisements(3))
             func ads() throws -> Int {
-                try JSON(try service.get("/feed").text)["items"]?.list.filter { $0["id"]?.text?.hasPrefix("ad:") == true }.count ?? -1
+                try JSON(try service.get("/feed").text)["cells"]?.list.filter { $0["id"]?.text?.hasPrefix("ad:") == true }.count ?? -1
             }
             #expect(try ads() == 1)
             try Self.write("ads:\n  per-page: 3\nlimits:\n  connections: 77\n", for: service)
@@ -59,7 +59,7 @@ struct ReloadTests {
         try await offPool {
             let service = try RunningService(items: Items.users(4) + Items.advertisements(3))
             func ads() throws -> Int {
-                try JSON(try service.get("/feed").text)["items"]?.list.filter { $0["id"]?.text?.hasPrefix("ad:") == true }.count ?? -1
+                try JSON(try service.get("/feed").text)["cells"]?.list.filter { $0["id"]?.text?.hasPrefix("ad:") == true }.count ?? -1
             }
             try Self.write("ads:\n  per-page: 3\n", for: service)
             service.process.signal(SIGHUP)

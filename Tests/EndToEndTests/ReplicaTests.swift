@@ -64,7 +64,7 @@ struct ReplicaTests {
                     let asked = try #require(path)
                     var page: JSON?
                     let answers = try relay.answers { page = try JSON(service.ask("GET", asked, fields: fields).text) }
-                    #expect(page?["items"]?.list.count == 4)
+                    #expect(page?["cells"]?.list.count == 4)
                     let items = answers.filter { $0.firstRange(of: Array("Url\":".utf8)) != nil }
                     #expect(items.count == 1, "page \(number) took \(items.count)")
                     path = page?["page"]?["next"]?.text

@@ -28,7 +28,7 @@ struct SectionsTests {
         return (try RunningService(items: users.map { Items.user($0) }.joined(), settings: ["feed.kinds=\(file)"]), file)
     }
 
-    private func ids(_ page: JSON) -> [String] { page["items"]?.list.compactMap { $0["id"]?.text } ?? [] }
+    private func ids(_ page: JSON) -> [String] { page["cells"]?.list.compactMap { $0["id"]?.text } ?? [] }
 
     @Test("ads as they were listed are refused where a section is ordered by a field, unless it says otherwise or has none")
     func listed() async throws {
@@ -67,7 +67,7 @@ struct SectionsTests {
             // The kind of all users stands elsewhere, and the feed of always has no sections.
             for path in ["/feed", "/feeds/main"] {
                 let response = try service.get(path)
-                #expect(response.text == #"{"items":[],"page":{"protocol":1,"limit":20,"next":null,"previous":null}}"#, "\(path)")
+                #expect(response.text == #"{"cells":[],"page":{"protocol":1,"limit":20,"next":null,"previous":null}}"#, "\(path)")
             }
             for (path, type) in [
                 ("/feeds/nothing", "unknown-feed"), ("/feeds/nothing/sections/stars", "unknown-feed"), ("/feeds/stars", "unknown-feed"),
@@ -144,9 +144,9 @@ struct SectionsTests {
                 let next = try #require(try JSON(try service.get("\(path)?limit=1\(layout)").text)["page"]?["next"]?.text)
                 let page = try JSON(try service.get(next).text)
                 let explanation = try JSON(try service.admin("GET", "/admin/explain" + next.dropFirst(path.count)).text)
-                #expect(explanation["items"]?.list.compactMap { $0["cell"]?.text } == ids(page), "\(path)\(layout)")
-                let identifiers = explanation["items"]?.list.compactMap { $0["identifier"]?.text }
-                #expect(identifiers == page["items"]?.list.compactMap { $0["identifier"]?.text }, "\(path)\(layout)")
+                #expect(explanation["cells"]?.list.compactMap { $0["cell"]?.text } == ids(page), "\(path)\(layout)")
+                let identifiers = explanation["cells"]?.list.compactMap { $0["identifier"]?.text }
+                #expect(identifiers == page["cells"]?.list.compactMap { $0["identifier"]?.text }, "\(path)\(layout)")
                 #expect(identifiers?.contains(identifier) == true, "\(path)\(layout)")
                 #expect(explanation["next"]?.text == page["page"]?["next"]?.text)
             }

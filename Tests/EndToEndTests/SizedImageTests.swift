@@ -23,7 +23,7 @@ struct SizedImageTests {
     }
 
     private static func avatars(_ service: RunningService, _ query: String = "") throws -> [JSON] {
-        try JSON(try service.get("/feed" + query).text)["items"]?.list.compactMap {
+        try JSON(try service.get("/feed" + query).text)["cells"]?.list.compactMap {
             $0["actions"]?["configuration"]?["bindings"]?["avatar"]
         } ?? []
     }

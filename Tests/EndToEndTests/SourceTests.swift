@@ -62,7 +62,7 @@ struct SourceTests {
 
     /// The versions in the names of a page's users.
     private static func versions(_ service: RunningService) throws -> Set<String> {
-        let page = try JSON(try service.get("/feed?limit=100").text)["items"]
+        let page = try JSON(try service.get("/feed?limit=100").text)["cells"]
         let cells = page?.list.filter { $0["id"]?.text?.hasPrefix("user:") == true } ?? []
         #expect(cells.isEmpty || cells.count == Api.count)
         return Set(cells.compactMap { $0["actions"]?["configuration"]?["bindings"]?["username"]?["text"]?.text })
@@ -240,7 +240,7 @@ private final class ReaderThread: Sendable {
                 while !isOver.load(ordering: .relaxed) {
                     let client = try RawClient(port: port)
                     let page = try RunningService.ask(client, "GET", "/feed?limit=100", fields: ["User-Agent: t", "Connection: close"])
-                    let names = try JSON(page.text)["items"]?.list.compactMap {
+                    let names = try JSON(page.text)["cells"]?.list.compactMap {
                         $0["actions"]?["configuration"]?["bindings"]?["username"]?["text"]?.text
                     }
                     let versions = Set(names ?? [])

@@ -65,7 +65,7 @@ struct StartTests {
                 settings: keys.map { "\($0)=3650d" } + ["images.allowed-networks=127.0.0.0/8"])
             let page = try service.get("/feed")
             #expect(page.status == 200)
-            let cells = try #require(try JSON(page.text)["items"])
+            let cells = try #require(try JSON(page.text)["cells"])
             let click = try #require(cells.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(click).status == 302)
             #expect(try service.ask("POST", "/cells/user:u/selection").status == 200)
@@ -222,7 +222,7 @@ struct StartTests {
             let stopped = try Command.run(["import", "--foreground"] + common + [file])
             #expect(stopped.code != 0)
             #expect(stopped.lines.contains { $0.contains("line 2: avatarUrl") && $0.contains("nothing was imported") }, "\(stopped.lines)")
-            #expect(try JSON(try service.get("/feed").text)["items"]?.list.isEmpty == true)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
             let skipped = try Command.run(["import", "--foreground"] + common + ["--on-error", "skip", file])
             #expect(skipped.code == 0 && skipped.lines.contains("added 2, replaced 0, skipped 1"), "\(skipped.lines)")
             let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/feed.json").standardized.path

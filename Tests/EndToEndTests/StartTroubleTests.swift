@@ -62,7 +62,7 @@ struct StartTroubleTests {
             #expect(flock(other, LOCK_UN) == 0)
             _ = try process.line(containing: "service: listening on http://127.0.0.1:\(port)")
             #expect(try ask("/readyz", port).status == 200 && ask("/metrics", adminPort, token).status == 200)
-            #expect(try JSON(try ask("/feed", port).text)["items"]?.list.count == 3)
+            #expect(try JSON(try ask("/feed", port).text)["cells"]?.list.count == 3)
             process.signal(SIGTERM)
             #expect(process.wait() == 0)
         }
@@ -87,9 +87,9 @@ struct StartTroubleTests {
             while write(balloon, piece, piece.count) > 0 {}
             let service = try RunningService(in: folder)
             #expect(try service.get("/healthz").status == 200)
-            #expect(try JSON(try service.get("/feed").text)["items"]?.list.count == 3)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 3)
             let own = try service.get("/feed", fields: ["User-Agent: t", "X-Viewer-ID: v"])
-            #expect(try JSON(own.text)["items"]?.list.compactMap { $0["id"]?.text } == ["user:u0", "user:u2"])
+            #expect(try JSON(own.text)["cells"]?.list.compactMap { $0["id"]?.text } == ["user:u0", "user:u2"])
             func select() throws -> Int { try service.ask("POST", "/cells/user:u0/selection").status }
             // The little room that is left may do for some.
             var statuses: [Int] = []

@@ -10,7 +10,7 @@ struct TakedownTests {
     }
 
     private static func shown(_ service: RunningService) throws -> [String] {
-        try JSON(try service.get("/feed?limit=100").text)["items"]?.list.compactMap { $0["id"]?.text } ?? []
+        try JSON(try service.get("/feed?limit=100").text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
     }
 
     @Test("what an operator removes stays away from imports of either way until it is released, and is told of by name")
@@ -149,7 +149,7 @@ struct TakedownTests {
                 #expect(try Self.run(["takedown", "list"], service).lines.count == left)
             }
             let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").suffix(2)
-            #expect(try audited.map { try JSON(String($0))["items"]?.list.count } == [40, 40])
+            #expect(try audited.map { try JSON(String($0))["cells"]?.list.count } == [40, 40])
         }
     }
 
@@ -175,7 +175,7 @@ struct TakedownTests {
             let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").dropFirst()
                 .map { try JSON(String($0)) }
             #expect(audited.map { $0["method"]?.text } == ["takedown", "takedown"])
-            #expect(audited.map { $0["items"]?.list.compactMap(\.text) } == [["user:u0", "user:u9"], ["user:u0", "user:u9"]])
+            #expect(audited.map { $0["cells"]?.list.compactMap(\.text) } == [["user:u0", "user:u9"], ["user:u0", "user:u9"]])
             #expect(audited.last?["changes"]?["released"]?.number == 2)
             let missing = try Command.run([
                 "takedown", "list", "--config", service.configurationFile, "--database", "\(service.folder)/none.sqlite",

@@ -15,7 +15,7 @@ struct TrackerTests {
     }
 
     private static func click(_ service: RunningService, viewer: String) throws {
-        let ad = try #require(try JSON(try service.get("/feed").text)["items"]?.list.first { $0["id"]?.text == "ad:1" })
+        let ad = try #require(try JSON(try service.get("/feed").text)["cells"]?.list.first { $0["id"]?.text == "ad:1" })
         let href = try #require(ad["actions"]?["selection"]?["href"]?.text)
         #expect(try service.get(href, fields: ["User-Agent: Mozilla/5.0 Firefox", "X-Viewer-ID: \(viewer)"]).status == 302)
     }
@@ -79,7 +79,7 @@ struct TrackerTests {
                 let fields = ["User-Agent: Mozilla/5.0 Firefox", "X-Viewer-ID: \(viewer)"]
                 #expect(try service.ask("POST", "/cells/ad:1/selection\(query)", fields: fields).status == 303)
             }
-            let ad = try #require(try JSON(try service.get("/feed").text)["items"]?.list.first { $0["id"]?.text == "ad:1" })
+            let ad = try #require(try JSON(try service.get("/feed").text)["cells"]?.list.first { $0["id"]?.text == "ad:1" })
             let href = try #require(ad["actions"]?["selection"]?["href"]?.text)
             try select("", "invented")
             try select("?token=\(href.dropFirst("/click/".count))", "anna")
@@ -128,7 +128,7 @@ struct TrackerTests {
                     "trackers.waiting=100", "ads.per-page=2",
                 ])
             func click(_ ad: String, viewer: String) throws {
-                let cells = try JSON(try service.get("/feed").text)["items"]?.list ?? []
+                let cells = try JSON(try service.get("/feed").text)["cells"]?.list ?? []
                 let href = try #require(cells.first { $0["id"]?.text == ad }?["actions"]?["selection"]?["href"]?.text)
                 #expect(try service.get(href, fields: ["User-Agent: Mozilla/5.0 Firefox", "X-Viewer-ID: \(viewer)"]).status == 302)
             }

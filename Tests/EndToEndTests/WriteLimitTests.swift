@@ -92,7 +92,7 @@ struct WriteLimitTests {
         try await offPool {
             let service = try RunningService(items: Items.users(2) + Items.advertisements(1))
             let page = try JSON(try service.get("/feed").text)
-            let link = try #require(page["items"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
+            let link = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             let client = try RawClient(port: service.port)
             for number in 0..<900 {
                 #expect(try RunningService.ask(client, "GET", link, fields: ["User-Agent: tests/\(number)"]).status == 302)

@@ -45,7 +45,7 @@ struct Page: Encodable {
         var previous: String?
     }
 
-    var items: [Cell]
+    var cells: [Cell]
     var page: Links
 
     static func read(from pool: DatabasePool, after: Int64, limit: Int) async throws -> Page {
@@ -59,7 +59,7 @@ struct Page: Encodable {
         var cells = users.prefix(limit).map(cell(for:))
         cells.insert(contentsOf: advertisements.map(cell(for:)), at: cells.count / 2)
         let next = users.count > limit ? "/query?after=\(users[limit - 1].position)&limit=\(limit)" : nil
-        return Page(items: cells, page: Links(limit: limit, next: next, previous: nil))
+        return Page(cells: cells, page: Links(limit: limit, next: next, previous: nil))
     }
 
     private static func cell(for user: UserRow) -> Cell {

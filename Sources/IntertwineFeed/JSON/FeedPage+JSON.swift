@@ -9,7 +9,7 @@ extension FeedPage {
     /// The digest covers the digests of the rendered cells, the values of their token ranges, and the rest of the JSON.
     public func encoded() -> (json: [UInt8], digest: InlineArray<12, UInt8>) {
         var writer = JSONWriter(capacity: entries.indices.reduce(1_024) { $0 + entries[$1].size + 1 })
-        writer.raw(#"{"items":["#)
+        writer.raw(#"{"cells":["#)
         // The loops use indices: iterating over the entries would copy each entry and retain and release its references.
         for index in entries.indices {
             if index > 0 { writer.raw(",") }

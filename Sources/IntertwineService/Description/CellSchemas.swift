@@ -6,7 +6,7 @@ internal import IntertwineRouting
 extension Schema {
     static let page = Schema.object([
         .required(
-            "items", .list(of: .cell),
+            "cells", .list(of: .cell),
             """
             Content items, at most `page.limit` of them, the page's advertisements, and the headers of the sections that begin on it. `id` is \
             unique within them.
@@ -14,7 +14,7 @@ extension Schema {
         .required("page", .paging),
     ]).described("One page of cells, in the order in which they are shown.").examples(
         #"""
-        {"items": [{"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220},
+        {"cells": [{"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220},
         "actions": {"configuration": {"type": "bind", "bindings": {"content": {"image":
         "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":

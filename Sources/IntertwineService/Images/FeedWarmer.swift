@@ -124,8 +124,8 @@ public struct FeedWarmer: Sendable {
             throw ConfigurationError("\(href) is answered \(answer.head.status), and not with a page of a feed")
         }
         var images: [String] = []
-        for case let item as [String: Any] in document["items"] as? [Any] ?? [] {
-            let actions = item["actions"] as? [String: Any]
+        for case let cell as [String: Any] in document["cells"] as? [Any] ?? [] {
+            let actions = cell["actions"] as? [String: Any]
             let bindings = (actions?["configuration"] as? [String: Any])?["bindings"] as? [String: Any] ?? [:]
             for case let binding as [String: Any] in bindings.values { images += hrefs(of: binding) }
         }

@@ -74,7 +74,7 @@ struct ExplainRoutes: Sendable {
         }
 
         var rotation: Rotation
-        var items: [Place]
+        var cells: [Place]
         var places: [Decision]
         var leftOut: [Omission]
         var advertisements: [Advertisement]
@@ -119,7 +119,7 @@ struct ExplainRoutes: Sendable {
                 .json(
                     .ok, "The page, explained.", .explanation, [.noStore],
                     example: """
-                        {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "items": [{"cell": "ad:1", "kind": "advertisement", \
+                        {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "cells": [{"cell": "ad:1", "kind": "advertisement", \
                         "type": "image", "position": 1, "identifier": "AdvertisementCollectionViewCell", \
                         "factory": "AdvertisementCellFactory", "adSlot": 0}], "places": [], "leftOut": [], \
                         "advertisements": [{"kind": "advertisement", "type": "image", "id": "1", "position": 1, "isOnThisPage": true, \
@@ -173,7 +173,7 @@ struct ExplainRoutes: Sendable {
             }
         let answer = Answer(
             rotation: rotation,
-            items: explanation.adSlots.map { place in
+            cells: explanation.adSlots.map { place in
                 Answer.Place(
                     cell: place.cell, kind: place.form.kind, type: place.form.variant, position: place.position,
                     identifier: place.identifier, factory: place.factory, adSlot: place.adSlot, campaign: place.campaign)
@@ -274,7 +274,7 @@ extension Schema {
                 ),
             ]).titled("Rotation")),
         .required(
-            "items",
+            "cells",
             .list(
                 of: Schema.object([
                     .required("cell", .string),

@@ -22,7 +22,7 @@ struct Walk {
             let query = query(next)
             pages.append(try await FeedAPI.getFeed(limit: query["limit"].flatMap(Int.init), cursor: query["cursor"]))
         }
-        let cells = pages.flatMap(\.items)
+        let cells = pages.flatMap(\.cells)
         try expect(pages.count == 3, "\(pages.count) pages")
         guard let grace = cells.first(where: { $0.id == "user:grace" }), let ad = cells.first(where: { $0.id == "ad:1" }),
             case .typeBindAction(let binding)? = grace.actions.configuration,
@@ -46,7 +46,7 @@ struct Walk {
 
         while let path = readLine() {
             let page = try JSONDecoder().decode(Page.self, from: try Data(contentsOf: URL(fileURLWithPath: path)))
-            let unknown = page.items.first { $0.id == "story:1" }
+            let unknown = page.cells.first { $0.id == "story:1" }
             if let unknown {
                 guard case .typeUnknownAction? = unknown.actions.selection else { throw Wrong(what: "\(unknown)") }
             }

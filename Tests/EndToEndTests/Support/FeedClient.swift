@@ -16,7 +16,7 @@ struct FeedClient {
         next = path
         while sinces.count < pages, let href = next {
             let page = try JSON(try service.get(href).text)
-            cells += try (page["items"]?.list ?? []).map(Self.text)
+            cells += try (page["cells"]?.list ?? []).map(Self.text)
             sinces.append(page["page"]?["since"]?.text ?? "")
             next = page["page"]?["next"]?.text
         }

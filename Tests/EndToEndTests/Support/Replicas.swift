@@ -27,7 +27,7 @@ enum Replicas {
 
     /// Where an advertisement of the first page leads.
     static func click(_ service: RunningService) throws -> String {
-        let ad = try page(service)["items"]?.list.first { $0["id"]?.text == "ad:1" }
+        let ad = try page(service)["cells"]?.list.first { $0["id"]?.text == "ad:1" }
         guard let link = ad?["actions"]?["selection"]?["href"]?.text else { throw RawClientError.closed }
         return link
     }

@@ -22,7 +22,7 @@ struct FeedPageTests {
         let click = fixture.tokens.click(cell: "ad:0", slot: 0, page: token.page, showing: token.showing, now: Fixture.now)
         let cancellation = #""cancellation":{"type":"request","method":"DELETE","href":"/images/requests/{request}","templated":true}"#
         let expected =
-            #"{"items":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190},"actions":{"#
+            #"{"cells":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190},"actions":{"#
             + #""configuration":{"type":"bind","bindings":{"username":{"text":"Tongue Twister"},"#
             + #""avatar":{"image":"https://img.example/tt.png","width":120,"height":120,"alt":"Tongue Twister"}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:tt/selection"},"#
@@ -80,7 +80,7 @@ struct FeedPageTests {
         let page = try await fixture.page()
         #expect(page.omissions.isEmpty)
         let json = try #require(try JSONSerialization.jsonObject(with: Data(page.json())) as? [String: Any])
-        let cell = try #require((json["items"] as? [[String: Any]])?.first)
+        let cell = try #require((json["cells"] as? [[String: Any]])?.first)
         #expect(cell["id"] as? String == "user:" + id)
         let actions = try #require(cell["actions"] as? [String: [String: Any]])
         #expect(((actions["configuration"]?["bindings"] as? [String: [String: Any]])?["username"]?["text"]) as? String == id)
@@ -108,7 +108,7 @@ struct FeedPageTests {
         }
         let page = try await fixture.page(limit: names.count)
         let json = try #require(try JSONSerialization.jsonObject(with: Data(page.json())) as? [String: Any])
-        let cells = try #require(json["items"] as? [[String: Any]])
+        let cells = try #require(json["cells"] as? [[String: Any]])
         let found = cells.map { cell in
             let actions = cell["actions"] as? [String: [String: Any]]
             return (actions?["configuration"]?["bindings"] as? [String: [String: Any]])?["username"]?["text"] as? String

@@ -36,7 +36,7 @@ struct OpenForExtensionTests {
         #expect(page.ids == ["event:1", "user:u0"])
         #expect(
             String(decoding: page.json(), as: UTF8.self).hasPrefix(
-                #"{"items":[{"id":"event:1","identifier":"EventCollectionViewCell","size":{"width":320,"height":99.5},"actions":{"#
+                #"{"cells":[{"id":"event:1","identifier":"EventCollectionViewCell","size":{"width":320,"height":99.5},"actions":{"#
                     + #""configuration":{"type":"bind","bindings":{"title":{"text":"New Year"},"starts":{"date":"2026-01-01"}}},"#
                     + #""selection":{"type":"request","method":"POST","href":"/cells/event:1/selection"}}}"#))
     }

@@ -31,7 +31,7 @@ struct SectionTests {
         let text = String(decoding: try await fixture.page().json(), as: UTF8.self)
         #expect(
             text.hasPrefix(
-                #"{"items":[{"id":"section:stars","identifier":"SectionHeaderCollectionReusableView","size":{"width":320,"height":50},"#
+                #"{"cells":[{"id":"section:stars","identifier":"SectionHeaderCollectionReusableView","size":{"width":320,"height":50},"#
                     + #""actions":{"configuration":{"type":"bind","bindings":{"title":{"text":"Stars & \"more\""}}}}},{"id":"user:s0","#))
         #expect(text.hasSuffix(#""page":{"protocol":1,"limit":20,"next":null,"previous":null,"sections":["stars","others"]}}"#))
         let table = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table, width: 414))
@@ -203,7 +203,7 @@ struct SectionTests {
         let section = try await fixture.page()
         #expect(
             String(decoding: section.json(), as: UTF8.self)
-                == #"{"items":[],"page":{"protocol":1,"limit":20,"next":null,"previous":null,"sections":[]}}"#)
+                == #"{"cells":[],"page":{"protocol":1,"limit":20,"next":null,"previous":null,"sections":[]}}"#)
     }
 
     @Test("an empty feed asks the first of its sections that may have advertisements for how many it shows")

@@ -25,7 +25,7 @@ struct DeclaredUserTests {
                 FeedRequest(now: Fixture.now, hasViewer: hasViewer, layout: layout, width: width))
             #expect(page.omissions.isEmpty && page.entries.count == 8)
             let text = String(decoding: page.json(), as: UTF8.self)
-            let start = try #require(text.firstRange(of: #"{"items":["#)).upperBound
+            let start = try #require(text.firstRange(of: #"{"cells":["#)).upperBound
             let middle = try #require(text.firstRange(of: #",{"id":"person:"#)).lowerBound
             let end = try #require(text.firstRange(of: #"],"page":"#)).lowerBound
             let users = text[start..<middle]

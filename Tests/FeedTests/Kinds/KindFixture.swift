@@ -109,7 +109,7 @@ enum KindFixture {
 
     static func json(_ page: FeedPage) throws -> [[String: Any]] {
         let object = try JSONSerialization.jsonObject(with: Data(page.json())) as? [String: Any]
-        return object?["items"] as? [[String: Any]] ?? []
+        return object?["cells"] as? [[String: Any]] ?? []
     }
 
     static func bindings(_ cell: [String: Any]) -> [String: [String: Any]] {

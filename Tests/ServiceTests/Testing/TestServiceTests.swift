@@ -11,9 +11,9 @@ struct TestServiceTests {
             let page = try await service.client.get("/feed?limit=3", fields: ["X-Viewer-ID": "v"])
             #expect(page.status == 200 && page["content-type"] == "application/json" && page["etag"] != nil)
             #expect(page.text.contains("user:0"))
-            struct Page: Decodable { let items: [Cell] }
+            struct Page: Decodable { let cells: [Cell] }
             struct Cell: Decodable { let id: String }
-            #expect(try page.decoded(as: Page.self).items.contains { $0.id == "user:2" })
+            #expect(try page.decoded(as: Page.self).cells.contains { $0.id == "user:2" })
             #expect(try await service.client.post("/cells/user:0/dismissal", fields: ["X-Viewer-ID": "v"]).status == 200)
             #expect(try await !service.client.get("/feed", fields: ["X-Viewer-ID": "v"]).text.contains("user:0\""))
             #expect(try await service.client.get("/nowhere").status == 404)
