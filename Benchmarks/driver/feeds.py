@@ -46,7 +46,7 @@ def images(server, count):
     while path:
         page = json.loads(server.get(path))
         for cell in page["cells"]:
-            image = cell["actions"]["configuration"]["bindings"].get("avatar", {}).get("image")
+            image = cell["actions"]["configuration"]["bindings"].get("avatar", {}).get("href")
             if image:
                 found.append(image)
         path = page["page"]["next"]

@@ -90,7 +90,7 @@ static const char *field(const char *body, int size, const char *name, size_t *c
 static void put_picture(const char *part, const char *url, size_t size) {
     PUT(",\"");
     put(part, strlen(part));
-    PUT("\":{\"image\":\"/images/");
+    PUT("\":{\"type\":\"image\",\"href\":\"/images/");
     put_signed(url, size, 0);
     PUT("/");
     put_base64((const unsigned char *)url, size);
@@ -105,7 +105,7 @@ static void put_user(const char *id, int id_size, int is_featured, const char *b
         PUT("\",\"identifier\":\"CircularUserCollectionViewCell\",\"size\":{\"width\":300,\"height\":190},");
     else
         PUT("\",\"identifier\":\"UserSnapshotCollectionViewCell\",\"size\":{\"width\":300,\"height\":200},");
-    PUT("\"actions\":{\"configuration\":{\"type\":\"bind\",\"bindings\":{\"username\":{\"text\":\"");
+    PUT("\"actions\":{\"configuration\":{\"type\":\"bind\",\"bindings\":{\"username\":{\"type\":\"text\",\"text\":\"");
     const char *value = field(body, size, "\"username", &count);
     if (value) put(value, count);
     PUT("\"}");
@@ -124,7 +124,7 @@ static void put_advertisement(const char *id, int id_size, const char *body, int
     PUT("{\"id\":\"ad:");
     put(id, id_size);
     PUT("\",\"identifier\":\"AdvertisementCollectionViewCell\",\"size\":{\"width\":220,\"height\":220},");
-    PUT("\"actions\":{\"configuration\":{\"type\":\"bind\",\"bindings\":{\"kind\":{\"text\":\"\"}");
+    PUT("\"actions\":{\"configuration\":{\"type\":\"bind\",\"bindings\":{\"kind\":{\"type\":\"text\",\"text\":\"\"}");
     const char *value = field(body, size, "\"contentUrl", &count);
     if (value) put_picture("content", value, count);
     PUT("}},\"selection\":{\"type\":\"link\",\"href\":\"/click/");

@@ -242,14 +242,14 @@ def images(walk, cells):
         return shown["arguments"]["image"]
 
     sized, shown = "/images/{signature}/{source}/{variant}", bindings["user:grace"]["avatar"]
-    assert shown["image"].endswith(f"/{shown['width']}x{shown['height']}-attention") and shown["scales"] == [1, 2, 3]
+    assert shown["href"].endswith(f"/{shown['width']}x{shown['height']}-attention") and shown["scales"] == [1, 2, 3]
     for end in ["", "@2x", "@3x"]:
-        walk.follow("get", sized, 200, shown["image"] + end)
-    walk.follow("get", sized, 403, shown["image"] + "@4x")
-    walk.follow("get", sized, 403, shown["image"].replace("-attention", "-fit"))
+        walk.follow("get", sized, 200, shown["href"] + end)
+    walk.follow("get", sized, 403, shown["href"] + "@4x")
+    walk.follow("get", sized, 403, shown["href"].replace("-attention", "-fit"))
     page = json.loads(walk.ask("get", "/feed", 200, query="?scale=2").content)
-    assert {cell["id"]: cell for cell in page["cells"]}["user:grace"]["actions"]["configuration"]["bindings"]["avatar"]["image"] == (
-        shown["image"] + "@2x")
+    assert {cell["id"]: cell for cell in page["cells"]}["user:grace"]["actions"]["configuration"]["bindings"]["avatar"]["href"] == (
+        shown["href"] + "@2x")
     walk.ask("get", "/feed", 400, query="?scale=4")
 
     href = original("user:grace")

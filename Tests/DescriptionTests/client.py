@@ -52,7 +52,7 @@ def main():
         # Nothing of a cell is lost on its way through the client's types.
         assert grace.identifier == "UserSnapshotCollectionViewCell" and grace.size.width == 300
         bindings = grace.actions.configuration.bindings
-        assert bindings["username"].text == "Grace" and bindings["avatar"].image.startswith("/images/")
+        assert bindings["username"].text == "Grace" and bindings["avatar"].href.startswith("/images/")
         assert story.identifier == "StoryCell" and story.actions.configuration.bindings["title"].text == "Swing"
         assert isinstance(grace.actions.selection, models.RequestAction), grace.actions.selection
         assert grace.actions.selection.href == "/cells/user:grace/selection"

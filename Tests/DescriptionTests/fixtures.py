@@ -41,7 +41,9 @@ def answers():
         yield "page-with-viewer", "Page", service.get("/feed?limit=2", VIEWER)
         # Tomorrow's service: a cell, an action, a binding and members that today's clients do not know.
         unknown = {"id": "story:1", "identifier": "StoryCollectionViewCell", "size": {"width": 320, "height": 568}, "actions": {
-            "configuration": {"type": "bind", "bindings": {"title": {"text": "A story"}, "published": {"date": "2026-01-02"}}},
+            "configuration": {"type": "bind", "bindings": {
+                "title": {"type": "text", "text": "A story"}, "published": {"type": "date", "date": "2026-01-02"},
+                "weather": {"type": "weather", "sky": "clear"}}},
             "selection": {"type": "play", "href": "/stories/1"}, "sharing": {"type": "link", "href": "/stories/1"}}, "section": "stories"}
         yield "page-with-unknown", "Page", {**first, "cells": first["cells"][:1] + [unknown] + first["cells"][1:]}
         yield "selection", "Performance", performed(service.ask("POST", "/cells/user:glasses/selection", VIEWER))
@@ -63,8 +65,9 @@ def answers():
 
 def broken_cells(cell):
     yield {**cell, "size": {"width": "300"}}
-    values = [{"text": 5}, {"image": ""}, {"date": 5}, {"date": "2026-02-30"}, {"date": "soon"}, {"number": "5"}, {"link": ""}, {"link": 5}, {"media": 5}, {}]
-    for value in values:
+    values = [("text", {"text": 5}), ("image", {"href": ""}), ("date", {"date": 5}), ("date", {"date": "2026-02-30"}), ("date", {"date": "soon"}),
+              ("number", {"number": "5"}), ("link", {"href": ""}), ("link", {"href": 5}), ("media", {"href": 5}), ("disclosure", {"label": "Ad"}), ("text", {})]
+    for value in [{"text": "no type"}, {}] + [{"type": kind, **members} for kind, members in values]:
         yield {**cell, "actions": {"configuration": {"type": "bind", "bindings": {"part": value}}}}
     for action in [{"type": "bind"}, {"type": "request", "href": "/x"}, {"type": "link"}, {"href": "/x"}]:
         yield {**cell, "actions": {"selection": action}}

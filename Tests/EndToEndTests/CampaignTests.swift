@@ -56,7 +56,7 @@ struct CampaignTests {
             func label() throws -> String? {
                 let page = try JSON(try service.get("/feed?limit=3", fields: ["User-Agent: tests", "X-Viewer-ID: ann"]).text)
                 let ad = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" })
-                return ad["actions"]?["configuration"]?["bindings"]?["disclosure"]?["disclosure"]?["label"]?.text
+                return ad["actions"]?["configuration"]?["bindings"]?["disclosure"]?["label"]?.text
             }
             #expect(try label() == "Anzeige")
             for written in ["Sponsored", ""] {

@@ -29,7 +29,7 @@ struct FeedTests {
             #expect(circular?["selection"]?["href"]?.text == "/cells/user:tt/selection")
             #expect(circular?["selection"]?["method"]?.text == "POST")
             #expect(circular?["deselection"]?["method"]?.text == "DELETE")
-            #expect(circular?["configuration"]?["bindings"]?["avatar"]?["image"]?.text?.hasPrefix("/images/") == true)
+            #expect(circular?["configuration"]?["bindings"]?["avatar"]?["href"]?.text?.hasPrefix("/images/") == true)
             #expect(page["cells"]?[1]?["actions"]?["selection"]?["href"]?.text?.hasPrefix("/click/") == true)
             #expect(page["page"]?["limit"]?.number == 20)
             #expect(page["page"]?["next"]?.isNull == true)

@@ -30,7 +30,7 @@ struct ImageCacheTests {
 
     private static func href(_ service: RunningService) throws -> String {
         let cell = try JSON(try service.get("/feed").text)["cells"]?.list.first
-        return try #require(cell?["actions"]?["configuration"]?["bindings"]?["avatar"]?["image"]?.text)
+        return try #require(cell?["actions"]?["configuration"]?["bindings"]?["avatar"]?["href"]?.text)
     }
 
     @Test("an image has one URL for a month, through a restart too; then another, beside which the one of before is good for a week")

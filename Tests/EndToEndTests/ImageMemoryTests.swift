@@ -31,7 +31,7 @@ struct ImageMemoryTests {
             var next: String? = "/feed?limit=100"
             while let path = next {
                 let page = try JSON(service.get(path).text)
-                hrefs += page["cells"]?.list.compactMap { $0["actions"]?["configuration"]?["bindings"]?["avatar"]?["image"]?.text } ?? []
+                hrefs += page["cells"]?.list.compactMap { $0["actions"]?["configuration"]?["bindings"]?["avatar"]?["href"]?.text } ?? []
                 next = page["page"]?["next"]?.text
             }
             try #require(hrefs.count == Self.readers)

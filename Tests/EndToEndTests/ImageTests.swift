@@ -25,7 +25,7 @@ struct ImageTests {
 
     private static func hrefs(_ service: RunningService) throws -> [String] {
         try JSON(try service.get("/feed").text)["cells"]?.list.compactMap {
-            $0["actions"]?["configuration"]?["bindings"]?["avatar"]?["image"]?.text
+            $0["actions"]?["configuration"]?["bindings"]?["avatar"]?["href"]?.text
         } ?? []
     }
 

@@ -34,8 +34,8 @@ struct KindsTests {
             let bindings = cell?["actions"]?["configuration"]?["bindings"]
             #expect(bindings?["title"]?["text"]?.text == "Swing in Berlin")
             #expect(bindings?["starts"]?["date"]?.text == "2026-05-01T19:00:00Z")
-            #expect(bindings?["image"]?["image"]?.text?.hasPrefix("/images/") == true)
-            #expect(bindings?["signup"]?["link"]?.text == "https://sign.example.com/1")
+            #expect(bindings?["image"]?["href"]?.text?.hasPrefix("/images/") == true)
+            #expect(bindings?["signup"]?["href"]?.text == "https://sign.example.com/1")
             let click = try #require(cell?["actions"]?["selection"]?["href"]?.text)
             let clicked = try service.get(click)
             #expect(clicked.status == 302 && clicked["location"] == "https://sign.example.com/1")

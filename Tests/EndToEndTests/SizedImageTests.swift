@@ -40,9 +40,9 @@ struct SizedImageTests {
             let (service, origin) = try Self.start()
             defer { origin.signal(9) }
             let before = try #require(try Self.avatars(service).first)
-            let href = try #require(before["image"]?.text)
+            let href = try #require(before["href"]?.text)
             #expect(before["width"]?.number == 120 && before["placeholder"] == nil)
-            #expect(try Self.avatars(service, "?scale=2").first?["image"]?.text == href + "@2x")
+            #expect(try Self.avatars(service, "?scale=2").first?["href"]?.text == href + "@2x")
             for (scale, suffix) in [(1, ""), (2, "@2x")] {
                 let png = try service.get(href + suffix, fields: ["Accept: image/png"])
                 #expect(png.status == 200 && png["content-type"] == "image/png" && png["vary"] == "Accept", "\(png)")
@@ -74,7 +74,7 @@ struct SizedImageTests {
         try await offPool {
             let (service, origin) = try Self.start(["images.warm-ahead=50"], names: (0..<12).map { "avatar-\($0)" })
             defer { origin.signal(9) }
-            let hrefs = try Self.avatars(service, "?limit=100").compactMap { $0["image"]?.text }
+            let hrefs = try Self.avatars(service, "?limit=100").compactMap { $0["href"]?.text }
             #expect(hrefs.count == 12 && Set(hrefs).count == 12)
             let webP = ["Accept: image/webp,*/*"]
             #expect(try service.get(hrefs[0], fields: webP).status == 200)
@@ -103,7 +103,7 @@ struct SizedImageTests {
             defer { origin.signal(9) }
             let result = try Command.run(["warm", "--url", "http://127.0.0.1:\(service.port)", "--scale", "2", "--accept", "image/webp"])
             #expect(result.code == 0 && result.lines == ["1 pages, 2 images"], "\(result.lines)")
-            let hrefs = try Self.avatars(service, "?scale=2").compactMap { $0["image"]?.text }
+            let hrefs = try Self.avatars(service, "?scale=2").compactMap { $0["href"]?.text }
             let made = try service.get(hrefs[0], fields: ["Accept: image/webp"])
             #expect(made["cache-status"]?.contains("hit") == true)
             let initials = try service.get(hrefs[1], fields: ["Accept: image/png"])
@@ -136,7 +136,7 @@ struct SizedImageTests {
             }
             let service = try RunningService(
                 items: users.joined(), settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
-            let hrefs = try Self.avatars(service, "?limit=10").compactMap { $0["image"]?.text }
+            let hrefs = try Self.avatars(service, "?limit=10").compactMap { $0["href"]?.text }
             try #require(hrefs.count == paths.count)
             for href in hrefs { #expect(try service.get(href, fields: ["Accept: image/png"]).status == 200) }
             #expect(origin.requests.count == paths.count)
@@ -179,7 +179,7 @@ struct SizedImageTests {
             let service = try RunningService(
                 items: users.joined(),
                 settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(good.port),\(bad.port)"])
-            let hrefs = try Self.avatars(service, "?limit=10").compactMap { $0["image"]?.text }
+            let hrefs = try Self.avatars(service, "?limit=10").compactMap { $0["href"]?.text }
             try #require(hrefs.count == urls.count)
             for _ in 0..<2 {
                 for href in hrefs.dropLast() {
@@ -219,7 +219,7 @@ struct SizedImageTests {
             }
             let lines = try service.importItems(items.joined(), arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
             #expect(lines.contains { $0.contains("added 3, replaced 0, skipped 3") }, "\(lines)")
-            let hrefs = try Self.avatars(service).compactMap { $0["image"]?.text }
+            let hrefs = try Self.avatars(service).compactMap { $0["href"]?.text }
             #expect(hrefs.map { $0.split(separator: "/").last } == ["60x120-0-1000", "60x120-1000-0", "60x120-250-500"])
             for href in hrefs {
                 let image = try service.get(href, fields: ["Accept: image/png"])

@@ -70,7 +70,7 @@ struct StartTests {
             #expect(try service.get(click).status == 302)
             #expect(try service.ask("POST", "/cells/user:u/selection").status == 200)
             let image = try #require(
-                cells.list.first { $0["id"]?.text == "user:u" }?["actions"]?["configuration"]?["bindings"]?["avatar"]?["image"]?.text)
+                cells.list.first { $0["id"]?.text == "user:u" }?["actions"]?["configuration"]?["bindings"]?["avatar"]?["href"]?.text)
             _ = try service.get(image)
             #expect(try service.get("/healthz").status == 200)
         }

@@ -23,8 +23,12 @@ struct Page: Encodable {
         var height: Int
     }
     struct Binding: Encodable {
+        var type: String
         var text: String?
-        var image: String?
+        var href: String?
+
+        static func text(_ text: String) -> Binding { Binding(type: "text", text: text) }
+        static func image(_ href: String) -> Binding { Binding(type: "image", href: href) }
     }
     struct Action: Encodable {
         var type: String
@@ -63,8 +67,8 @@ struct Page: Encodable {
     }
 
     private static func cell(for user: UserRow) -> Cell {
-        var bindings = ["username": Binding(text: user.username), "avatar": Binding(image: user.avatarUrl)]
-        if user.type == "regular", let background = user.backgroundUrl { bindings["background"] = Binding(image: background) }
+        var bindings = ["username": Binding.text(user.username), "avatar": .image(user.avatarUrl)]
+        if user.type == "regular", let background = user.backgroundUrl { bindings["background"] = .image(background) }
         let id = "user:\(user.id)"
         return Cell(
             id: id, identifier: user.type == "featured" ? "CircularUserCollectionViewCell" : "UserSnapshotCollectionViewCell",
@@ -82,7 +86,7 @@ struct Page: Encodable {
         Cell(
             id: "ad:\(advertisement.id)", identifier: "AdvertisementCollectionViewCell", size: Size(width: 220, height: 220),
             actions: [
-                "configuration": Action(type: "bind", bindings: ["content": Binding(image: advertisement.contentUrl)]),
+                "configuration": Action(type: "bind", bindings: ["content": .image(advertisement.contentUrl)]),
                 "cancellation": Action(type: "request", method: "DELETE", href: "/images/requests/{request}", templated: true),
                 "selection": Action(type: "link", href: "/click/\(advertisement.id)"),
             ])

@@ -105,10 +105,9 @@ package struct Targeting: Sendable, Hashable {
 }
 
 extension Campaign.Disclosure {
-    /// The binding of the disclosure: `"disclosure": {"disclosure": {"label": …, "advertiser": …}}`.
+    /// The binding of the disclosure: `"disclosure": {"type": "disclosure", "label": …, "advertiser": …}`.
     var binding: Binding {
         Binding(
-            "disclosure",
-            .custom(type: "disclosure", .object([.init("label", .text(label)), .init("advertiser", .text(advertiser))])))
+            "disclosure", .custom(type: "disclosure", members: [.init("label", .text(label)), .init("advertiser", .text(advertiser))]))
     }
 }

@@ -81,7 +81,7 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
 
     func makeViewModel(for item: FeedItem, cell id: String, in context: CellContext) throws -> CellViewModel {
         let advertisement = try Advertisement(item: item)
-        var bindings = [Binding("media", .custom(type: "media", .text(context.links.media(advertisement.contentURL))))]
+        var bindings = [Binding("media", .media(context.links.media(advertisement.contentURL)))]
         if let poster = advertisement.posterURL {
             var shape = ImageSizing.cell.shape(in: size.size(width: context.width), .fit)
             shape.part = "poster"
@@ -90,7 +90,7 @@ struct MediaAdvertisementCellFactory: CellViewModelFactory {
             bindings.append(Binding("poster", .image(image)))
         }
         if let type = advertisement.mediaType { bindings.append(Binding("mediaType", .text(type))) }
-        if let duration = advertisement.duration { bindings.append(Binding("duration", .custom(type: "number", .number(duration)))) }
+        if let duration = advertisement.duration { bindings.append(Binding("duration", .number(duration))) }
         return CellViewModel(
             identifier: identifier, size: size.size(width: context.width), commands: plan.filled(by: BindCommand(bindings)),
             subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))

@@ -55,6 +55,10 @@ extension Binding.Value {
         switch self {
         case .text: "text"
         case .image: "image"
+        case .date: "date"
+        case .number, .integer: "number"
+        case .link: "link"
+        case .media: "media"
         case .custom(let type, _): type
         }
     }

@@ -17,13 +17,24 @@ public enum Action: Sendable, Hashable {
 }
 
 /// A value for one part of a cell.
+///
+/// In JSON, a value is an object whose member `type` tells which other members it has: `{"type":"text","text":"Swing"}`.
 public struct Binding: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
         case text(String)
         /// An image. Why indirect: the data of an image is large, and binding values are copied often.
         indirect case image(ImageBinding)
-        /// A value of a type that a configured kind defines, such as `date`.
-        case custom(type: String, JSONValue)
+        /// A date, or a date with time and offset (RFC 3339).
+        case date(String)
+        case number(Double)
+        /// A whole number. Its type in JSON is `number`, too.
+        case integer(Int64)
+        /// The absolute URL that a part of the cell links to.
+        case link(String)
+        /// The absolute URL of the media that a part of the cell plays.
+        case media(String)
+        /// A value of a custom type. Its members follow `type` in JSON.
+        case custom(type: String, members: [JSONValue.Member])
 
         /// Returns an image value with an `href` and no metadata.
         public static func image(_ href: String) -> Value { .image(ImageBinding(href)) }

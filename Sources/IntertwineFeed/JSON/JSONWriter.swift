@@ -174,9 +174,8 @@ extension JSONWriter {
             for index in bindings.indices {
                 if index > 0 { raw(",") }
                 write(bindings[index].part)
-                raw(":{")
+                raw(":")
                 write(bindings[index].value)
-                raw("}")
             }
             raw("}}")
         case .request(let method, let href, let templated, let body, let input, let viewable):
@@ -207,21 +206,38 @@ extension JSONWriter {
         }
     }
 
+    /// Writes a value as an object, with its `type` as the first member.
     private mutating func write(_ value: Binding.Value) {
         switch value {
         case .text(let text):
-            raw(#""text":"#)
+            raw(#"{"type":"text","text":"#)
             write(text)
-        case .image(let image): write(image)
-        case .custom(let type, let value):
-            write(type)
-            raw(":")
-            write(value)
+        case .image(let image):
+            raw(#"{"type":"image","href":"#)
+            write(image)
+        case .date(let date):
+            raw(#"{"type":"date","date":"#)
+            write(date)
+        case .number(let number):
+            raw(#"{"type":"number","number":"#)
+            write(number)
+        case .integer(let number):
+            raw(#"{"type":"number","number":"#)
+            write(number)
+        case .link(let href):
+            raw(#"{"type":"link","href":"#)
+            write(href)
+        case .media(let href):
+            raw(#"{"type":"media","href":"#)
+            write(href)
+        case .custom(let type, let members):
+            return write(.object([.init("type", .text(type))] + members))
         }
+        raw("}")
     }
 
+    /// Writes the href of an image and the members after it.
     private mutating func write(_ image: ImageBinding) {
-        raw(#""image":"#)
         write(image.href)
         if let box = image.box {
             raw(#","width":"#)

@@ -121,11 +121,9 @@ enum BindingSource: Sendable {
         switch self {
         case .text, .template: return .text(text)
         case .image: return .image(text)
-        case .date: return .custom(type: "date", .text(text))
-        case .link, .linkTemplate: return .custom(type: "link", .text(text))
-        case .number:
-            if let whole = Int64(text) { return .custom(type: "number", .integer(whole)) }
-            return Double(text).map { .custom(type: "number", .number($0)) }
+        case .date: return .date(text)
+        case .link, .linkTemplate: return .link(text)
+        case .number: return Int64(text).map { .integer($0) } ?? Double(text).map { .number($0) }
         }
     }
 

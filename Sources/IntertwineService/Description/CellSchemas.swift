@@ -15,14 +15,14 @@ extension Schema {
     ]).described("One page of cells, in the order in which they are shown.").examples(
         #"""
         {"cells": [{"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220},
-        "actions": {"configuration": {"type": "bind", "bindings": {"content": {"image":
+        "actions": {"configuration": {"type": "bind", "bindings": {"content": {"type": "image", "href":
         "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
         "link", "href": "/click/kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ"}, "impression": {"type": "request", "method":
         "POST", "href": "/events", "body": [{"type": "impression", "cell": "ad:1", "token":
         "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}, {"id": "user:tt", "identifier": "CircularUserCollectionViewCell",
         "size": {"width": 300, "height": 190}, "actions": {"configuration": {"type": "bind", "bindings": {"username": {
-        "text": "Tongue Twister"}, "avatar": {"image":
+        "type": "text", "text": "Tongue Twister"}, "avatar": {"type": "image", "href":
         "/images/AXuJAAecoioHpRy2i46ncVRsnkNx24E/aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc"}}}, "cancellation": {
         "type": "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {
         "type": "request", "method": "POST", "href": "/cells/user:tt/selection"}, "deselection": {"type": "request",
@@ -79,7 +79,7 @@ extension Schema {
     ).examples(
         #"""
         {"id": "user:tt", "identifier": "CircularUserCollectionViewCell", "size": {"width": 300, "height": 190}, "actions": {
-        "configuration": {"type": "bind", "bindings": {"username": {"text": "Tongue Twister"}, "avatar": {"image":
+        "configuration": {"type": "bind", "bindings": {"username": {"type": "text", "text": "Tongue Twister"}, "avatar": {"type": "image", "href":
         "/images/AXuJAAecoioHpRy2i46ncVRsnkNx24E/aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc"}}}, "cancellation": {
         "type": "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {
         "type": "request", "method": "POST", "href": "/cells/user:tt/selection"}, "deselection": {"type": "request",
@@ -87,7 +87,7 @@ extension Schema {
         """#,
         #"""
         {"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220}, "actions": {
-        "configuration": {"type": "bind", "bindings": {"content": {"image":
+        "configuration": {"type": "bind", "bindings": {"content": {"type": "image", "href":
         "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
         "link", "href": "/click/kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ"}, "impression": {"type": "request", "method":
@@ -178,47 +178,66 @@ extension Schema {
             and `duration` (seconds), as far as they are known.
             """),
     ]).described("Fill the named parts of the cell.").named("BindAction")
-    private static let binding = Schema.object([
-        .optional("text", .string, "A text, shown as it is."),
-        .optional(
-            "image", .href,
+    /// The fallback has the last name in alphabetical order, because code generators try the alternatives in that order.
+    private static let binding = Schema.choice([
+        .textBinding, .imageBinding, .dateBinding, .numberBinding, .linkBinding, .mediaBinding, .disclosureBinding, .unknownBinding,
+    ]).described(
+        """
+        A value for one part of a cell, by `type`. The types are those of `Accept-Cells`. The list is open: a client shows nothing for a type \
+        that it does not know, which is `UnknownBinding` here.
+        """
+    ).examples(
+        #"{"type": "text", "text": "Tongue Twister"}"#,
+        #"{"type": "image", "href": "/images/…/150x150@2x", "width": 150, "height": 150, "scales": [1, 2, 3]}"#,
+        #"{"type": "date", "date": "2026-05-01T19:00:00Z"}"#, #"{"type": "number", "number": 12.5}"#,
+        #"{"type": "link", "href": "https://sign.example.com/1"}"#
+    ).named("Binding")
+    private static let bindingTypes = ["text", "image", "date", "number", "link", "media", "disclosure"]
+    private static let unknownBinding = Schema.object([
+        .required("type", Schema.string(minLength: 1).with("not", .object([.init("enum", .texts(bindingTypes))])))
+    ]).described("A binding of a type that is not described here. A client shows nothing for it.").named("UnknownBinding")
+    private static let textBinding = Schema.object([.required("type", .word("text")), .required("text", .string)])
+        .described("A text, which the client shows unchanged.").named("TextBinding")
+    private static let imageBinding = Schema.object([
+        .required("type", .word("image")),
+        .required(
+            "href", .href,
             """
-            The href of an image, below the image proxy: of the size that the part shows, at the page's `scale`, where `width` stands beside \
-            it; else of the original.
+            The href of the image, below the image proxy. If the binding has `width`, the image has the size of the part, at the `scale` of the \
+            page; otherwise it is the original.
             """),
-        .optional("width", .integer(minimum: 1), "Points: the box that the image is shown in. Beside `image`, with `height`."),
-        .optional("height", .integer(minimum: 1), "Points."),
+        .optional("width", .integer(minimum: 1), "The width of the box that shows the image, in points. It comes with `height`."),
+        .optional("height", .integer(minimum: 1), "The height of the box, in points."),
         .optional(
             "scales", .list(of: .integer(minimum: 1, maximum: 3)),
             """
-            The scales at which the image can be had. The href ends with `@2x` or `@3x` for those, and with neither for the first; a client puts \
-            the one it wants there in place of what stands there, and needs no other signature.
+            The available scales of the image. The href ends with `@2x` or `@3x` for these scales, and with neither for the first. A client \
+            replaces this ending to request another scale. The signature stays valid.
             """),
         .optional(
             "placeholder", .string(pattern: "^[A-Za-z0-9+/]+={0,2}$"),
-            "What the image looks like from afar: a ThumbHash in base64, of at most 40 bytes. Known once the image was fetched."),
-        .optional("color", .string(pattern: "^#[0-9a-f]{6}$"), "The colour that most of the image has. Known once it was fetched."),
+            "A blurred preview: a ThumbHash in base64, at most 40 bytes. It is known after the image was fetched once."),
+        .optional(
+            "color", .string(pattern: "^#[0-9a-f]{6}$"), "The dominant color of the image. It is known after the image was fetched once."),
         .optional(
             "original", .object([.required("width", .integer(minimum: 1)), .required("height", .integer(minimum: 1))]),
-            "Pixels of the original. Known once it was fetched."),
-        .optional(
-            "alt", .string,
-            "Beside `image`: the alternative text of the image; empty if the image is decorative."),
-        .optional(
-            "date", .string(pattern: Timestamp.pattern),
-            "A date, or a date with time and offset (RFC 3339), shown as the person's language and place want it."),
-        .optional("number", .number, "A number, shown as the person's language wants it."),
-        .optional("link", .href, "Where a part of the cell leads: an absolute URL."),
-        .optional("media", .href, "What a part of the cell plays: an absolute URL."),
-        .optional(
-            "disclosure", .object([.required("label", .string), .required("advertiser", .string)]),
-            "That an advertisement is one: the label to show with it, and who pays for it. The part is called `disclosure`, too."),
-    ]).described("A value under the name of its type. The list of types is open.").examples(
-        #"{"text": "Tongue Twister"}"#,
-        #"{"image": "/images/…/150x150@2x", "width": 150, "height": 150, "scales": [1, 2, 3]}"#, #"{"date": "2026-05-01T19:00:00Z"}"#,
-        #"{"number": 12.5}"#,
-        #"{"link": "https://sign.example.com/1"}"#
-    ).with("minProperties", .integer(1)).named("Binding")
+            "The size of the original, in pixels. It is known after the image was fetched once."),
+        .optional("alt", .string, "The alternative text of the image; empty if the image is decorative."),
+    ]).named("ImageBinding")
+    private static let dateBinding = Schema.object([
+        .required("type", .word("date")), .required("date", .string(pattern: Timestamp.pattern)),
+    ]).described("A date, or a date with time and offset (RFC 3339). The client formats it for the language and region of the viewer.")
+        .named("DateBinding")
+    private static let numberBinding = Schema.object([.required("type", .word("number")), .required("number", .number)])
+        .described("A number. The client formats it for the language of the viewer.").named("NumberBinding")
+    private static let linkBinding = Schema.object([.required("type", .word("link")), .required("href", .href)])
+        .described("The absolute URL that a part of the cell links to.").named("LinkBinding")
+    private static let mediaBinding = Schema.object([.required("type", .word("media")), .required("href", .href)])
+        .described("The absolute URL of the media that a part of the cell plays.").named("MediaBinding")
+    private static let disclosureBinding = Schema.object([
+        .required("type", .word("disclosure")), .required("label", .string), .required("advertiser", .string),
+    ]).described("The disclosure of an ad: the label that the client shows with it, and the advertiser. The part is called `disclosure`.")
+        .named("DisclosureBinding")
     private static let requestAction = Schema.object([
         .required("type", .word("request")),
         .required("method", Schema.string(pattern: "^[A-Z]+$").examples(#""POST""#, #""DELETE""#)),

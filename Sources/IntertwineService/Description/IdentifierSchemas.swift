@@ -136,16 +136,20 @@ final class IdentifierSchemas: Sendable {
     }
 
     private static func content(_ form: Part.Form) -> Schema {
-        guard case .declared(let form) = form else { return .object([.required("media", .href)]) }
+        guard case .declared(let form) = form else { return value("media", .required("href", .href)) }
         return switch form {
-        case .text: .object([.required("text", .string)])
+        case .text: value("text", .required("text", .string))
         case .image:
-            .object([
-                .required("image", .href), .optional("width", .integer), .optional("height", .integer), .optional("alt", .string),
-            ])
-        case .date: .object([.required("date", .string(pattern: Timestamp.pattern))])
-        case .number: .object([.required("number", .number)])
-        case .link: .object([.required("link", .href)])
+            value(
+                "image", .required("href", .href), .optional("width", .integer), .optional("height", .integer), .optional("alt", .string))
+        case .date: value("date", .required("date", .string(pattern: Timestamp.pattern)))
+        case .number: value("number", .required("number", .number))
+        case .link: value("link", .required("href", .href))
         }
+    }
+
+    /// Returns the schema of a binding of one type.
+    private static func value(_ type: String, _ members: Schema.Property...) -> Schema {
+        .object([.required("type", .word(type))] + members)
     }
 }

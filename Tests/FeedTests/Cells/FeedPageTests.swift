@@ -23,19 +23,19 @@ struct FeedPageTests {
         let cancellation = #""cancellation":{"type":"request","method":"DELETE","href":"/images/requests/{request}","templated":true}"#
         let expected =
             #"{"cells":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190},"actions":{"#
-            + #""configuration":{"type":"bind","bindings":{"username":{"text":"Tongue Twister"},"#
-            + #""avatar":{"image":"https://img.example/tt.png","width":120,"height":120,"alt":"Tongue Twister"}}},\#(cancellation),"#
+            + #""configuration":{"type":"bind","bindings":{"username":{"type":"text","text":"Tongue Twister"},"#
+            + #""avatar":{"type":"image","href":"https://img.example/tt.png","width":120,"height":120,"alt":"Tongue Twister"}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:tt/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:tt/selection"}}},"#
             + #"{"id":"ad:0","identifier":"AdvertisementCollectionViewCell","size":{"width":220,"height":220},"actions":{"#
-            + #""configuration":{"type":"bind","bindings":{"content":{"image":"https://ads.example/0.png","width":220,"height":220,"alt":"Advertisement"}}},\#(cancellation),"#
+            + #""configuration":{"type":"bind","bindings":{"content":{"type":"image","href":"https://ads.example/0.png","width":220,"height":220,"alt":"Advertisement"}}},\#(cancellation),"#
             + #""selection":{"type":"link","href":"/click/\#(click)"},"#
             + #""impression":{"type":"request","method":"POST","href":"/events","#
             + #""body":[{"type":"impression","cell":"ad:0","token":"\#(seen)"}],"viewable":{"share":0.5,"seconds":1}}}},"#
             + #"{"id":"user:gl","identifier":"UserSnapshotCollectionViewCell","size":{"width":300,"height":200},"actions":{"#
-            + #""configuration":{"type":"bind","bindings":{"username":{"text":"Glasses"},"avatar":{"image":"https://img.example/gl.png","#
+            + #""configuration":{"type":"bind","bindings":{"username":{"type":"text","text":"Glasses"},"avatar":{"type":"image","href":"https://img.example/gl.png","#
             + #""width":50,"height":50,"alt":"Glasses"},"#
-            + #""background":{"image":"https://img.example/bg.png","width":300,"height":144,"alt":""}}},\#(cancellation),"#
+            + #""background":{"type":"image","href":"https://img.example/bg.png","width":300,"height":144,"alt":""}}},\#(cancellation),"#
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:gl/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:gl/selection"}}}],"#
             + #""page":{"protocol":1,"limit":20,"next":null,"previous":null}}"#

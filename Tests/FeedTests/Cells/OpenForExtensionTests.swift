@@ -12,7 +12,7 @@ struct OpenForExtensionTests {
             let subject = CommandSubject(
                 cell: cell, item: item, presentation: Presentation(type: "modal", screen: "SignUp", arguments: []), context: context)
             let configuration = BindCommand([
-                Binding("title", .text(title)), Binding("starts", .custom(type: "date", .text("2026-01-01"))),
+                Binding("title", .text(title)), Binding("starts", .date("2026-01-01")),
             ])
             return CellViewModel(
                 identifier: identifier, size: CellSize(width: 320, height: 99.5), commands: plan.filled(by: configuration),
@@ -37,7 +37,7 @@ struct OpenForExtensionTests {
         #expect(
             String(decoding: page.json(), as: UTF8.self).hasPrefix(
                 #"{"cells":[{"id":"event:1","identifier":"EventCollectionViewCell","size":{"width":320,"height":99.5},"actions":{"#
-                    + #""configuration":{"type":"bind","bindings":{"title":{"text":"New Year"},"starts":{"date":"2026-01-01"}}},"#
+                    + #""configuration":{"type":"bind","bindings":{"title":{"type":"text","text":"New Year"},"starts":{"type":"date","date":"2026-01-01"}}},"#
                     + #""selection":{"type":"request","method":"POST","href":"/cells/event:1/selection"}}}"#))
     }
 

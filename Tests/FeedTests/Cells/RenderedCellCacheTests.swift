@@ -63,7 +63,7 @@ struct RenderedCellCacheTests {
         let text = String(decoding: try await pair.kept.page().json(), as: UTF8.self)
         #expect(
             text.contains(
-                ##""image":"https://img.example/u1.png","width":50,"height":50,"placeholder":"AQID","color":"#a1b2c3","##
+                ##""type":"image","href":"https://img.example/u1.png","width":50,"height":50,"placeholder":"AQID","color":"#a1b2c3","##
                     + #""original":{"width":16,"height":9}"#))
         for user in ["u0", "u2"] { known.learn("https://img.example/\(user).png") }
         let page = try await pair.kept.page()
@@ -197,7 +197,7 @@ struct RenderedCellCacheTests {
                 #expect(
                     text.hasPrefix(
                         #"{"id":"user:\#(written)","identifier":"UserSnapshotCollectionViewCell","size":{"width":\#(Int(size.width)),"#
-                            + #""height":\#(Int(size.height))},"actions":{"configuration":{"type":"bind","bindings":{"username":{"text":"n"},"#
+                            + #""height":\#(Int(size.height))},"actions":{"configuration":{"type":"bind","bindings":{"username":{"type":"text","text":"n"},"#
                     ))
                 for slot in ["selection", "dismissal"] {
                     #expect(

@@ -18,13 +18,13 @@ struct DeclaredCellTests {
         let text = String(decoding: page.json(), as: UTF8.self)
         #expect(
             text.contains(
-                #""bindings":{"title":{"text":"Swing in São & <Paulo> (sold out)"},"starts":{"date":"2026-05-01T19:00:00+02:00"},"#
-                    + #""image":{"image":"https://i.example/e.png","alt":"Swing in São & <Paulo> (sold out)"},"price":{"number":12.5},"signup":{"link":"https://sign.example/up?e=1"},"#
-                    + #""map":{"link":"https://maps.example/1?q=S%C3%A3o%20%26%20%3CPaulo%3E"}}"#))
+                #""bindings":{"title":{"type":"text","text":"Swing in São & <Paulo> (sold out)"},"starts":{"type":"date","date":"2026-05-01T19:00:00+02:00"},"#
+                    + #""image":{"type":"image","href":"https://i.example/e.png","alt":"Swing in São & <Paulo> (sold out)"},"price":{"type":"number","number":12.5},"signup":{"type":"link","href":"https://sign.example/up?e=1"},"#
+                    + #""map":{"type":"link","href":"https://maps.example/1?q=S%C3%A3o%20%26%20%3CPaulo%3E"}}"#))
         #expect(
             text.contains(
-                #""bindings":{"title":{"text":"Jazz"},"starts":{"date":"2026-05-02"},"image":{"image":"https://i.example/f.png","alt":"Jazz"},"#
-                    + #""signup":{"link":"https://sign.example/2"},"map":{"link":"https://maps.example/b%2F2?q="}}"#))
+                #""bindings":{"title":{"type":"text","text":"Jazz"},"starts":{"type":"date","date":"2026-05-02"},"image":{"type":"image","href":"https://i.example/f.png","alt":"Jazz"},"#
+                    + #""signup":{"type":"link","href":"https://sign.example/2"},"map":{"type":"link","href":"https://maps.example/b%2F2?q="}}"#))
         #expect(page.ids == ["event:1", "event:b/2"])
     }
 
@@ -55,7 +55,7 @@ struct DeclaredCellTests {
         let cell = try #require(try KindFixture.json(page).first)
         let bindings = KindFixture.bindings(cell)
         #expect(bindings["title"]?["text"] as? String == "Swing in \(value) (sold out)")
-        let link = try #require(bindings["map"]?["link"] as? String)
+        let link = try #require(bindings["map"]?["href"] as? String)
         #expect(link.hasPrefix("https://maps.example/1?q="))
         let query = link.dropFirst("https://maps.example/1?q=".count)
         #expect(query.removingPercentEncoding == value)

@@ -22,7 +22,7 @@ struct NumberTests {
             let stored = try KindFixture.item(DeclaredKind(kind), at: 0, item(text))
             #expect(String(decoding: stored.body, as: UTF8.self) == #"{"n":\#(expected)}"#, "\(text)")
             let page = try await KindFixture.fixture(kind, items: [item(text)]).page()
-            #expect(String(decoding: page.json(), as: UTF8.self).contains(#""n":{"number":\#(expected)}"#), "\(text)")
+            #expect(String(decoding: page.json(), as: UTF8.self).contains(#""n":{"type":"number","number":\#(expected)}"#), "\(text)")
         }
     }
 

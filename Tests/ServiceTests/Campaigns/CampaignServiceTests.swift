@@ -45,14 +45,14 @@ struct CampaignServiceTests {
                 if number == 2 {
                     // By itself it has the campaign's last place, which nobody else is given then.
                     let cell = try await service.client.get("/cells/ad:2")
-                    #expect(cell.text.contains(#""disclosure":{"label":"Sponsored""#) && cell["Cache-Control"] == "private, no-cache")
+                    #expect(cell.text.contains(#""disclosure":{"type":"disclosure","label":"Sponsored""#) && cell["Cache-Control"] == "private, no-cache")
                     try await Self.see(try #require(try Self.advertisement(cell)), service)
                     break
                 }
                 let page = try await service.client.get("/feed")
                 let shown = try #require(try Self.advertisement(page))
                 #expect(shown.cell == "ad:2" && page["Cache-Control"] == "private, no-cache")
-                #expect(page.text.contains(#""disclosure":{"disclosure":{"label":"Sponsored","advertiser":"ACME"}}"#))
+                #expect(page.text.contains(#""disclosure":{"type":"disclosure","label":"Sponsored","advertiser":"ACME"}"#))
                 try await Self.see(shown, service)
             }
             #expect(try await service.client.get("/cells/ad:2").status == 404)

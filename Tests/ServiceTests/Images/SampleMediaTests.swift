@@ -16,7 +16,7 @@ struct SampleMediaTests {
         try await TestService.run(.socket, items: Self.advertisements + sampleItems(users: 3), settings: settings) { service in
             try await offPool {
                 let page = try service.get("/feed").text
-                #expect(page.contains(#""media":"/sample/bakery.mp4""#) && page.contains(#""media":"https://elsewhere.com/bakery.mp4""#))
+                #expect(page.contains(#""href":"/sample/bakery.mp4""#) && page.contains(#""href":"https://elsewhere.com/bakery.mp4""#))
                 let whole = try service.get("/sample/bakery.mp4")
                 #expect(whole.status == 200 && whole["content-type"] == "video/mp4" && whole["accept-ranges"] == "bytes")
                 let part = try service.get("/sample/bakery.mp4", fields: ["Range: bytes=4-7"])

@@ -76,7 +76,7 @@ struct LanguageAnswerTests {
                 }
             }
             let page = try service.get("/feed", fields: ["Accept-Language: de"])
-            #expect(page.text.contains(#""title":{"text":"Geschichten"}"#) && page.text.contains("Lies Jazz"))
+            #expect(page.text.contains(#""title":{"type":"text","text":"Geschichten"}"#) && page.text.contains("Lies Jazz"))
             let feeds = try service.get("/feeds", fields: ["Accept-Language: de"])
             #expect(feeds["content-language"] == "de" && feeds["vary"]?.contains("Accept-Language") == true)
             #expect(feeds.text.contains(#""title":"Start""#) && feeds.text.contains(#""title":"Geschichten""#))
