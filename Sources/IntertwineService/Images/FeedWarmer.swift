@@ -134,7 +134,9 @@ public struct FeedWarmer: Sendable {
 
     /// Returns the hrefs of an image at the requested scales; the href of the original if the image has no size.
     private func hrefs(of binding: [String: Any]) -> [String] {
-        guard binding["type"] as? String == "image", let image = binding["href"] as? String, let start = image.range(of: "/images/") else { return [] }
+        guard binding["type"] as? String == "image", let image = binding["href"] as? String, let start = image.range(of: "/images/") else {
+            return []
+        }
         let href = image[start.lowerBound...]
         guard let offered = binding["scales"] as? [Int], !offered.isEmpty else { return [String(href)] }
         return scales.filter(offered.contains).map { $0 == 1 ? String(href) : "\(href)@\($0)x" }

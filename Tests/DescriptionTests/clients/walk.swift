@@ -49,7 +49,8 @@ struct Walk {
             let page = try JSONDecoder().decode(Page.self, from: try Data(contentsOf: URL(fileURLWithPath: path)))
             let unknown = page.cells.first { $0.id == "story:1" }
             if let unknown {
-                guard case .typeUnknownAction? = unknown.actions.selection, case .typeBindAction(let binding)? = unknown.actions.configuration,
+                guard case .typeUnknownAction? = unknown.actions.selection,
+                    case .typeBindAction(let binding)? = unknown.actions.configuration,
                     case .typeUnknownBinding? = binding.bindings["weather"]
                 else { throw Wrong(what: "\(unknown)") }
             }

@@ -32,7 +32,8 @@ struct SectionTests {
         #expect(
             text.hasPrefix(
                 #"{"cells":[{"id":"section:stars","identifier":"SectionHeaderCollectionReusableView","size":{"width":320,"height":50},"#
-                    + #""actions":{"configuration":{"type":"bind","bindings":{"title":{"type":"text","text":"Stars & \"more\""}}}}},{"id":"user:s0","#))
+                    + #""actions":{"configuration":{"type":"bind","bindings":{"title":{"type":"text","text":"Stars & \"more\""}}}}},{"id":"user:s0","#
+            ))
         #expect(text.hasSuffix(#""page":{"protocol":1,"limit":20,"next":null,"previous":null,"sections":["stars","others"]}}"#))
         let table = try await fixture.assembler().page(FeedRequest(now: Fixture.now, layout: .table, width: 414))
         #expect(table.ids == ["section:stars", "user:s0", "section:others", "user:o0"])

@@ -24,7 +24,8 @@ struct DeclaredCellTests {
         #expect(
             text.contains(
                 #""bindings":{"title":{"type":"text","text":"Jazz"},"starts":{"type":"date","date":"2026-05-02"},"image":{"type":"image","href":"https://i.example/f.png","alt":"Jazz"},"#
-                    + #""signup":{"type":"link","href":"https://sign.example/2"},"map":{"type":"link","href":"https://maps.example/b%2F2?q="}}"#))
+                    + #""signup":{"type":"link","href":"https://sign.example/2"},"map":{"type":"link","href":"https://maps.example/b%2F2?q="}}"#
+            ))
         #expect(page.ids == ["event:1", "event:b/2"])
     }
 
