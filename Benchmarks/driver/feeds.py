@@ -9,7 +9,7 @@ import servers
 
 def user(number):
     return {
-        "klass": "user", "id": f"user-{number:08d}", "username": f"User number {number}",
+        "kind": "user", "id": f"user-{number:08d}", "username": f"User number {number}",
         "avatarUrl": f"https://pictures.example.com/avatars/{number}.png",
         "backgroundUrl": f"https://pictures.example.com/backgrounds/{number}.png",
         "type": "featured" if number % 5 == 0 else "regular",
@@ -18,7 +18,7 @@ def user(number):
 
 def advertisement(number):
     return {
-        "klass": "advertisement", "id": number, "contentUrl": f"https://pictures.example.com/ads/{number}.png",
+        "kind": "ad", "id": number, "contentUrl": f"https://pictures.example.com/ads/{number}.png",
         "clickthroughUrl": f"https://www.example.com/{number}", "type": "image",
     }
 

@@ -31,7 +31,7 @@ class House:
         self.folder = folder
         self.origin = origin(port, file, delay)
         people = [
-            {"klass": "user", "id": f"p{n}", "username": f"p{n}", "avatarUrl": self.origin.url(f"/{n}.jpg"), "type": "featured"}
+            {"kind": "user", "id": f"p{n}", "username": f"p{n}", "avatarUrl": self.origin.url(f"/{n}.jpg"), "type": "featured"}
             for n in range(users)
         ]
         feeds.put(folder, people)

@@ -1,6 +1,6 @@
 import IntertwineFeed
 
-/// `{"klass":"recipe","id":"ramen","title":"Ramen","pictureUrl":"https://…","type":"quick"}`
+/// `{"kind":"recipe","id":"ramen","title":"Ramen","pictureUrl":"https://…","type":"quick"}`
 struct RecipeKind: ItemKind {
     let name = "recipe"
     let stream = StreamID.content

@@ -160,7 +160,7 @@ extension SourceReader {
     }
 
     /// Every item has it, and no kind lists it.
-    private static let discriminator = "klass"
+    private static let discriminator = "kind"
 
     private func origin(of name: String, _ place: YAMLNode) throws(ConfigurationError) -> FieldMapping.Origin {
         if place.isMapping {

@@ -23,7 +23,7 @@ public struct AuditEntry: Codable, Sendable, Hashable {
     public var outcome: String
     /// The number of changed items by the name of the change; nil if nothing was changed.
     public var changes: [String: Int]?
-    /// The changed items, as `klass:id`, at most ``AuditContext/itemLimit``.
+    /// The changed items, as `kind:id`, at most ``AuditContext/itemLimit``.
     public var items: [String]?
     /// The unique identifier of the entry; nil if no action was begun.
     public var id: String?
@@ -137,7 +137,7 @@ public final class AuditContext: Sendable {
     ///
     /// - Parameters:
     ///   - changes: The number of changed items by the name of the change.
-    ///   - items: The changed items as `klass:id`, as far as they are known.
+    ///   - items: The changed items as `kind:id`, as far as they are known.
     public func record(_ changes: [String: Int], items: some Sequence<String> = EmptyCollection()) {
         state.withLock { state in
             state.changes.merge(changes, uniquingKeysWith: +)

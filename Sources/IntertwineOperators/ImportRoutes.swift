@@ -44,7 +44,7 @@ struct ImportRoutes: Sendable {
 
     var routes: [Route] {
         let item =
-            #"{"klass": "user", "id": "tt", "type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
+            #"{"kind": "user", "id": "tt", "type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
         let line = "\"" + item.replacing("\"", with: "\\\"") + "\\n\""
         let operation = APIOperation(
             "importItems", tag: "Items", "Import items",

@@ -11,7 +11,7 @@ internal import IntertwineStorage
 struct ItemRoutes: Sendable {
     fileprivate static let id = Parameter.segment("id", .string(minLength: 1), "The item's id, percent-encoded.", example: #""tt""#)
     fileprivate static let kind = Parameter.segment(
-        "kind", .string(minLength: 1), "The kind, as `klass` names it: `user`, `advertisement`, or one that configuration declares.",
+        "kind", .string(minLength: 1), "The kind: `user`, `ad`, `campaign`, or a declared kind.",
         example: #""user""#)
     fileprivate static let ifMatch = Parameter.field(
         "If-Match", .string, "The tag that the item must have, or `*` for whatever it is.", example: #""\"a7f926ae9b1ba20481b0fe74\"""#)
@@ -47,14 +47,14 @@ struct ItemRoutes: Sendable {
     private static let collections = [
         Collection(
             pattern: "/admin/users/{id}", kind: "user", name: "User", one: "a user", schema: .user, body: .userBody,
-            example: #"{"klass": "user", "id": "tt", "# + user, bodyExample: "{" + user),
+            example: #"{"kind": "user", "id": "tt", "# + user, bodyExample: "{" + user),
         Collection(
-            pattern: "/admin/advertisements/{id}", kind: "advertisement", name: "Advertisement", one: "an advertisement",
-            schema: .advertisement, body: .advertisementBody, example: #"{"klass": "advertisement", "id": "1", "# + advertisement,
+            pattern: "/admin/advertisements/{id}", kind: "ad", name: "Advertisement", one: "an advertisement",
+            schema: .advertisement, body: .advertisementBody, example: #"{"kind": "ad", "id": "1", "# + advertisement,
             bodyExample: "{" + advertisement),
         Collection(
             pattern: "/admin/items/{kind}/{id}", kind: nil, name: "Item", one: "an item of any kind", schema: .item, body: .itemBody,
-            example: #"{"klass": "user", "id": "tt", "# + user, bodyExample: "{" + user),
+            example: #"{"kind": "user", "id": "tt", "# + user, bodyExample: "{" + user),
     ]
 
     var routes: [Route] {
@@ -107,13 +107,13 @@ struct ItemRoutes: Sendable {
         return ServerResponse(status: .noContent)
     }
 
-    /// Returns the validated item of a body. Its `klass` and `id` may be left out; if present, they must equal those of the path.
+    /// Returns the validated item of a body. Its `kind` and `id` may be left out; if present, they must equal those of the path.
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidatedItem {
         let object = try Self.object(body)
         do {
-            let klass = try ItemFields(object).optionalText("klass", limit: 64)
-            guard klass?.elementsEqual(kind.utf8) ?? true else {
-                throw ItemError(field: "klass", reason: "must be \(kind) under this path")
+            let given = try ItemFields(object).optionalText("kind", limit: 64)
+            guard given?.elementsEqual(kind.utf8) ?? true else {
+                throw ItemError(field: "kind", reason: "must be \(kind) under this path")
             }
             let item = try kinds.validate(Self.completed(object, kind, id: id))
             guard ByteString(item.id) == ByteString(id) else { throw ItemError(field: "id", reason: "must be the one of the path") }
@@ -134,10 +134,10 @@ struct ItemRoutes: Sendable {
         }
     }
 
-    /// Returns the bytes of the object, preceded by the members `klass` and `id` of the path if the object lacks them.
+    /// Returns the bytes of the object, preceded by the members `kind` and `id` of the path if the object lacks them.
     private static func completed(_ object: JSONObject, _ kind: String, id: String) -> [UInt8] {
         let names = object.members.map { object.characters(of: $0.name) }
-        let missing = [("klass", kind), ("id", id)].filter { name, _ in !names.contains { $0.elementsEqual(name.utf8) } }
+        let missing = [("kind", kind), ("id", id)].filter { name, _ in !names.contains { $0.elementsEqual(name.utf8) } }
         var bytes = Array("{".utf8)
         for (number, (name, value)) in missing.enumerated() {
             if number > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -176,7 +176,7 @@ extension ItemRoutes.Collection {
             "put\(name)", tag: "Items", "Make or replace \(one)",
             """
             Without a condition it makes what is not there, or repeats what is; what is another one is replaced under `If-Match` alone. \
-            `klass` and `id` may be left out of the body, and are not others than the path's. The item keeps its place in the feed.
+            The body may omit `kind` and `id`. If present, they must equal those of the path. The item keeps its place in the feed.
             """,
             parameters: parameters + [ItemRoutes.ifMatch, ItemRoutes.ifNoneMatch],
             body: RequestBodyDescription(body, example: bodyExample),

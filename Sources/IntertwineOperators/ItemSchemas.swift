@@ -18,9 +18,9 @@ extension Schema {
         .required("avatarUrl", .url, "Of the image's source, http or https."),
         .optional("backgroundUrl", .url.orNull),
     ]
-    static let user = Schema.object([.required("klass", .word("user")), .required("id", .itemID)] + ofUser).named("User")
+    static let user = Schema.object([.required("kind", .word("user")), .required("id", .itemID)] + ofUser).named("User")
     static let userBody = Schema.object(
-        [.optional("klass", .word("user")), .optional("id", .itemIDOrNumber, "The path's.")] + ofUser
+        [.optional("kind", .word("user")), .optional("id", .itemIDOrNumber, "The path's.")] + ofUser
     ).named("UserBody")
     private static let ofAdvertisement: [Property] = [
         .required("type", .words(["image", "video", "audio"])),
@@ -34,18 +34,18 @@ extension Schema {
         .optional("clickTrackers", .trackers, "Called by the service when a click counts."),
     ]
     static let advertisement = Schema.object(
-        [.required("klass", .word("advertisement")), .required("id", .itemID)] + ofAdvertisement
+        [.required("kind", .word("ad")), .required("id", .itemID)] + ofAdvertisement
     ).described("The id is a text, whichever it was imported as; an import takes it as the same.").named("Advertisement")
     static let advertisementBody = Schema.object(
-        [.optional("klass", .word("advertisement")), .optional("id", .itemIDOrNumber, "The path's.")] + ofAdvertisement
+        [.optional("kind", .word("ad")), .optional("id", .itemIDOrNumber, "The path's.")] + ofAdvertisement
     ).named("AdvertisementBody")
     static let item = Schema.object([
-        .required("klass", .string),
+        .required("kind", .string),
         .required("id", .string),
     ]).described("In the form of the import; which members there are beside these is its kind's: `intertwine schema KIND` prints it.")
         .named("Item")
     static let itemBody = Schema.object([
-        .optional("klass", .string, "The path's."),
+        .optional("kind", .string, "The path's."),
         .optional("id", .string, "The path's."),
     ]).named("ItemBody")
     static let imported = Schema.object([
@@ -53,7 +53,7 @@ extension Schema {
         .required("replaced", .count),
         .required("skipped", .count),
         .required("withheld", .count, "Taken down, and therefore left out."),
-        .required("withheldItems", .list(of: .string, maximum: 20), "The first of them, by `klass:id`."),
+        .required("withheldItems", .list(of: .string, maximum: 20), "The first of them, by `kind:id`."),
         .required("bytes", .count),
         .required(
             "bad",
@@ -72,8 +72,8 @@ extension Schema {
                 ]).titled("BadItem"), maximum: 100), "The first of the skipped ones."),
     ]).named("Imported")
     /// The schema of an item in an import.
-    static let anyItem = Schema.object([.required("klass", .string)]).described("An item of the import, of any kind that is configured.")
-    private static let itemKey = Schema.string.described("`klass:id`, such as `user:tt`.")
+    static let anyItem = Schema.object([.required("kind", .string)]).described("An item of the import, of any kind that is configured.")
+    private static let itemKey = Schema.string.described("`kind:id`, such as `user:tt`.")
     private static let wantedTag = Schema.string.described("The tag that the item must have.")
     private static let sectionToClear = Schema.string.described(
         "The section's name; `main` is what no other section takes, `advertisements` are the ads.")
@@ -104,7 +104,7 @@ extension Schema {
     ).orNull
 
     static let takedown = Schema.object([
-        .required("item", .string, "`klass:id`."), .required("at", .time, "When, in UTC."),
+        .required("item", .string, "`kind:id`."), .required("at", .time, "When, in UTC."),
         .optional("reason", .string, "In the operator's words, where there were any."),
     ]).named("Takedown")
     static let takedowns = Schema.object([

@@ -84,7 +84,7 @@ struct OperationRoutes: Sendable {
 /// A parser of operations in the body of a request: a JSON array of objects, each with one verb.
 ///
 /// The verbs are `{"append": item}`, `{"insert": item, "before": key}` or `"after"`, `{"move": key, "before": key}` or `"after"`,
-/// `{"update": item}`, `{"remove": key}` and `{"clear": "section"}`. An item has the format of the import; a key is its `klass:id`.
+/// `{"update": item}`, `{"remove": key}` and `{"clear": "section"}`. An item has the format of the import; a key is its `kind:id`.
 /// Operations that change an item may have `"ifMatch"`, the tag that the item must have.
 struct OperationReader: Sendable {
     struct Listed: Sendable, Hashable {
@@ -167,7 +167,7 @@ struct OperationReader: Sendable {
     private func key(_ name: String, _ fields: ItemFields) throws(ItemError) -> ItemKey {
         let text = String(decoding: try fields.text(name, limit: 1_024), as: UTF8.self)
         guard let key = ItemKey(text, of: kinds) else {
-            throw ItemError(field: name, reason: "must be klass:id, klass one of \(kinds.names.joined(separator: ", "))")
+            throw ItemError(field: name, reason: "must be kind:id, kind one of \(kinds.names.joined(separator: ", "))")
         }
         return key
     }

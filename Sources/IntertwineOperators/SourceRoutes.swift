@@ -142,7 +142,7 @@ extension Schema {
         .required("pages", .count),
         .required(
             "withheld", .count, "Taken down, and therefore left out when the list was last compared with the store."),
-        .required("withheldItems", .list(of: .string, maximum: 20), "The first of them, by `klass:id`."),
+        .required("withheldItems", .list(of: .string, maximum: 20), "The first of them, by `kind:id`."),
         .optional(
             "lastChange",
             Schema.object([

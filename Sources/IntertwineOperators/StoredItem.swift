@@ -20,7 +20,7 @@ struct StoredItem: Sendable, Hashable {
     /// - Parameter body: A JSON object.
     private static func json(kind: String, id: String, variant: String, body: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
-        let members = [("{\"klass\":", kind), (",\"id\":", id)] + (variant.isEmpty ? [] : [(",\"type\":", variant)])
+        let members = [("{\"kind\":", kind), (",\"id\":", id)] + (variant.isEmpty ? [] : [(",\"type\":", variant)])
         for (name, value) in members {
             bytes += name.utf8
             bytes.append(jsonString: value.utf8)

@@ -17,7 +17,7 @@ struct TakedownRoutes: Sendable {
     let kinds: ItemKinds
 
     private struct Entry: Encodable {
-        /// The item as `klass:id`.
+        /// The item as `kind:id`.
         var item: String
         var at: String
         var reason: String?
@@ -47,7 +47,7 @@ struct TakedownRoutes: Sendable {
     }
 
     private var id: Parameter<String> {
-        Parameter.segment("id", name, "`klass:id`, such as `user:tt`.", example: #""user:tt""#)
+        Parameter.segment("id", name, "`kind:id`, such as `user:tt`.", example: #""user:tt""#)
     }
 
     var routes: [Route] {
@@ -56,7 +56,7 @@ struct TakedownRoutes: Sendable {
         let wrong = ResponseDescription.badRequest(
             "A parameter, the path or the body is wrong, or the request cannot be understood at all.",
             [
-                .init(.invalidParameter, "An item is named klass:id, such as user:tt; klass is one of advertisement, campaign, user."),
+                .init(.invalidParameter, "An item is named kind:id, such as user:tt; kind is one of ad, campaign, user."),
                 .init(.invalidBody, "The body must be JSON: one object."),
             ])
         let reason = Schema.object([
@@ -134,7 +134,7 @@ struct TakedownRoutes: Sendable {
         guard let key = ItemKey(text, of: kinds) else {
             throw Problem(
                 .badRequest, .invalidParameter,
-                "An item is named klass:id, such as user:tt; klass is one of \(kinds.names.joined(separator: ", ")).")
+                "An item is named kind:id, such as user:tt; kind is one of \(kinds.names.joined(separator: ", ")).")
         }
         return key
     }

@@ -100,12 +100,12 @@ struct SchemaCommand: AsyncParsableCommand {
 
     @OptionGroup var options: SettingOptions
 
-    @Argument(help: "The kind: what the items' klass says.")
-    var klass: String
+    @Argument(help: "The kind of the items.")
+    var kind: String
 
     func run() async throws {
         let kinds = try await options.configuration().itemKinds()
-        guard let kind = kinds[klass] else { throw ExitError("\(klass): no such kind; there are \(kinds.names.joined(separator: ", "))") }
-        try Output.put(kind.schema() + [UInt8(ascii: "\n")])
+        guard let found = kinds[kind] else { throw ExitError("\(kind): no such kind; there are \(kinds.names.joined(separator: ", "))") }
+        try Output.put(found.schema() + [UInt8(ascii: "\n")])
     }
 }

@@ -46,7 +46,7 @@ struct TakedownCommand: AsyncParsableCommand {
         @Option(help: "The reason, shown in the list.")
         var reason: String?
 
-        @Argument(help: ArgumentHelp("Items, such as user:tt.", valueName: "klass:id"))
+        @Argument(help: ArgumentHelp("Items, such as user:tt.", valueName: "kind:id"))
         var items: [String]
 
         func run() async throws {
@@ -75,7 +75,7 @@ struct TakedownCommand: AsyncParsableCommand {
         @Flag(help: "Release whatever is taken down.")
         var all = false
 
-        @Argument(help: ArgumentHelp("Items, such as user:tt.", valueName: "klass:id"))
+        @Argument(help: ArgumentHelp("Items, such as user:tt.", valueName: "kind:id"))
         var items: [String] = []
 
         func validate() throws {
@@ -138,7 +138,7 @@ extension ItemKinds {
         try texts.map { text in
             guard let key = ItemKey(text, of: self) else {
                 throw ExitError(
-                    "'\(ItemError.shown(text))' names no item: that is klass:id, such as user:tt; klass is one of \(names.joined(separator: ", "))"
+                    "'\(ItemError.shown(text))' names no item: that is kind:id, such as user:tt; kind is one of \(names.joined(separator: ", "))"
                 )
             }
             return key

@@ -39,7 +39,7 @@ def main():
         "feed.get_feed", "actions.select_cell", "actions.undo_selection", "actions.report_events", "feed.get_feed_changes"]}
     models = importlib.import_module("feed_client.models")
     items = [user(name) for name in ["Grace", "Ada", "Cash", "Glasses", "Frances"]]
-    items += [advertisement(1), {"klass": "story", "id": "s", "title": "Swing"}]
+    items += [advertisement(1), {"kind": "story", "id": "s", "title": "Swing"}]
     with Service(items, kinds=FEED) as service:
         client = importlib.import_module("feed_client").Client(base_url=service.base, raise_on_unexpected_status=True)
         pages = [page(api["feed.get_feed"], client)]

@@ -14,7 +14,7 @@ from service import Service, advertisement, user
 
 FOLDER = Path(__file__).parents[2] / "Documentation/fixtures"
 VIEWER = {"X-Viewer-ID": "viewer-1"}
-EVENT = {"klass": "event", "id": 1, "title": "Swing", "starts": "2026-05-01T19:00:00Z", "image": "https://pictures.example.com/swing.png",
+EVENT = {"kind": "event", "id": 1, "title": "Swing", "starts": "2026-05-01T19:00:00Z", "image": "https://pictures.example.com/swing.png",
          "signup": "https://sign.example.com/1", "city": "Berlin"}
 SECTIONS = (Path(__file__).parents[2] / "Config/kinds.yaml").read_text()
 

@@ -129,7 +129,7 @@ def reading(walk, service):
 def main():
     # Nothing is due of it yet, or will be in this century.
     spring = {
-        "klass": "campaign", "id": "spring", "advertiser": "ACME", "creatives": ["10"], "starts": "2026-01-01T00:00:00Z",
+        "kind": "campaign", "id": "spring", "advertiser": "ACME", "creatives": ["10"], "starts": "2026-01-01T00:00:00Z",
         "ends": "9999-01-01T00:00:00Z", "goal": {"total": 1_000}}
     started = [spring, user("Grace"), user("Cash"), advertisement(9), {**advertisement(10), "type": "video"}]
     with Service(started, {"admin.token": TOKEN, "admin.import-limit": "64KiB"}) as service:
@@ -140,7 +140,7 @@ def main():
         items(walk, "/admin/items/{kind}/{id}", featured, kind="user")
         items(
             walk, "/admin/advertisements/{id}",
-            {name: value for name, value in advertisement(1).items() if name not in ("id", "klass")})
+            {name: value for name, value in advertisement(1).items() if name not in ("id", "kind")})
         lists(walk)
         takedowns(walk)
         reading(walk, service)

@@ -79,12 +79,12 @@ class Service:
 
 def user(name, kind="regular", image="https://pictures.example.com"):
     file = name.lower().replace(" ", "-")
-    item = {"klass": "user", "id": file, "username": name, "avatarUrl": f"{image}/{file}.png", "type": kind}
+    item = {"kind": "user", "id": file, "username": name, "avatarUrl": f"{image}/{file}.png", "type": kind}
     return item if kind == "featured" else {**item, "backgroundUrl": f"{image}/{file}-background.png"}
 
 
 def advertisement(number, image="https://ads.example.com"):
-    return {"klass": "advertisement", "id": number, "contentUrl": f"{image}/{number}.png",
+    return {"kind": "ad", "id": number, "contentUrl": f"{image}/{number}.png",
             "clickthroughUrl": f"https://shop.example.com/{number}", "type": "image"}
 
 

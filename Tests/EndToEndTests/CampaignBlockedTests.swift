@@ -21,7 +21,7 @@ struct CampaignBlockedTests {
     private static func targeting(_ members: String) -> String { #","targeting":{\#(members)}"# }
 
     private static func campaign(_ id: String, _ creative: String, _ members: String = "") -> String {
-        #"{"klass":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"
+        #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"
     }
 
     /// State and reason of each campaign.
@@ -60,7 +60,7 @@ struct CampaignBlockedTests {
                 let answer = try service.admin("PUT", "/admin/items/campaign/\(id)", body: body)
                 #expect(answer.status == 201, "\(answer.text)")
             }
-            #expect(try service.admin("DELETE", "/admin/items/advertisement/2").status == 204)
+            #expect(try service.admin("DELETE", "/admin/items/ad/2").status == 204)
             let expected = [
                 "attributes": "targeting: it asks for attributes of the viewer, and ads.attributes-header is not set",
                 "nobody": "targeting: any is an empty list, which no viewer fits",

@@ -7,7 +7,7 @@ import Testing
 struct CampaignGoalTests {
     private static func service(_ clock: MovableClock, _ members: String) throws -> RunningService {
         let campaign =
-            #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"priority":"sponsorship"\#(members)}"# + "\n"
+            #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"priority":"sponsorship"\#(members)}"# + "\n"
         return try RunningService(
             items: Items.users(5) + Items.advertisements(2) + campaign,
             settings: [RunningService.tokenSetting, "events.tell-verdict=true"],

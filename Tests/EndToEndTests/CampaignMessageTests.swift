@@ -20,7 +20,7 @@ struct CampaignMessageTests {
                 ).lines
             }
             func campaign(_ creatives: String) -> String {
-                #"{"klass":"campaign","id":"spring","advertiser":"ACME"\#(creatives)}"# + "\n"
+                #"{"kind":"campaign","id":"spring","advertiser":"ACME"\#(creatives)}"# + "\n"
             }
             let unknown = "\(campaigns): line 1: creatives.0: there is no advertisement '9' in the store"
             #expect(try run(campaign(#","creatives":["9"]"#)) == ["Error: \(unknown); nothing was imported"])
@@ -47,7 +47,7 @@ struct CampaignMessageTests {
     @Test("an explanation says that campaigns have the places, and a report tells of campaigns of which nothing counted")
     func explanations() async throws {
         try await offPool {
-            let campaign = #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
+            let campaign = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
             let service = try RunningService(
                 items: Items.users(5) + Items.advertisements(2) + campaign, settings: [RunningService.tokenSetting])
             let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)

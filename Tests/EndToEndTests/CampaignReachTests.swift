@@ -18,7 +18,7 @@ struct CampaignReachTests {
     }
 
     private static func spring(_ members: String) -> String {
-        #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]\#(members)}"# + "\n"
+        #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]\#(members)}"# + "\n"
     }
 
     private static func service(_ items: String = "") throws -> RunningService {

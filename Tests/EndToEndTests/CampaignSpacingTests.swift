@@ -5,7 +5,7 @@ import Testing
 @Suite("Distances of advertisements, from outside", .timeLimit(.minutes(3)))
 struct CampaignSpacingTests {
     private static func campaign(_ id: String, _ creatives: String, _ members: String = "") -> String {
-        #"{"klass":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(creatives)]\#(members)}"# + "\n"
+        #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(creatives)]\#(members)}"# + "\n"
     }
 
     /// How often each advertisement is shown in a pagination session.

@@ -65,19 +65,19 @@ struct CampaignStopTests {
             let token = try #require(page["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
             try fixture.write("spring: {advertiser: ACME, creatives: [3]}, \(Self.keeper)", isRestarted: isRestarted)
             #expect(try fixture.shown() == ["ad:2", "ad:3"] && fixture.cells() == [404, 200, 200])
-            #expect(try fixture.campaigns().withheld == ["advertisement:1": ["spring"]])
+            #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"]])
             try fixture.write(Self.keeper, isRestarted: isRestarted)
             #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
-            #expect(try fixture.campaigns().withheld == ["advertisement:1": ["spring"], "advertisement:3": ["spring"]])
+            #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"], "ad:3": ["spring"]])
             #expect(try service.get(link).status == 410)
             let seen = try service.ask("POST", "/events", body: #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#)
             #expect(try JSON(seen.text)[0]?["verdict"]?.text == "unknown")
             let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)["excludedAdvertisements"]?.list ?? []
             #expect(told.first { $0["id"]?.text == "1" }?["reason"]?.text?.contains("belongs to campaigns that are gone (spring)") == true)
             // One is released, then the rest with its campaign.
-            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:1").status == 204)
+            #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 204)
             #expect(try fixture.cells() == [200, 200, 404])
-            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:1").status == 404)
+            #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 404)
             let release = ["takedown", "release", "campaign:spring", "--config", service.configurationFile, "--database", service.database]
             #expect(try Command.run(release).lines == ["campaign:spring: released"])
             #expect(try Command.run(release).code != 0)
@@ -97,7 +97,7 @@ struct CampaignStopTests {
             var fixture = try Fixture(Self.keeper)
             let service = fixture.service
             func put(_ creatives: String, replacing fields: [String] = ["If-Match: *"]) throws {
-                let item = #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":[\#(creatives)]}"#
+                let item = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":[\#(creatives)]}"#
                 #expect((200...201).contains(try service.admin("PUT", "/admin/items/campaign/spring", with: fields, body: item).status))
             }
             func remove() throws { #expect(try service.admin("DELETE", "/admin/items/campaign/spring").status == 204) }
@@ -128,7 +128,7 @@ struct CampaignStopTests {
             #expect(click.status == 302 && click["X-Verdict"] == "late")
             try fixture.write("\(spring), paused: false}, \(Self.keeper)", isRestarted: false)
             #expect(try fixture.shown().contains("ad:1"))
-            let item = #"{"klass":"campaign","id":"winter","advertiser":"ACME","creatives":["3"],"paused":true}"#
+            let item = #"{"kind":"campaign","id":"winter","advertiser":"ACME","creatives":["3"],"paused":true}"#
             #expect(try fixture.service.admin("PUT", "/admin/items/campaign/winter", body: item).status == 201)
             #expect(try !fixture.shown().contains("ad:3") && fixture.campaigns().states["winter"] == "paused")
             let wrong = item.replacing("true", with: "\"yes\"")

@@ -5,7 +5,7 @@ import Testing
 @Suite("Campaigns, from outside", .timeLimit(.minutes(3)))
 struct CampaignTests {
     private static func campaign(_ id: String, _ creative: Int, _ members: String = "") -> String {
-        #"{"klass":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"
+        #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"
     }
 
     /// The advertisement on a viewer's first page, reported as seen.
@@ -193,10 +193,10 @@ struct CampaignTests {
     func images() async throws {
         try await offPool {
             let ads = (1...2).map { number in
-                #"{"klass":"advertisement","id":\#(number),"contentUrl":"http://pictures.sample.invalid/ad-\#(number).png","#
+                #"{"kind":"ad","id":\#(number),"contentUrl":"http://pictures.sample.invalid/ad-\#(number).png","#
                     + #""clickthroughUrl":"https://shop.example/\#(number)","type":"image"}"# + "\n"
             }.joined()
-            let both = #"{"klass":"campaign","id":"both","advertiser":"ACME","creatives":["1","2"]}"# + "\n"
+            let both = #"{"kind":"campaign","id":"both","advertiser":"ACME","creatives":["1","2"]}"# + "\n"
             let service = try RunningService(
                 items: Items.users(3) + ads + both + Self.campaign("one", 1), settings: [RunningService.tokenSetting])
             let paths = try (1...2).map { number in
@@ -218,7 +218,7 @@ struct CampaignTests {
                 items: Items.users(5) + Items.advertisements(3) + Self.campaign("spring", 2) + Self.campaign("autumn", 3),
                 settings: [RunningService.tokenSetting])
             #expect(["ad:2", "ad:3"].contains(try Self.see("a", service) ?? ""))
-            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:2").status == 201)
+            #expect(try service.admin("PUT", "/admin/takedowns/ad:2").status == 201)
             for viewer in ["a", "b", "c", "d"] { #expect(try Self.see(viewer, service) == "ad:3") }
             let held = try JSON(try service.get("/feed?limit=5", fields: ["X-Viewer-ID: late"]).text)
             let ad = try #require(held["cells"]?.list.first { $0["id"]?.text == "ad:3" })
@@ -244,7 +244,7 @@ struct CampaignTests {
             let service = try RunningService(
                 items: Items.users(5) + Items.advertisements(4) + Self.campaign("top", 1) + more, settings: [RunningService.tokenSetting])
             #expect(try service.ask("POST", "/cells/ad:1/dismissal", fields: ["X-Viewer-ID: ann"]).status < 300)
-            for item in ["campaign:off", "advertisement:4"] {
+            for item in ["campaign:off", "ad:4"] {
                 #expect(try service.admin("PUT", "/admin/takedowns/\(item)").status == 201)
             }
             let told = try JSON(try service.admin("GET", "/admin/explain?viewer=ann&limit=5").text)
@@ -255,7 +255,7 @@ struct CampaignTests {
             let excluded = (told["excludedAdvertisements"]?.list ?? []).map { "\($0["id"]?.text ?? ""): \($0["reason"]?.text ?? "")" }
             #expect(excluded == ["1: the viewer has dismissed it", "3: its campaign is taken down"])
             let takenDown = (told["takenDown"]?.list ?? []).map { "\($0["kind"]?.text ?? ""):\($0["id"]?.text ?? "")" }
-            #expect(takenDown == ["campaign:off", "advertisement:4"])
+            #expect(takenDown == ["campaign:off", "ad:4"])
             #expect(try Self.see("ann", service) == "ad:2")
         }
     }
@@ -273,7 +273,7 @@ struct CampaignTests {
                 try client.follow(service)
                 #expect(client.changes == 0 && client.cells == held)
             }
-            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:2").status == 201)
+            #expect(try service.admin("PUT", "/admin/takedowns/ad:2").status == 201)
             try client.follow(service)
             #expect(client.changes > 0 && !client.cells.contains { $0.contains(#""id":"ad:2""#) })
         }
@@ -297,15 +297,15 @@ struct CampaignTests {
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:spring").status == 201)
             #expect(try shown() == ["ad:2"])
             #expect(try Self.told(service).state == "taken-down")
-            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:2").status == 201)
+            #expect(try service.admin("PUT", "/admin/takedowns/ad:2").status == 201)
             #expect(try shown() == ["ad:3"])
             try service.killAndRestart()
             #expect(try shown() == ["ad:3"])
             #expect(try service.admin("DELETE", "/admin/takedowns/campaign:spring").status == 204)
             #expect(try shown() == ["ad:1"])
             // What was there once and is gone keeps nobody from starting; what never was there does.
-            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:2").status == 204)
-            #expect(try service.admin("DELETE", "/admin/items/advertisement/1").status == 204)
+            #expect(try service.admin("DELETE", "/admin/takedowns/ad:2").status == 204)
+            #expect(try service.admin("DELETE", "/admin/items/ad/1").status == 204)
             try service.killAndRestart()
             #expect(try shown() == ["ad:3"])
         }

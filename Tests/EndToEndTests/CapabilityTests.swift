@@ -22,7 +22,7 @@ struct CapabilityTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
         let service = try RunningService(settings: ["feed.kinds=\(folder)/kinds.yaml", RunningService.tokenSetting])
-        let stories = (0..<stories).map { #"{"klass":"story","id":"s\#($0)","title":"Story"}"# + "\n" }.joined()
+        let stories = (0..<stories).map { #"{"kind":"story","id":"s\#($0)","title":"Story"}"# + "\n" }.joined()
         _ = try service.importItems(
             stories + Items.users(users) + Items.advertisement(1), arguments: ["--set", "feed.kinds=\(folder)/kinds.yaml"])
         return service
@@ -49,7 +49,7 @@ struct CapabilityTests {
             let users = try page("UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0")
             #expect(try identifiers(users).count == 3)
             let omitted = try JSON(users.text)["page"]?["omitted"]?.list ?? []
-            #expect(omitted.compactMap { $0["kind"]?.text }.sorted() == ["advertisement", "story"])
+            #expect(omitted.compactMap { $0["kind"]?.text }.sorted() == ["ad", "story"])
             #expect(omitted.allSatisfy { $0["count"]?.number == 1 && $0["reason"]?.text == "unknown-cell" })
             // Asked again, whether or not it lies ready: the same, and nobody else's.
             #expect(try page("UserSnapshotCollectionViewCell, CircularUserCollectionViewCell, *;q=0").text == users.text)
@@ -89,8 +89,8 @@ struct CapabilityTests {
             """.write(toFile: file, atomically: true, encoding: .utf8)
             let service = try RunningService(settings: ["feed.kinds=\(file)", RunningService.tokenSetting])
             let items =
-                #"{"klass":"event","id":"1","title":"Swing","starts":"2026-05-01"}"# + "\n"
-                + #"{"klass":"talk","id":"1","title":"Words","starts":"2026-05-01"}"# + "\n"
+                #"{"kind":"event","id":"1","title":"Swing","starts":"2026-05-01"}"# + "\n"
+                + #"{"kind":"talk","id":"1","title":"Words","starts":"2026-05-01"}"# + "\n"
             _ = try service.importItems(items, arguments: ["--set", "feed.kinds=\(file)"])
             func page(_ cells: String) throws -> RawResponse { try service.get("/feed", fields: ["Accept-Cells: \(cells)"]) }
             #expect(try identifiers(page("*")) == ["EventCell", "TalkCell"])
@@ -152,7 +152,7 @@ struct CapabilityTests {
                 "/feed", fields: ["Accept-Cells: PhotosCell, UserSnapshotCollectionViewCell, CircularUserCollectionViewCell"])
             let omitted = try JSON(page.text)["page"]?["omitted"]?.list ?? []
             let counts = Dictionary(uniqueKeysWithValues: omitted.map { ($0["kind"]?.text ?? "", $0["count"]?.number ?? 0) })
-            #expect(counts == ["story": 1, "advertisement": 1])
+            #expect(counts == ["story": 1, "ad": 1])
             #expect(omitted.first { $0["kind"]?.text == "story" }?["identifiers"]?.list.compactMap(\.text) == ["StoryCell", "PlainCell"])
         }
     }

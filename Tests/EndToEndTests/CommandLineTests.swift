@@ -133,10 +133,10 @@ struct CommandLineTests {
             let did = try Command.run(["import", "--foreground", "--gzip"] + options + [file("good.ndjson.gz")])
             #expect(did.lines == ["added 2, replaced 4998, skipped 0"], "\(did.lines)")
             for (text, words) in [
-                ("<html>", "an HTML page"), ("klass,id\n", "CSV"), ("{\"users\": [{}]}", "jq '.[\"users\"]' FILE"),
+                ("<html>", "an HTML page"), ("kind,id\n", "CSV"), ("{\"users\": [{}]}", "jq '.[\"users\"]' FILE"),
                 ("[\(good[0]),]", "a comma stands before the end: take it out"),
                 ("{\"data\": {\"users\": [{}]}}", "jq '.[\"data\"][\"users\"]' FILE"),
-                ("{\n\"klass\": \"user\"}\n{\n}\n", "`jq -c . FILE`"), ("%PDF-1.7\n", "no text"), ("\u{7F}ELF\u{2}\u{1}\u{1}", "no text"),
+                ("{\n\"kind\": \"user\"}\n{\n}\n", "`jq -c . FILE`"), ("%PDF-1.7\n", "no text"), ("\u{7F}ELF\u{2}\u{1}\u{1}", "no text"),
                 (
                     Items.user("x").replacing("https://", with: "http://me:s3cret@"),
                     "avatarUrl: must not contain a user name or password; nothing"

@@ -64,7 +64,7 @@ struct CountingTests {
                     "unknown"
                 ])
             #expect(try ask(forged) == forged.map { _ in "unknown" })
-            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:1").status == 201)
+            #expect(try service.admin("PUT", "/admin/takedowns/ad:1").status == 201)
             #expect(try ask([event]) == ["unknown"])
             #expect(try service.get("/click/forged", fields: ["User-Agent: tests"]).status == 404)
             func counts(by grouping: String) throws -> [String: Int] {
@@ -120,7 +120,7 @@ struct CountingTests {
     @Test("where seen clicks alone count, a click on a campaign's ad counts after its own viewer's impression, not after another one's")
     func seenClicksOfCampaigns() async throws {
         try await offPool {
-            let campaign = #"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
+            let campaign = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
             let service = try RunningService(
                 items: Items.users(3) + Items.advertisements(1) + campaign,
                 settings: ["events.tell-verdict=true", "events.trust-forwarded=true", "ads.count-clicks=seen", "events.window=0s"])

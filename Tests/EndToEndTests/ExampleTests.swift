@@ -11,7 +11,7 @@ struct ExampleTests {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let image = "https://food.example.com/ramen.png"
-            let recipe = #"{"klass":"recipe","id":"ramen","title":"Ramen","pictureUrl":"\#(image)","type":"quick"}"#
+            let recipe = #"{"kind":"recipe","id":"ramen","title":"Ramen","pictureUrl":"\#(image)","type":"quick"}"#
             try (recipe + "\n" + Items.user("a")).write(toFile: "\(folder)/recipes.ndjson", atomically: true, encoding: .utf8)
             let process = try SpawnedProcess([
                 BuiltProduct.path("recipe-feed"), "--database", "\(folder)/recipes.sqlite", "--port", "0", "\(folder)/recipes.ndjson",

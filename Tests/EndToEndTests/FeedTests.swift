@@ -159,7 +159,7 @@ struct FeedTests {
                 _ = try service.importItems(Items.user("new\(round)"))
             }
             _ = try service.importItems(
-                #"{"klass":"user","id":"u0","username":"Renamed","avatarUrl":"https://a.example/x","type":"regular"}"#)
+                #"{"kind":"user","id":"u0","username":"Renamed","avatarUrl":"https://a.example/x","type":"regular"}"#)
             #expect(
                 try told { $0["cells"]?[0]?["actions"]?["configuration"]?["bindings"]?["username"]?["text"]?.text == "Renamed" })
         }

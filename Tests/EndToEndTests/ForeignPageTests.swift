@@ -61,7 +61,7 @@ struct ForeignPageTests {
             let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
             let ads = (1...2).map { number in
                 """
-                {"klass":"advertisement","id":\(number),"type":"image","contentUrl":"https://a.example/1.png",\
+                {"kind":"ad","id":\(number),"type":"image","contentUrl":"https://a.example/1.png",\
                 "clickthroughUrl":"https://a.example/","clickTrackers":["\(origin.url("/\(number)"))"]}
 
                 """

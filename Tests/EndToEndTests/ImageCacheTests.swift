@@ -20,7 +20,7 @@ struct ImageCacheTests {
                 body: image)
         }
         let user =
-            #"{"klass":"user","id":"a","username":"A","avatarUrl":"\#(origin.url("/a.png"))","type":"featured"}"# + "\n"
+            #"{"kind":"user","id":"a","username":"A","avatarUrl":"\#(origin.url("/a.png"))","type":"featured"}"# + "\n"
         let service = try RunningService(
             items: user,
             settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"] + settings,

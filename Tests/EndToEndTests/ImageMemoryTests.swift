@@ -24,7 +24,7 @@ struct ImageMemoryTests {
             defer { origin.stop() }
             let settings = ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"]
             let users = (0..<Self.readers).map { number in
-                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"\#(origin.url("/\(number)"))","type":"featured"}"# + "\n"
+                #"{"kind":"user","id":"\#(number)","username":"A","avatarUrl":"\#(origin.url("/\(number)"))","type":"featured"}"# + "\n"
             }
             let service = try RunningService(items: users.joined(), settings: settings)
             var hrefs: [String] = []

@@ -14,9 +14,9 @@ struct ImageTests {
         let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", images])
         _ = try origin.line(containing: "listening on")
         let user =
-            #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(port)/avatar-0.png","type":"featured"}"# + "\n"
+            #"{"kind":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(port)/avatar-0.png","type":"featured"}"# + "\n"
         let missing =
-            #"{"klass":"user","id":"b","username":"B","avatarUrl":"http://127.0.0.1:\#(port)/none.png","type":"featured"}"# + "\n"
+            #"{"kind":"user","id":"b","username":"B","avatarUrl":"http://127.0.0.1:\#(port)/none.png","type":"featured"}"# + "\n"
         let service = try RunningService(
             items: user + missing,
             settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"])
@@ -125,7 +125,7 @@ struct ImageTests {
     func folder() async throws {
         try await offPool {
             let users = ["avatar-0.png", "../feed.json"].enumerated().map { number, name in
-                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"https://pictures.example/\#(name)","type":"featured"}"#
+                #"{"kind":"user","id":"\#(number)","username":"A","avatarUrl":"https://pictures.example/\#(name)","type":"featured"}"#
                     + "\n"
             }
             let service = try RunningService(
@@ -171,7 +171,7 @@ struct ImageTests {
         try await offPool {
             let listener = try StuckOrigin()
             let user =
-                #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
+                #"{"kind":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
                 items: user,
                 settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
@@ -215,7 +215,7 @@ struct ImageTests {
         try await offPool {
             let listener = try StuckOrigin()
             let user =
-                #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
+                #"{"kind":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
                 items: user,
                 settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
@@ -248,7 +248,7 @@ struct ImageTests {
             }
             defer { origin.stop() }
             let users = (0..<3).map {
-                #"{"klass":"user","id":"\#($0)","username":"\#($0)","avatarUrl":"\#(origin.url("/\($0).png"))","type":"featured"}"#
+                #"{"kind":"user","id":"\#($0)","username":"\#($0)","avatarUrl":"\#(origin.url("/\($0).png"))","type":"featured"}"#
             }
             let service = try RunningService(
                 items: users.joined(separator: "\n") + "\n",
@@ -279,7 +279,7 @@ struct ImageTests {
         try await offPool {
             let listener = try StuckOrigin()
             let user =
-                #"{"klass":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
+                #"{"kind":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
                 items: user,
                 settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])

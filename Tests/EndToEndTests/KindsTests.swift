@@ -6,9 +6,9 @@ import Testing
 struct KindsTests {
     static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Config/kinds.yaml").path
     static let events =
-        #"{"klass":"event","id":1,"title":"Swing","starts":"2026-05-01T19:00:00Z","image":"https://pictures.example.com/s.png","#
+        #"{"kind":"event","id":1,"title":"Swing","starts":"2026-05-01T19:00:00Z","image":"https://pictures.example.com/s.png","#
         + #""signup":"https://sign.example.com/1","city":"Berlin"}"# + "\n"
-        + #"{"klass":"event","id":"b","title":"Jazz","starts":"2026-05-02","image":"https://pictures.example.com/j.png","#
+        + #"{"kind":"event","id":"b","title":"Jazz","starts":"2026-05-02","image":"https://pictures.example.com/j.png","#
         + #""signup":"https://sign.example.com/2"}"# + "\n"
 
     /// A service that knows the kind, with its items imported by the command line.
@@ -92,7 +92,7 @@ struct KindsTests {
             let schema = try Command.run(["schema"] + options + ["event"])
             let document = try JSON(schema.lines.first ?? "")
             #expect(document["$schema"]?.text == "https://json-schema.org/draft/2020-12/schema")
-            #expect(document["required"]?.list.compactMap(\.text) == ["klass", "id", "title", "starts", "image", "signup"])
+            #expect(document["required"]?.list.compactMap(\.text) == ["kind", "id", "title", "starts", "image", "signup"])
         }
     }
 
@@ -127,8 +127,8 @@ struct KindsTests {
             defer { try? FileManager.default.removeItem(atPath: file) }
             let service = try RunningService(items: Items.user("u"), settings: ["feed.kinds=\(file)"])
             let items =
-                #"{"klass":"place","id":1,"title":"Park","image":"https://pictures.example.com/p.png"}"# + "\n"
-                + #"{"klass":"place","id":2,"title":"Bar"}"# + "\n" + #"{"klass":"place","id":3,"title":"Pub"}"# + "\n"
+                #"{"kind":"place","id":1,"title":"Park","image":"https://pictures.example.com/p.png"}"# + "\n"
+                + #"{"kind":"place","id":2,"title":"Bar"}"# + "\n" + #"{"kind":"place","id":3,"title":"Pub"}"# + "\n"
             let lines = try service.importItems(items, arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
             #expect(lines.contains { $0.contains("added 2") }, "\(lines)")
             let ann = ["X-Viewer-ID: ann"]

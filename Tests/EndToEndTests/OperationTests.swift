@@ -36,10 +36,10 @@ struct OperationTests {
             #expect(try Self.ids(service).isEmpty)
             let log = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n")
             let written = try log.map { try JSON(String($0)) }.filter { $0["method"]?.text != "import" }
-            #expect(written.first?["items"]?.list.compactMap(\.text) == ["user:n", "user:u0", "advertisement:1", "user:u1", "user:u2"])
+            #expect(written.first?["items"]?.list.compactMap(\.text) == ["user:n", "user:u0", "ad:1", "user:u1", "user:u2"])
             #expect(written[1]["changes"] == nil)
             #expect(written.last?["changes"]?["removed"]?.number == 4)
-            #expect(Set(written.last?["items"]?.list.compactMap(\.text) ?? []) == ["user:n", "user:u1", "user:u0", "advertisement:1"])
+            #expect(Set(written.last?["items"]?.list.compactMap(\.text) ?? []) == ["user:n", "user:u1", "user:u0", "ad:1"])
             #expect(written.compactMap { $0["status"]?.number } == [200, 422, 200])
             #expect(written.allSatisfy { $0["path"]?.text == "/admin/operations" })
         }

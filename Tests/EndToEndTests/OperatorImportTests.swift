@@ -29,6 +29,28 @@ struct OperatorImportTests {
         }
     }
 
+    @Test("an import with klass and advertisement makes items with kind and ad")
+    func synonyms() async throws {
+        try await offPool {
+            func old(_ items: String) -> String {
+                items.replacing(#""kind":"ad""#, with: #""klass":"advertisement""#).replacing(#""kind":"#, with: #""klass":"#)
+            }
+            let service = try RunningService(items: old(Items.users(1) + Items.advertisements(1)), settings: [RunningService.tokenSetting])
+            #expect(try service.admin("POST", "/admin/items", body: old(Items.user("n") + Items.advertisement(2))).status == 200)
+            #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 3)
+            for path in ["user/u0", "user/n", "ad/1", "ad/2"] {
+                let item = try service.admin("GET", "/admin/items/\(path)")
+                #expect(item.text.hasPrefix(#"{"kind":"\#(path.prefix { $0 != "/" })","#), "\(item.text)")
+            }
+            #expect(try service.admin("GET", "/admin/items/advertisement/1").status == 404)
+            #expect(try service.admin("PUT", "/admin/takedowns/advertisement:1").status == 400)
+            #expect(try service.admin("PUT", "/admin/takedowns/ad:1").status == 201)
+            let different = Items.user("x").replacing(#"{"kind""#, with: #"{"klass":"ad","kind""#)
+            let refused = try service.admin("POST", "/admin/items", body: different)
+            #expect(refused.status == 422 && refused.text.contains("klass: differs from kind"), "\(refused.text)")
+        }
+    }
+
     @Test("imports whose items are slow to come hold up no other write")
     func stalled() async throws {
         try await offPool {
@@ -63,7 +85,7 @@ struct OperatorImportTests {
     func bad() async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])
-            let body = Items.user("a") + #"{"klass":"user","username":"b"}"# + "\n" + Items.user("c")
+            let body = Items.user("a") + #"{"kind":"user","username":"b"}"# + "\n" + Items.user("c")
             let stopped = try service.admin("POST", "/admin/items", body: body)
             #expect(stopped.status == 422)
             #expect(try JSON(stopped.text)["detail"]?.text?.contains("line 2") == true)

@@ -70,7 +70,7 @@ struct OperatorTests {
             let read = try service.admin("GET", "/admin/users/a%20b")
             #expect(read["etag"] == tag)
             let item = try JSON(read.text)
-            #expect([item["klass"]?.text, item["id"]?.text, item["type"]?.text] == ["user", "a b", "regular"])
+            #expect([item["kind"]?.text, item["id"]?.text, item["type"]?.text] == ["user", "a b", "regular"])
             #expect(try service.admin("GET", "/admin/users/a%20b", with: ["If-None-Match: \(tag)"]).status == 304)
             #expect(try JSON(try service.get("/feed").text)["cells"]?[0]?["id"]?.text == "user:a b")
             let other = Self.user.replacing("regular", with: "featured")
@@ -90,8 +90,8 @@ struct OperatorTests {
         arguments: [
             ("[]", "object"), ("1", "object"), (#"{"username":"A","type":"regular"}"#, "avatarUrl"),
             (user.replacing("regular", with: "odd"), "type"), (user.replacing("https:", with: "ftp:"), "avatarUrl"),
-            (#"{"klass":"advertisement","# + user.dropFirst(), "klass"), (#"{"id":"other","# + user.dropFirst(), "id"),
-            (#"{"username":"B","# + user.dropFirst(), "username"), (#"{"klass":null,"# + user.dropFirst(), "klass"), ("{}", "username"),
+            (#"{"kind":"ad","# + user.dropFirst(), "kind"), (#"{"id":"other","# + user.dropFirst(), "id"),
+            (#"{"username":"B","# + user.dropFirst(), "username"), (#"{"kind":null,"# + user.dropFirst(), "kind"), ("{}", "username"),
         ])
     func invalid(body: String, named: String) async throws {
         try await offPool {

@@ -37,7 +37,7 @@ struct PowerCutTests {
           agenda: [clubs]
         """
 
-    private static func club(_ id: String) -> String { "{\"klass\":\"club\",\"id\":\"\(id)\",\"name\":\"\(id)\"}\n" }
+    private static func club(_ id: String) -> String { "{\"kind\":\"club\",\"id\":\"\(id)\",\"name\":\"\(id)\"}\n" }
 
     private static func agenda(has ids: String...) -> (RunningService) throws -> Bool {
         { service in
@@ -97,7 +97,7 @@ struct PowerCutTests {
                 Write(
                     name: "operations",
                     perform: { service in
-                        let item = Self.user.replacing("{\"username", with: "{\"klass\":\"user\",\"id\":\"op\",\"username")
+                        let item = Self.user.replacing("{\"username", with: "{\"kind\":\"user\",\"id\":\"op\",\"username")
                         let operations = #"[{"append":\#(item)}]"#
                         return try service.admin("POST", "/admin/operations", body: operations).status == 200
                     }, isThere: Self.has("op", without: "link")),

@@ -105,9 +105,9 @@ struct ProtocolTests {
     func alternatives() async throws {
         try await offPool {
             let items =
-                #"{"klass":"user","id":"a","username":"Ann","avatarUrl":"https://p.example/a.png","backgroundUrl":"https://p.example/b.png","avatarAlt":"Ann laughs","type":"regular"}"#
+                #"{"kind":"user","id":"a","username":"Ann","avatarUrl":"https://p.example/a.png","backgroundUrl":"https://p.example/b.png","avatarAlt":"Ann laughs","type":"regular"}"#
                 + "\n" + Items.user("b")
-                + #"{"klass":"advertisement","id":1,"contentUrl":"https://p.example/1.png","clickthroughUrl":"https://s.example","alt":"","type":"image"}"#
+                + #"{"kind":"ad","id":1,"contentUrl":"https://p.example/1.png","clickthroughUrl":"https://s.example","alt":"","type":"image"}"#
             let service = try RunningService(items: items)
             let cells = try JSON(try service.get("/feed").text)["cells"]?.list ?? []
             func alternatives(_ cell: JSON) -> [String: String] {

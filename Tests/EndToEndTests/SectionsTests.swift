@@ -97,7 +97,7 @@ struct SectionsTests {
             Self.kinds + Self.sections + "\n  main: [stars, main]\n", users: (0..<5).map { "u\($0)" })
         defer { try? FileManager.default.removeItem(atPath: file) }
         _ = try service.importItems(
-            #"{"klass":"club","id":1,"name":"One"}"# + "\n" + #"{"klass":"club","id":2,"name":"Two"}"#,
+            #"{"kind":"club","id":1,"name":"One"}"# + "\n" + #"{"kind":"club","id":2,"name":"Two"}"#,
             arguments: ["--set", "feed.kinds=\(file)"])
         var pages = [try service.get("/feeds/people?limit=3")]
         while let next = try JSON(pages[pages.count - 1].text)["page"]?["next"]?.text {
@@ -137,7 +137,7 @@ struct SectionsTests {
         let (service, file) = try service(kinds + Self.sections, users: ["a"])
         defer { try? FileManager.default.removeItem(atPath: file) }
         _ = try service.importItems(
-            (1...3).map { #"{"klass":"club","id":\#($0),"name":"Club"}"# }.joined(separator: "\n"),
+            (1...3).map { #"{"kind":"club","id":\#($0),"name":"Club"}"# }.joined(separator: "\n"),
             arguments: ["--set", "feed.kinds=\(file)"])
         for path in ["/feeds/people", "/feeds/agenda", "/feeds/people/sections/clubs"] {
             for (layout, identifier) in [("", "ClubCell"), ("&layout=table", "ClubRow")] {

@@ -14,7 +14,7 @@ struct SizedImageTests {
         let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", images])
         _ = try origin.line(containing: "listening on")
         let users = names.map { name in
-            #"{"klass":"user","id":"\#(name)","username":"Ann Bee","avatarUrl":"http://127.0.0.1:\#(port)/\#(name).png","type":"featured"}"#
+            #"{"kind":"user","id":"\#(name)","username":"Ann Bee","avatarUrl":"http://127.0.0.1:\#(port)/\#(name).png","type":"featured"}"#
                 + "\n"
         }
         let service = try RunningService(
@@ -132,7 +132,7 @@ struct SizedImageTests {
             defer { origin.stop() }
             let paths = ["/p/a", "/p/b.png", "/p/q/c", "/pq/a", "/p.png", "/"]
             let users = paths.enumerated().map { number, path in
-                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"\#(origin.url(path))","type":"featured"}"# + "\n"
+                #"{"kind":"user","id":"\#(number)","username":"A","avatarUrl":"\#(origin.url(path))","type":"featured"}"# + "\n"
             }
             let service = try RunningService(
                 items: users.joined(), settings: ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
@@ -174,7 +174,7 @@ struct SizedImageTests {
             }
             let urls = (0..<6).map { bad.url("/\($0)") } + [good.url("/good")]
             let users = urls.enumerated().map { number, url in
-                #"{"klass":"user","id":"\#(number)","username":"A","avatarUrl":"\#(url)","type":"featured"}"# + "\n"
+                #"{"kind":"user","id":"\#(number)","username":"A","avatarUrl":"\#(url)","type":"featured"}"# + "\n"
             }
             let service = try RunningService(
                 items: users.joined(),
@@ -215,7 +215,7 @@ struct SizedImageTests {
                 settings: ["feed.kinds=\(file)", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
             let points = [("-1", "2"), ("1e300", "-1e300"), ("0.25", "0.5"), ("NaN", "0"), ("\"NaN\"", "0"), ("1e999", "0")]
             let items = points.enumerated().map { number, point in
-                #"{"klass":"spot","id":\#(number),"image":"\#(origin.url("/a"))","x":\#(point.0),"y":\#(point.1)}"# + "\n"
+                #"{"kind":"spot","id":\#(number),"image":"\#(origin.url("/a"))","x":\#(point.0),"y":\#(point.1)}"# + "\n"
             }
             let lines = try service.importItems(items.joined(), arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
             #expect(lines.contains { $0.contains("added 3, replaced 0, skipped 3") }, "\(lines)")

@@ -121,7 +121,7 @@ struct StartTests {
                 #expect(try service.get("/feed", fields: ["User-Agent: tests", "If-None-Match: \(tag)"]).status == 304, "\(words)")
             }
             let file = "\(service.folder)/club.ndjson"
-            try #"{"klass":"club","id":"c","name":"Club","site":"https://example.com/"}"#.write(
+            try #"{"kind":"club","id":"c","name":"Club","site":"https://example.com/"}"#.write(
                 toFile: file, atomically: true, encoding: .utf8)
             for (old, new, words) in [
                 ("[analytics, clickthrough]", "[nope]", "kinds.yaml:6: unknown command 'nope'"),
@@ -215,7 +215,7 @@ struct StartTests {
         try await offPool {
             let service = try RunningService()
             let items =
-                Items.user("a") + #"{"klass":"user","username":"x","avatarUrl":"ftp://x","type":"regular"}"# + "\n" + Items.user("b")
+                Items.user("a") + #"{"kind":"user","username":"x","avatarUrl":"ftp://x","type":"regular"}"# + "\n" + Items.user("b")
             let file = "\(service.folder)/items.ndjson"
             try items.write(toFile: file, atomically: true, encoding: .utf8)
             let common = ["--config", "\(service.folder)/empty.yaml", "--database", service.database]

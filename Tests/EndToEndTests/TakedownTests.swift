@@ -60,7 +60,7 @@ struct TakedownTests {
     func images() async throws {
         try await offPool {
             let items = (0..<2).map { number in
-                #"{"klass":"user","id":"p\#(number)","username":"P","avatarUrl":"http://pictures.sample.invalid/avatar-\#(number).png","#
+                #"{"kind":"user","id":"p\#(number)","username":"P","avatarUrl":"http://pictures.sample.invalid/avatar-\#(number).png","#
                     + #""type":"regular"}"# + "\n"
             }.joined()
             let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
@@ -93,7 +93,7 @@ struct TakedownTests {
     func routes() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2) + Items.advertisement(1), settings: [RunningService.tokenSetting])
-            let made = try service.admin("PUT", "/admin/takedowns/advertisement:1", body: #"{"reason": "complaint"}"#)
+            let made = try service.admin("PUT", "/admin/takedowns/ad:1", body: #"{"reason": "complaint"}"#)
             #expect(made.status == 201)
             #expect(try JSON(made.text)["reason"]?.text == "complaint")
             // What is not there yet is kept away too, whatever stands in its id.
@@ -101,13 +101,13 @@ struct TakedownTests {
             #expect(try service.admin("PUT", "/admin/takedowns/user:a%2Fb%20c").status == 200)
             #expect(try Self.shown(service) == ["user:u0", "user:u1"])
             let listed = try JSON(try service.admin("GET", "/admin/takedowns?limit=1").text)
-            #expect(listed["takedowns"]?.list.compactMap { $0["item"]?.text } == ["advertisement:1"])
-            #expect(listed["next"]?.text == "advertisement:1")
-            let rest = try JSON(try service.admin("GET", "/admin/takedowns?after=advertisement:1").text)
+            #expect(listed["takedowns"]?.list.compactMap { $0["item"]?.text } == ["ad:1"])
+            #expect(listed["next"]?.text == "ad:1")
+            let rest = try JSON(try service.admin("GET", "/admin/takedowns?after=ad:1").text)
             #expect(rest["takedowns"]?.list.compactMap { $0["item"]?.text } == ["user:a/b c"] && rest["next"] == nil)
             #expect(try service.importItems(Items.user("a/b c") + Items.advertisement(1)).first?.contains("withheld 2") == true)
-            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:1").status == 204)
-            #expect(try service.admin("DELETE", "/admin/takedowns/advertisement:1").status == 404)
+            #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 204)
+            #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 404)
             #expect(try service.admin("PUT", "/admin/takedowns/u1").status == 400)
             #expect(try service.importItems(Items.advertisement(1)) == ["added 1, replaced 0, skipped 0"])
             // An operator who puts the item there has changed their mind.
@@ -158,9 +158,9 @@ struct TakedownTests {
         try await offPool {
             let service = try RunningService(items: Items.users(1))
             for (arguments, words) in [
-                (["takedown", "add", "u0"], "'u0' names no item: that is klass:id"),
+                (["takedown", "add", "u0"], "'u0' names no item: that is kind:id"),
                 (["takedown", "release", "user:u0"], "is not taken down"),
-                (["takedown", "add", "dog:rex"], "klass is one of advertisement, campaign, user"),
+                (["takedown", "add", "dog:rex"], "kind is one of ad, campaign, user"),
             ] {
                 let result = try Self.run(arguments, service)
                 #expect(result.code == 1 && result.lines.count == 1 && result.lines[0].contains(words), "\(result.lines)")

@@ -8,7 +8,7 @@ struct TrackerTests {
     private static func items(_ origin: Origin) -> String {
         Items.users(2)
             + """
-            {"klass":"advertisement","id":1,"type":"image","contentUrl":"https://a.example/1.png","clickthroughUrl":"https://a.example/",\
+            {"kind":"ad","id":1,"type":"image","contentUrl":"https://a.example/1.png","clickthroughUrl":"https://a.example/",\
             "clickTrackers":["\(origin.url("/seen?e={event}&v={viewer}"))","\(origin.url("/gone?e={event}"))"]}
 
             """
@@ -114,7 +114,7 @@ struct TrackerTests {
             let gone = try freePort()
             func advertisement(_ id: Int, _ trackers: [String]) -> String {
                 """
-                {"klass":"advertisement","id":\(id),"type":"image","contentUrl":"https://a.example/1.png",\
+                {"kind":"ad","id":\(id),"type":"image","contentUrl":"https://a.example/1.png",\
                 "clickthroughUrl":"https://a.example/","clickTrackers":\(trackers)}
 
                 """
@@ -146,7 +146,7 @@ struct TrackerTests {
         try await offPool {
             let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
             let campaign = """
-                {"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"clickTrackers":["\(origin.url("/paid?c={campaign}&a={ad}"))"]}
+                {"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"clickTrackers":["\(origin.url("/paid?c={campaign}&a={ad}"))"]}
 
                 """
             let service = try RunningService(

@@ -15,7 +15,7 @@ enum FeedProbe {
         defer { try? FileManager.default.removeItem(at: folder) }
         let database = folder.appendingPathComponent("items.sqlite").path
         let users = (0..<40).map {
-            #"{"klass":"user","id":"\#($0)","username":"User \#($0)","avatarUrl":"https://example.com/\#($0).png","type":"regular"}"#
+            #"{"kind":"user","id":"\#($0)","username":"User \#($0)","avatarUrl":"https://example.com/\#($0).png","type":"regular"}"#
         }
         let session = try ItemImport(into: database)
         try session.append(Array(users.joined(separator: "\n").utf8))

@@ -3,9 +3,9 @@ import IntertwineFeed
 private let tellingBytes = Array(#"{}[]",:\/ untfa0123456789-+.eE"#.utf8) + [0, 0x0A, 0x0D, 0x1F, 0x7F, 0x80, 0xC3, 0xED, 0xEF, 0xF0, 0xFF]
 
 private let user =
-    #"{"klass":"user","id":"a","username":"Käthe \uD83D\uDE00","avatarUrl":"http://a/1.png","type":"regular","more":[1.5e3,null,{}]}"#
+    #"{"kind":"user","id":"a","username":"Käthe \uD83D\uDE00","avatarUrl":"http://a/1.png","type":"regular","more":[1.5e3,null,{}]}"#
 private let advertisement =
-    #"{"klass":"advertisement","type":"image","title":"Tea","imageUrl":"https://a/2.png","clickthroughUrl":"https://a/?x=\u00e9"}"#
+    #"{"kind":"ad","type":"image","title":"Tea","imageUrl":"https://a/2.png","clickthroughUrl":"https://a/?x=\u00e9"}"#
 
 /// Files of items, as imports and `POST /admin/import` read them.
 struct ItemFileFuzz: FuzzTarget {

@@ -159,10 +159,10 @@ struct PostgresFeedStoreTests {
     func imports() async throws {
         _ = try await store.put(user("old"))
         let lines = [
-            #"{"klass":"user","id":"a","username":"A","avatarUrl":"https://example.com/1.png","type":"regular"}"#,
-            #"{"klass":"advertisement","id":"1","contentUrl":"https://a.example/c","clickthroughUrl":"https://a.example/","type":"image"}"#,
-            #"{"klass":"user","id":"n l","username":"N","avatarUrl":"https://example.com/1.png","type":"regular"}"#,
-            #"{"klass":"user","id":"a","username":"A","avatarUrl":"https://example.com/1.png","type":"featured"}"#,
+            #"{"kind":"user","id":"a","username":"A","avatarUrl":"https://example.com/1.png","type":"regular"}"#,
+            #"{"kind":"ad","id":"1","contentUrl":"https://a.example/c","clickthroughUrl":"https://a.example/","type":"image"}"#,
+            #"{"kind":"user","id":"n l","username":"N","avatarUrl":"https://example.com/1.png","type":"regular"}"#,
+            #"{"kind":"user","id":"a","username":"A","avatarUrl":"https://example.com/1.png","type":"featured"}"#,
         ]
         let items = PostgresItemLocation(try PostgresAddress(database.uri), companions: "")
         func begin(isRehearsal: Bool = false) throws -> ItemImport {

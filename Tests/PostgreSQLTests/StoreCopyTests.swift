@@ -29,7 +29,7 @@ struct StoreCopyTests {
                 })
         }
         _ = try await store.takeDown(ItemKey(kind: "user", id: "gone"), reason: "complaint\u{0}")
-        try await store.remember([CampaignMembership(kind: "advertisement", id: "1", campaign: "spring")])
+        try await store.remember([CampaignMembership(kind: "ad", id: "1", campaign: "spring")])
         let ledger = try SQLiteLedger(path: "\(folder)/\(name).ledger.sqlite")
         for number in 0..<20 {
             var event = LedgerEvent(

@@ -27,7 +27,7 @@ struct ItemImportTests {
 
     @Test("adds, and replaces in its place what is known, in one file too")
     func addsAndReplaces() async throws {
-        let ad = #"{"klass":"advertisement","id":1,"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
+        let ad = #"{"kind":"ad","id":1,"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
         let (first, _) = try run("[\(line(user: "a")),\(ad),\(line(user: "b")),\(ad.replacingOccurrences(of: ":1,", with: ":\"1\","))]")
         #expect((first.added, first.replaced, first.skipped) == (3, 1, 0))
         let (second, _) = try run(line(user: "c"), "[\(line(user: "a", variant: "featured")),\(line(user: "d"))]")
@@ -38,13 +38,13 @@ struct ItemImportTests {
     }
 
     private static func ad(_ id: Int) -> String {
-        #"{"klass":"advertisement","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
+        #"{"kind":"ad","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
     }
 
     @Test("takes campaigns whose advertisements are there, wherever in the import, and none of one id twice", arguments: [false, true])
     func campaigns(isNew: Bool) async throws {
         func campaign(_ id: String, _ creatives: String) -> String {
-            #"{"klass":"campaign","id":"\#(id)","advertiser":"A","creatives":[\#(creatives)]}"#
+            #"{"kind":"campaign","id":"\#(id)","advertiser":"A","creatives":[\#(creatives)]}"#
         }
         let kinds = ItemKinds.standard.adding([CampaignKind(creatives: CreativeNames())])
         func run(_ text: String, policy: BadItemPolicy = .stop, isRehearsal: Bool = false) throws -> (ImportSummary, [String]) {
@@ -69,14 +69,14 @@ struct ItemImportTests {
         // One that is there already, and one that is taken down, will do.
         let store = try SQLiteStore(path: path)
         #expect(try await store.ids(.advertisements).contains("a"))
-        _ = try await store.takeDown(ItemKey(kind: "advertisement", id: "2"))
+        _ = try await store.takeDown(ItemKey(kind: "ad", id: "2"))
         #expect(try run(campaign("d", "1,2")).0.added == 1)
     }
 
     @Test("notes where advertisements are listed among content, and again where a file lists them anew")
     func lists() async throws {
         func ad(_ id: Int) -> String {
-            #"{"klass":"advertisement","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
+            #"{"kind":"ad","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
         }
         func listings(_ store: SQLiteStore) async throws -> [String] {
             try await store.read { snapshot in
@@ -98,7 +98,7 @@ struct ItemImportTests {
         // One that nobody listed stands at the end; one that is taken down nowhere.
         _ = try await store.put(advertisement("5"))
         _ = try await store.put(advertisement("4"))
-        _ = try await store.takeDown(ItemKey(kind: "advertisement", id: "2"))
+        _ = try await store.takeDown(ItemKey(kind: "ad", id: "2"))
         #expect(try await listings(store) == [" 3", "b 1", "d 4", "d 5"])
         // Between two neighbours without room: what stands there moves, and what is listed behind it too.
         for index in 0..<60 {
@@ -119,10 +119,10 @@ struct ItemImportTests {
 
     @Test("skips and reports bad items when told to")
     func skips() async throws {
-        let (summary, reports) = try run("[\(line(user: "a")),\n{\"klass\":\"dog\"},\n{,\n\(line(user: "b"))]", policy: .skip)
+        let (summary, reports) = try run("[\(line(user: "a")),\n{\"kind\":\"dog\"},\n{,\n\(line(user: "b"))]", policy: .skip)
         #expect((summary.added, summary.replaced, summary.skipped) == (2, 0, 2))
         #expect(reports.map(\.line) == [2, 3])
-        #expect(reports.map(\.error.field) == ["klass", nil])
+        #expect(reports.map(\.error.field) == ["kind", nil])
         #expect(try await SQLiteStore(path: path).ids() == ["a", "b"])
     }
 

@@ -74,7 +74,7 @@ struct ItemStoreTests {
         for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
         #expect(try await store.remove(kind: "user", id: "a"))
         #expect(try await !store.remove(kind: "user", id: "a"))
-        #expect(try await !store.remove(kind: "advertisement", id: "b"))
+        #expect(try await !store.remove(kind: "ad", id: "b"))
         #expect(try await store.put(user("a")) == .added)
         #expect(try await store.ids() == ["b", "c", "a"])
     }
@@ -89,13 +89,13 @@ struct ItemStoreTests {
         func ids(_ form: ItemType, _ direction: PageDirection, _ position: Int64?) async throws -> [String] {
             try await store.read { try $0.items(of: form, direction, of: position, limit: 2).map(\.id) }
         }
-        let image = ItemType(kind: "advertisement", variant: "image")
-        let first = try #require(try await store.read { try $0.item(kind: "advertisement", id: "a") })
+        let image = ItemType(kind: "ad", variant: "image")
+        let first = try #require(try await store.read { try $0.item(kind: "ad", id: "a") })
         #expect(try await ids(image, .forward, nil) == ["a", "c"])
         #expect(try await ids(image, .forward, first.position) == ["c", "d"])
         #expect(try await ids(image, .backward, nil) == ["d", "c"])
         #expect(try await ids(ItemType(kind: "user", variant: "featured"), .forward, nil) == ["a", "b"])
-        #expect(try await ids(ItemType(kind: "advertisement", variant: "audio"), .forward, nil).isEmpty)
+        #expect(try await ids(ItemType(kind: "ad", variant: "audio"), .forward, nil).isEmpty)
         #expect(try await ids(ItemType(kind: "event", variant: ""), .forward, nil).isEmpty)
         #expect(try await store.read { try $0.counts() }[image] == 3)
     }

@@ -10,8 +10,8 @@ struct MembershipTests {
         scratch = try Scratch()
     }
 
-    private static let spring = [1, 2].map { CampaignMembership(kind: "advertisement", id: "\($0)", campaign: "spring") }
-    private static let autumn = CampaignMembership(kind: "advertisement", id: "2", campaign: "autumn")
+    private static let spring = [1, 2].map { CampaignMembership(kind: "ad", id: "\($0)", campaign: "spring") }
+    private static let autumn = CampaignMembership(kind: "ad", id: "2", campaign: "autumn")
 
     private func memberships(_ store: any ItemStore) async throws -> Set<CampaignMembership> {
         Set(try await store.read { try $0.memberships() })
@@ -25,9 +25,9 @@ struct MembershipTests {
         for _ in 0..<2 { try await store.remember(Self.spring + [Self.autumn]) }
         #expect(try await memberships(store) == Set(Self.spring + [Self.autumn]))
         #expect(store.version != version)
-        let (ad, campaign) = (ItemKey(kind: "advertisement", id: "2"), ItemKey(kind: "campaign", id: "spring"))
+        let (ad, campaign) = (ItemKey(kind: "ad", id: "2"), ItemKey(kind: "campaign", id: "spring"))
         for key in [ad, campaign] { #expect(try await store.isReleasable(key)) }
-        for key in [ItemKey(kind: "user", id: "2"), ItemKey(kind: "advertisement", id: "spring"), ItemKey(kind: "campaign", id: "2")] {
+        for key in [ItemKey(kind: "user", id: "2"), ItemKey(kind: "ad", id: "spring"), ItemKey(kind: "campaign", id: "2")] {
             #expect(try await !store.isReleasable(key))
         }
         // A takedown and what belongs to it are one.

@@ -54,7 +54,7 @@ func user(_ id: String, variant: String = "regular", avatar: String = "https://e
 
 func advertisement(_ id: String, variant: String = "image") throws -> ValidatedItem {
     let fields =
-        #"{"klass":"advertisement","id":"\#(id)","contentUrl":"https://example.com/c.png","clickthroughUrl":"https://example.com/","type":"\#(variant)"}"#
+        #"{"kind":"ad","id":"\#(id)","contentUrl":"https://example.com/c.png","clickthroughUrl":"https://example.com/","type":"\#(variant)"}"#
     return try ItemKinds.standard.validate(Array(fields.utf8))
 }
 
@@ -65,7 +65,7 @@ func click(_ viewer: String? = nil, on cell: String = "ad:1", at moment: Int64 =
 
 /// A line of an import file.
 func line(user id: String, variant: String = "regular", avatar: String = "https://example.com/a.png") -> String {
-    #"{"klass":"user","id":"\#(id)","username":"Name of \#(id)","avatarUrl":"\#(avatar)","type":"\#(variant)"}"#
+    #"{"kind":"user","id":"\#(id)","username":"Name of \#(id)","avatarUrl":"\#(avatar)","type":"\#(variant)"}"#
 }
 
 /// The stores that make the same promises.

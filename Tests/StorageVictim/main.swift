@@ -19,7 +19,7 @@ func importFile(_ database: String, _ path: String) throws {
 func put(_ database: String, _ count: Int) async throws {
     let store = try SQLiteStore(path: database)
     for number in 0..<count {
-        let fields = #"{"klass":"user","username":"other \#(number)","avatarUrl":"https://example.com/a.png","type":"regular"}"#
+        let fields = #"{"kind":"user","username":"other \#(number)","avatarUrl":"https://example.com/a.png","type":"regular"}"#
         _ = try await store.put(ItemKinds.standard.validate(Array(fields.utf8)))
     }
     say("put")

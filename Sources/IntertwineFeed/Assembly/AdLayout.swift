@@ -162,7 +162,7 @@ struct AdLayout {
         let places = filled.indices.filter { filled[$0] == nil }.prefix(cells.count)
         for place in isBackward ? places.reversed() : Array(places) {
             guard let cell = isBackward ? rest.last : rest.first else { break }
-            let key = cell.rendered.withRow { AdKey(kind: $0.kind, id: $0.id) }
+            let key = cell.rendered.withRow { AdKey($0) }
             guard distances.permits(key, at: coordinates[place]) else { continue }
             distances.note(key, at: coordinates[place])
             rest = isBackward ? rest.dropLast() : rest.dropFirst()

@@ -26,11 +26,12 @@ struct AdKey: Hashable {
 
     fileprivate init(number: UInt32) { self.number = number }
 
-    init(kind: some Sequence<UInt8>, id: some Sequence<UInt8>) {
-        number = Self.hash(kind, id) & ~Self.labelBit
-    }
+    /// Creates the key of a row. Cursors contain the hash of the stored name of the kind.
+    init(_ row: ItemRow) { number = Self.hash(StoredKind.name(of: row.kind), row.id) & ~Self.labelBit }
 
-    init(_ creative: CreativeID) { self.init(kind: creative.kind.utf8, id: creative.id.utf8) }
+    init(_ creative: CreativeID) {
+        number = Self.hash(StoredKind.name(of: creative.kind).utf8, creative.id.utf8) & ~Self.labelBit
+    }
 
     init(label: String) { number = Self.hash(EmptyCollection(), label.utf8) | Self.labelBit }
 

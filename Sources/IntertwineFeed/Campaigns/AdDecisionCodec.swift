@@ -19,7 +19,7 @@ struct AdDecisionCodec {
             }
             writer.write(given.reservation == nil ? Flags.served : Flags.served | Flags.reservation)
             writer.write(counted: given.campaign.utf8)
-            writer.write(counted: given.creative.kind.utf8)
+            writer.write(counted: StoredKind.name(of: given.creative.kind).utf8)
             writer.write(counted: given.creative.id.utf8)
             if let place = given.reservation {
                 writer.write(place.process)
@@ -45,7 +45,8 @@ struct AdDecisionCodec {
             }
             guard let id = text(), let kind = text(), let creative = text(), let index = book.index(of: id) else { return nil }
             var given = AdServer.ServedAd(
-                campaign: id, creative: CreativeID(kind: kind, id: creative), remembered: book.campaigns[index].longestCapWindow)
+                campaign: id, creative: CreativeID(kind: StoredKind.kind(named: kind), id: creative),
+                remembered: book.campaigns[index].longestCapWindow)
             if flags & Flags.reservation != 0 {
                 guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16(),
                     let ends = reader.readInt64()

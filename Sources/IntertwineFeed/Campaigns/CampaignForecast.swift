@@ -68,7 +68,7 @@ package struct CampaignForecast: Sendable {
     ///
     /// - Returns: One forecast for each campaign, in the order of `campaigns`.
     package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
-        let book = CampaignIndex(campaigns) { (CreativeID(kind: "advertisement", id: $0), CellLayout.allCases) }
+        let book = CampaignIndex(campaigns) { (CreativeID(kind: Advertisement.kind, id: $0), CellLayout.allCases) }
         let ledger = SimulatedLedger()
         let span = Int64(max(1, days)) * 86_400_000
         let count = max(1, requests)

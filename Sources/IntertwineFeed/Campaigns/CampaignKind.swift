@@ -1,4 +1,4 @@
-/// The item kind of campaigns: `{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1","2"],…}`.
+/// The item kind of campaigns: `{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1","2"],…}`.
 ///
 /// Campaigns are written, removed and taken down as other items are. No cell shows a campaign.
 package struct CampaignKind: ItemKind {
@@ -38,7 +38,7 @@ package struct CampaignKind: ItemKind {
         }
         var body: [JSONValue.Member] = []
         if case .object(let members) = value {
-            body = members.filter { !["klass", "id"].contains($0.name) && $0.value != .null }.sorted { $0.name < $1.name }
+            body = members.filter { !["kind", "id"].contains($0.name) && $0.value != .null }.sorted { $0.name < $1.name }
         }
         var writer = JSONWriter(capacity: 512)
         writer.write(.object(body))
@@ -60,7 +60,7 @@ package struct CampaignKind: ItemKind {
            "trackers": {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 2048, "pattern": "^[Hh][Tt][Tt][Pp]"}}
          },
          "properties": {
-           "klass": {"const": "campaign"}, "id": {"$ref": "#/$defs/name"}, "advertiser": {"$ref": "#/$defs/text"},
+           "kind": {"const": "campaign"}, "id": {"$ref": "#/$defs/name"}, "advertiser": {"$ref": "#/$defs/text"},
            "creatives": {"type": "array", "minItems": 1, "maxItems": 64, "uniqueItems": true, "items": {"type": ["string", "integer"]}},
            "paused": {"type": "boolean"},
            "starts": {"$ref": "#/$defs/moment"}, "ends": {"$ref": "#/$defs/moment"}, "zone": {"$ref": "#/$defs/text"},
@@ -89,7 +89,7 @@ package struct CampaignKind: ItemKind {
              "label": {"$ref": "#/$defs/text"}, "advertiser": {"$ref": "#/$defs/text"}}},
            "impressionTrackers": {"$ref": "#/$defs/trackers"}, "clickTrackers": {"$ref": "#/$defs/trackers"}
          },
-         "required": ["klass", "id", "advertiser", "creatives"], "additionalProperties": false}
+         "required": ["kind", "id", "advertiser", "creatives"], "additionalProperties": false}
         """#
 }
 

@@ -29,7 +29,7 @@ package struct CampaignReader {
         "disclosure", Trackers.impressionField, Trackers.clickField,
     ]
     /// Members of items that other components read.
-    private static let others = ["klass", "id"]
+    private static let others = ["kind", "id"]
     private static let nameLimit = 64
     private static let creativeLimit = 64
     private static let listLimit = 200

@@ -158,7 +158,7 @@ package final class Campaigns: Sendable {
 
     /// Returns the item that a campaign's creative name refers to.
     func item(of name: String) -> CreativeID {
-        factories.item(ofCell: name).map { CreativeID(kind: $0.kind, id: $0.id) } ?? CreativeID(kind: "advertisement", id: name)
+        factories.item(ofCell: name).map { CreativeID(kind: $0.kind, id: $0.id) } ?? CreativeID(kind: Advertisement.kind, id: name)
     }
 
     /// Returns the campaigns that are taken down. A campaign that neither the file declares nor this process has loaded has only its id.

@@ -12,7 +12,7 @@ package struct CreativeNames: Sendable, Hashable {
     }
 
     /// The kinds of ads by the prefix of their cell ids. `others` contains the prefixes of other kinds.
-    private var kinds = ["ad": "advertisement"]
+    private var kinds = ["ad": Advertisement.kind]
     private var others: Set<String> = ["user"]
     /// A Boolean value indicating whether further kinds exist that are not declared here.
     private let hasOthers: Bool
@@ -32,9 +32,9 @@ package struct CreativeNames: Sendable, Hashable {
 
     /// Returns the item of a creative name; nil if its kind is not known here.
     func item(_ name: String) -> CreativeID? {
-        guard let colon = name.firstIndex(of: ":") else { return CreativeID(kind: "advertisement", id: name) }
+        guard let colon = name.firstIndex(of: ":") else { return CreativeID(kind: Advertisement.kind, id: name) }
         if let kind = kinds[String(name[..<colon])] { return CreativeID(kind: kind, id: String(name[name.index(after: colon)...])) }
-        return hasOthers ? nil : CreativeID(kind: "advertisement", id: name)
+        return hasOthers ? nil : CreativeID(kind: Advertisement.kind, id: name)
     }
 }
 

@@ -69,14 +69,14 @@ extension CellFactories {
             let isPlayed = variant != .image && !configuration.playbackCommands.commands.isEmpty
             if isPlayed { for slot in CommandKey.playback { slots[slot] = configuration.playbackCommands } }
             return try CellCommands(
-                kind: "advertisement", slots: slots, registry: registry, offers: viewer.union(.destination),
+                kind: Advertisement.kind, slots: slots, registry: registry, offers: viewer.union(.destination),
                 reported: isPlayed ? CommandKey.playback : [],
                 viewability: configuration.viewability[variant] ?? Viewability())
         }
         let advertisements = try plan(of: .image)
         let media = try configuration.mediaCells.filter { $0.key != .image }.map { ($0.key, $0.value, try plan(of: $0.key)) }
         var factories = CellFactories()
-        let image = ItemType(kind: "advertisement", variant: Advertisement.Variant.image.rawValue)
+        let image = ItemType(kind: Advertisement.kind, variant: Advertisement.Variant.image.rawValue)
         for layout in CellLayout.allCases {
             for variant in User.Variant.allCases {
                 guard let cell = configuration.userCells[variant] else { continue }
@@ -92,7 +92,8 @@ extension CellFactories {
                 try factories.register(
                     MediaAdvertisementCellFactory(
                         cell, plan: plan, layout: layout, alternative: configuration.advertisementAlternative),
-                    for: ItemType(kind: "advertisement", variant: variant.rawValue), prefix: "ad", stream: .advertisements, layout: layout)
+                    for: ItemType(kind: Advertisement.kind, variant: variant.rawValue), prefix: "ad", stream: .advertisements,
+                    layout: layout)
             }
             try factories.register(
                 SectionHeaderCellFactory(layout: layout), for: ItemType(kind: SectionHeader.kind, variant: ""), prefix: SectionHeader.kind,

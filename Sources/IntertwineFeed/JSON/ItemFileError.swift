@@ -30,7 +30,7 @@ public enum ItemFileError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "with one"
         case .xml: "this is XML, not JSON: convert it to a JSON array, or to lines with a JSON object each"
         case .csv:
-            "this is a table (CSV), not JSON: convert it to a JSON array, or to lines with a JSON object each, that have klass and the "
+            "this is a table (CSV), not JSON: convert it to a JSON array, or to lines with a JSON object each, that have kind and the "
                 + "fields which `intertwine schema KIND` prints"
         case .utf16: "the file is UTF-16, and JSON is UTF-8: convert it, as in `iconv -f UTF-16 -t UTF-8 FILE`"
         case .utf32: "the file is UTF-32, and JSON is UTF-8: convert it, as in `iconv -f UTF-32 -t UTF-8 FILE`"
@@ -115,7 +115,7 @@ extension ItemFileError {
                 scanner.skipWhitespace(span)
                 guard scanner.position < span.count else { return .needsBytes }
                 let text = String(decoding: bytes[name.range], as: UTF8.self)
-                if text == "klass" { isItem = true }
+                if ImportSynonyms.members.contains(text) { isItem = true }
                 if !isItem, list == nil, let members = try Self.list(of: bytes, at: scanner.position) {
                     list = [text] + members
                     if members.isEmpty { return .error(.wrapped(members: [text])) }

@@ -305,12 +305,11 @@ package struct ItemReader: Sendable {
 
     /// Validates an object as an item. The object begins at ``position``.
     private mutating func check(_ object: JSONObject) -> Outcome {
-        let fields = ItemFields(object)
         last = (line, index, consumed + position)
         do throws(ItemError) {
-            return .item(try kinds.validate(fields))
+            return .item(try kinds.validate(imported: object))
         } catch {
-            let id = try? fields.optionalIdentifier("id", limit: 512)
+            let id = try? ItemFields(object).optionalIdentifier("id", limit: 512)
             return bad(error, id: id.map { String(decoding: $0, as: UTF8.self) })
         }
     }

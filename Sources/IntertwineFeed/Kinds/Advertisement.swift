@@ -1,5 +1,8 @@
 /// An ad with an image, a video or audio, which is shown among the content.
 package struct Advertisement: Sendable, Hashable {
+    /// The name of the kind.
+    package static let kind = "ad"
+
     package enum Variant: String, Sendable, Hashable, CaseIterable {
         case image, video, audio
     }
@@ -75,13 +78,13 @@ extension Advertisement {
 
 /// The kind of ads.
 ///
-/// An example item: `{"klass":"advertisement","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`. A video or audio ad
+/// An example item: `{"kind":"ad","id":1,"contentUrl":"https://…","clickthroughUrl":"https://…","type":"image"}`. A video or audio ad
 /// may also have `posterUrl`, `mediaType` and `duration`.
 package struct AdvertisementKind: ItemKind {
     /// The maximum length of an id, in bytes.
     package static let idLimit = 512
 
-    package let name = "advertisement"
+    package let name = Advertisement.kind
     package let stream = StreamID.advertisements
 
     package init() {}

@@ -1,10 +1,10 @@
 internal import IntertwinePrimitives
 
-/// A kind of item: its `klass` in the import format, its stream, and its validation.
+/// A kind of item: its name, its stream, and its validation.
 ///
 /// The store and the assembler depend on kinds only through this protocol. Users and ads are two of its implementations.
 public protocol ItemKind: Sendable {
-    /// The `klass` of the import format.
+    /// The value of the member `kind` of an item.
     var name: String { get }
     /// The stream that contains items of this kind.
     var stream: StreamID { get }
@@ -12,12 +12,12 @@ public protocol ItemKind: Sendable {
     /// The fields by which a section of these items can be sorted. Every item has a value for each of them.
     var sortFields: [SortField] { get }
 
-    /// All fields of an item of this kind except `klass`, or nil if the kind does not declare them.
+    /// All fields of an item of this kind except `kind`, or nil if the kind does not declare them.
     ///
     /// Configuration that names fields before items exist, such as the mapping of a remote source, is validated against them.
     var fields: [ItemField]? { get }
 
-    /// Validates the fields of an object whose `klass` is ``name``.
+    /// Validates the fields of an object whose `kind` is ``name``.
     ///
     /// - Throws: ``ItemError`` with the field and the reason.
     func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem
@@ -30,7 +30,7 @@ extension ItemKind {
     public var sortFields: [SortField] { [] }
     public var fields: [ItemField]? { nil }
 
-    /// Returns a schema that contains only the `klass`.
+    /// Returns a schema that contains only the `kind`.
     public func schema() -> [UInt8] {
         ItemSchemaDocument(kind: name).bytes
     }
@@ -64,7 +64,7 @@ public struct ItemField: Sendable {
     }
 }
 
-/// The kinds of item that a service supports, by `klass`.
+/// The kinds of item that a service supports, by name.
 public struct ItemKinds: Sendable {
     /// The built-in kinds: users and ads.
     public static let standard = ItemKinds([UserKind(), AdvertisementKind()])
@@ -91,11 +91,21 @@ public struct ItemKinds: Sendable {
 
     /// Validates one object of the import format, of any kind.
     public func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
-        let klass = try fields.text("klass", limit: 64)
-        guard let kind = kinds[String(decoding: klass, as: UTF8.self)] else {
+        try validate(fields, as: String(decoding: fields.text("kind", limit: 64), as: UTF8.self))
+    }
+
+    /// Validates one object of an import, of any kind. The object may contain ``ImportSynonyms``.
+    func validate(imported object: JSONObject) throws(ItemError) -> ValidatedItem {
+        let fields = try ImportSynonyms.fields(of: object)
+        return try validate(fields, as: ImportSynonyms.kind(String(decoding: fields.text("kind", limit: 64), as: UTF8.self)))
+    }
+
+    private func validate(_ fields: ItemFields, as name: String) throws(ItemError) -> ValidatedItem {
+        guard let kind = kinds[name] else {
             throw ItemError(
-                field: "klass",
-                reason: "must be one of \(names.joined(separator: ", ")), is \(ItemError.quoted(klass))" + (note.map { "; \($0)" } ?? ""))
+                field: "kind",
+                reason: "must be one of \(names.joined(separator: ", ")), is \(ItemError.quoted(Array(name.utf8)[...]))"
+                    + (note.map { "; \($0)" } ?? ""))
         }
         return try kind.validate(fields)
     }

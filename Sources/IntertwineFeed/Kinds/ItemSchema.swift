@@ -6,12 +6,12 @@ internal import IntertwinePrimitives
 struct ItemSchemaDocument {
     private let kind: String
     private var properties: [JSONValue.Member]
-    private var required: [JSONValue] = [.text("klass")]
+    private var required: [JSONValue] = [.text("kind")]
     private var alternatives: [JSONValue] = []
 
     init(kind: String) {
         self.kind = kind
-        properties = [.init("klass", .object([.init("const", .text(kind))]))]
+        properties = [.init("kind", .object([.init("const", .text(kind))]))]
     }
 
     mutating func add(_ field: String, _ schema: FieldSchema, isRequired: Bool = false) {

@@ -14,6 +14,9 @@ struct KindCompiler {
         references += declaration.fields.map { ($0.name, .field($0)) }
         self.references = references
         try Self.check(name: declaration.name, at: [])
+        guard ImportSynonyms.kind(declaration.name) == declaration.name else {
+            throw KindError([], "imports read '\(declaration.name)' as the kind \(ImportSynonyms.kind(declaration.name))")
+        }
         if let prefix = declaration.prefix { try Self.check(name: prefix, at: ["prefix"]) }
         for (index, variant) in declaration.variants.enumerated() {
             guard !variant.isEmpty, variant.utf8.count <= Self.nameLimit else {
@@ -33,7 +36,7 @@ struct KindCompiler {
         for (index, field) in declaration.fields.enumerated() {
             let path = ["fields", field.name]
             try Self.check(name: field.name, at: path)
-            guard !["klass", "id", "type"].contains(field.name) else {
+            guard !(ImportSynonyms.members + ["id", "type"]).contains(field.name) else {
                 throw KindError(path, "every item has its own '\(field.name)'; a field cannot be called so")
             }
             guard !declaration.fields[..<index].contains(where: { $0.name == field.name }) else {

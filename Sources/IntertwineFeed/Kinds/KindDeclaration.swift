@@ -1,6 +1,6 @@
 /// A kind of item as declared in configuration. A ``DeclaredKind`` is compiled from it once, at service startup.
 package struct KindDeclaration: Sendable, Hashable {
-    /// The `klass` of the import format.
+    /// The value of the member `kind` of an item.
     package var name: String
     /// The prefix of cell ids. If it is nil, the name is used.
     package var prefix: String?

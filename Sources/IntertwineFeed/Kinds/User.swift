@@ -47,7 +47,7 @@ extension User {
 
 /// The kind of users.
 ///
-/// An example item: `{"klass":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://…","backgroundUrl":"https://…","type":"featured"}`.
+/// An example item: `{"kind":"user","id":"tt","username":"Tongue Twister","avatarUrl":"https://…","backgroundUrl":"https://…","type":"featured"}`.
 package struct UserKind: ItemKind {
     /// The maximum length of the id and of the username, in bytes. Why one limit: each of the two can replace the other.
     package static let nameLimit = 512

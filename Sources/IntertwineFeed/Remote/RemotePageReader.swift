@@ -315,7 +315,8 @@ extension RemotePageReader {
 
     private func check(_ object: JSONObject) -> Outcome {
         do throws(ItemError) {
-            return .item(try kind.validate(fields?.fields(from: object) ?? ItemFields(object)))
+            let mapped = if let fields { try fields.fields(from: object) } else { try ImportSynonyms.fields(of: object) }
+            return .item(try kind.validate(mapped))
         } catch {
             return .bad(fields?.located(error) ?? error)
         }

@@ -1,4 +1,5 @@
 internal import CPostgreSQL
+internal import IntertwineFeed
 
 /// The result rows of a statement in PostgreSQL's binary format. Rows and columns count from 0.
 ///
@@ -37,6 +38,9 @@ package final class PostgresRows {
         let view = view(row, column)
         return view.contains(1) ? String(decoding: PostgresText.decoded(view), as: UTF8.self) : String(decoding: view, as: UTF8.self)
     }
+
+    /// Returns the kind of an item, which columns store by ``StoredKind``.
+    func kind(_ row: Int, _ column: Int) -> String { StoredKind.kind(named: text(row, column)) }
 
     package func optionalText(_ row: Int, _ column: Int) -> String? { isNull(row, column) ? nil : text(row, column) }
 

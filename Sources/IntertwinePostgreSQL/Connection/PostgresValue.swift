@@ -1,3 +1,5 @@
+internal import IntertwineFeed
+
 /// A parameter value of a statement. It is sent in PostgreSQL's binary format together with its type.
 package enum PostgresValue: Sendable, Hashable {
     /// `bigint`
@@ -18,6 +20,10 @@ package enum PostgresValue: Sendable, Hashable {
     case texts([String?])
     /// `bytea[]`
     case blobs([[UInt8]?])
+
+    /// Returns the kind of an item, as columns store it.
+    static func kind(_ kind: String) -> PostgresValue { .text(StoredKind.name(of: kind)) }
+    static func kinds(_ kinds: [String]) -> PostgresValue { .texts(kinds.map { StoredKind.name(of: $0) }) }
 
     /// The type's OID in `pg_type`, which is equal in every database.
     var type: UInt32 {

@@ -16,7 +16,7 @@ enum ItemMigrations {
             CREATE TABLE item (
                 lane bigint NOT NULL,                 -- 0 content, 1 advertisements, then the sections by their number
                 position bigint NOT NULL,             -- order in the lane, sparse
-                kind text COLLATE "C" NOT NULL,       -- klass of the import format
+                kind text COLLATE "C" NOT NULL,       -- by StoredKind
                 id text COLLATE "C" NOT NULL,         -- unique in its kind
                 variant text COLLATE "C" NOT NULL,    -- type of the import format
                 body text COLLATE "C" NOT NULL,       -- the other fields, one JSON object

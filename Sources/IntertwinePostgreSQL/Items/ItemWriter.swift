@@ -26,7 +26,7 @@ struct ItemWriter {
     /// Replaces an item in its place; false where it does not stand in the lane.
     func update(_ item: ValidatedItem, in lane: StreamID) throws -> Bool {
         try connection.query(
-            "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(lane.rawValue), .text(item.kind),
+            "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(lane.rawValue), .kind(item.kind),
             .text(item.id), .text(item.variant), .utf8(item.body)
         ).affected > 0
     }
@@ -35,7 +35,7 @@ struct ItemWriter {
     func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
         try connection.query(
             "INSERT INTO item (lane, position, kind, id, variant, body) VALUES ($1, $2, $3, $4, $5, $6)", .integer(lane.rawValue),
-            .integer(position), .text(item.kind), .text(item.id), .text(item.variant), .utf8(item.body))
+            .integer(position), .kind(item.kind), .text(item.id), .text(item.variant), .utf8(item.body))
         try list(item)
     }
 
@@ -47,18 +47,18 @@ struct ItemWriter {
             INSERT INTO ad_listing (lane, position, kind, id, session)
             SELECT 0, coalesce((SELECT max(position) FROM item WHERE lane = 0), \(Int64.min)), $1, $2, $3
             WHERE NOT EXISTS (SELECT 1 FROM ad_listing WHERE kind = $1 AND id = $2)
-            """, .text(item.kind), .text(item.id), .integer(.random(in: 1 ... .max)))
+            """, .kind(item.kind), .text(item.id), .integer(.random(in: 1 ... .max)))
     }
 
     /// Removes an item; returns true if it existed.
     func remove(_ key: ItemKey) throws -> Bool {
-        try connection.query("DELETE FROM item WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id)).affected > 0
+        try connection.query("DELETE FROM item WHERE kind = $1 AND id = $2", .kind(key.kind), .text(key.id)).affected > 0
     }
 
     /// Returns the stream of an item according to the database, for every writer. Advertisements are in no section.
     func stream(of item: ValidatedItem) throws -> StreamID {
         guard item.stream == .content else { return item.stream }
-        let rows = try connection.query("SELECT section FROM section_kind WHERE kind = $1", .text(item.kind))
+        let rows = try connection.query("SELECT section FROM section_kind WHERE kind = $1", .kind(item.kind))
         return rows.isEmpty ? .content : StreamID(rawValue: rows.integer(0, 0))
     }
 }
@@ -94,7 +94,7 @@ struct TakedownTable {
                 VALUES ($1, $2, $3, $4, (SELECT \(Self.urls) FROM item WHERE kind = $1 AND id = $2))
             ON CONFLICT (kind, id) DO UPDATE
                 SET at = excluded.at, reason = excluded.reason, urls = coalesce(excluded.urls, takedown.urls)
-            """, .text(takedown.item.kind), .text(takedown.item.id), .integer(takedown.at), .text(takedown.reason))
+            """, .kind(takedown.item.kind), .text(takedown.item.id), .integer(takedown.at), .text(takedown.reason))
     }
 
     /// Takes down all items of a lane.
@@ -110,17 +110,17 @@ struct TakedownTable {
     func remove(_ keys: [ItemKey]) throws -> Int {
         try connection.query(
             "DELETE FROM takedown USING unnest($1, $2) AS k (kind, id) WHERE takedown.kind = k.kind AND takedown.id = k.id",
-            .texts(keys.map(\.kind)), .texts(keys.map(\.id))
+            .kinds(keys.map(\.kind)), .texts(keys.map(\.id))
         ).affected
     }
 
     /// At most `limit`, in the order of kind and id, beginning behind one.
     static func list(_ snapshot: PostgresSnapshot, after key: ItemKey?, limit: Int) throws -> [Takedown] {
         let rows = try snapshot.rows(
-            "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > ($1, $2) ORDER BY kind, id LIMIT $3", .text(key?.kind ?? ""),
+            "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > ($1, $2) ORDER BY kind, id LIMIT $3", .kind(key?.kind ?? ""),
             .text(key?.id ?? ""), .integer(Int64(max(limit, 0))))
         return (0..<rows.count).map { row in
-            let key = ItemKey(kind: rows.text(row, 0), id: rows.text(row, 1))
+            let key = ItemKey(kind: rows.kind(row, 0), id: rows.text(row, 1))
             return Takedown(item: key, at: rows.integer(row, 2), reason: rows.optionalText(row, 3))
         }
     }
@@ -136,7 +136,7 @@ struct TakedownTable {
     }
 
     static func takedown(of key: ItemKey, _ snapshot: PostgresSnapshot) throws -> Takedown? {
-        let rows = try snapshot.rows("SELECT at, reason FROM takedown WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id))
+        let rows = try snapshot.rows("SELECT at, reason FROM takedown WHERE kind = $1 AND id = $2", .kind(key.kind), .text(key.id))
         return rows.isEmpty ? nil : Takedown(item: key, at: rows.integer(0, 0), reason: rows.optionalText(0, 1))
     }
 }

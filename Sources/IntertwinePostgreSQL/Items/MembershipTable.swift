@@ -6,14 +6,14 @@ enum MembershipTable {
     static func all(_ snapshot: PostgresSnapshot) throws -> [CampaignMembership] {
         let rows = try snapshot.rows("SELECT kind, id, campaign FROM campaign_creative")
         return (0..<rows.count).map { row in
-            CampaignMembership(kind: rows.text(row, 0), id: rows.text(row, 1), campaign: rows.text(row, 2))
+            CampaignMembership(kind: rows.kind(row, 0), id: rows.text(row, 1), campaign: rows.text(row, 2))
         }
     }
 
     static func add(_ memberships: [CampaignMembership], _ connection: PostgresConnection) throws {
         try connection.query(
             "INSERT INTO campaign_creative (kind, id, campaign) SELECT * FROM unnest($1, $2, $3) ON CONFLICT DO NOTHING",
-            .texts(memberships.map(\.kind)), .texts(memberships.map(\.id)), .texts(memberships.map(\.campaign)))
+            .kinds(memberships.map(\.kind)), .texts(memberships.map(\.id)), .texts(memberships.map(\.campaign)))
     }
 
     /// Ends takedowns, and releases advertisements from campaigns.
@@ -29,7 +29,7 @@ enum MembershipTable {
                     WHERE c.kind = k.kind AND c.id = k.id OR k.kind = '\(Campaign.kind)' AND c.campaign = k.id RETURNING k.kind, k.id
                 )
             SELECT count(*) FROM (SELECT kind, id FROM t UNION SELECT kind, id FROM m) AS released
-            """, .texts(keys.map(\.kind)), .texts(keys.map(\.id)))
+            """, .kinds(keys.map(\.kind)), .texts(keys.map(\.id)))
         return Int(rows.integer(0, 0))
     }
 
@@ -39,7 +39,7 @@ enum MembershipTable {
             SELECT 1 FROM takedown WHERE kind = $1 AND id = $2
             UNION ALL SELECT 1 FROM campaign_creative WHERE kind = $1 AND id = $2
             UNION ALL SELECT 1 FROM campaign_creative WHERE $1 = '\(Campaign.kind)' AND campaign = $2 LIMIT 1
-            """, .text(key.kind), .text(key.id))
+            """, .kind(key.kind), .text(key.id))
         return !rows.isEmpty
     }
 }

@@ -16,7 +16,7 @@ struct OperationItems: StoredItems {
     func rows(of lane: StreamID) -> StoredStream { StoredStream(connection: connection, stream: lane) }
 
     func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64)? {
-        let rows = try connection.query("SELECT lane, position FROM item WHERE kind = $1 AND id = $2", .text(key.kind), .text(key.id))
+        let rows = try connection.query("SELECT lane, position FROM item WHERE kind = $1 AND id = $2", .kind(key.kind), .text(key.id))
         return rows.isEmpty ? nil : (StreamID(rawValue: rows.integer(0, 0)), rows.integer(0, 1))
     }
 
@@ -33,12 +33,12 @@ struct OperationItems: StoredItems {
 
     func move(_ key: ItemKey, to position: Int64) throws {
         try connection.query(
-            "UPDATE item SET position = $1 WHERE kind = $2 AND id = $3", .integer(position), .text(key.kind), .text(key.id))
+            "UPDATE item SET position = $1 WHERE kind = $2 AND id = $3", .integer(position), .kind(key.kind), .text(key.id))
     }
 
     func update(_ item: ValidatedItem) throws -> Bool {
         try connection.query(
-            "UPDATE item SET variant = $1, body = $2 WHERE kind = $3 AND id = $4", .text(item.variant), .utf8(item.body), .text(item.kind),
+            "UPDATE item SET variant = $1, body = $2 WHERE kind = $3 AND id = $4", .text(item.variant), .utf8(item.body), .kind(item.kind),
             .text(item.id)
         ).affected > 0
     }
@@ -48,7 +48,7 @@ struct OperationItems: StoredItems {
     func deleteAll(in lane: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let rows = try connection.query(
             "SELECT kind, id FROM item WHERE lane = $1 ORDER BY position LIMIT $2", .integer(lane.rawValue), .integer(Int64(limit)))
-        let first = (0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) }
+        let first = (0..<rows.count).map { ItemKey(kind: rows.kind($0, 0), id: rows.text($0, 1)) }
         return (try connection.query("DELETE FROM item WHERE lane = $1", .integer(lane.rawValue)).affected, first)
     }
 

@@ -62,7 +62,7 @@ final class PostgresImport: ImportDestination {
             for item in batch {
                 count += 1
                 try copy.row([
-                    .integer(count), .integer(neighbour), .integer(item.stream.rawValue), .text(item.kind), .text(item.id),
+                    .integer(count), .integer(neighbour), .integer(item.stream.rawValue), .kind(item.kind), .text(item.id),
                     .text(item.variant), .utf8(item.body),
                 ])
                 if item.stream != .advertisements { neighbour = count }
@@ -83,11 +83,11 @@ final class PostgresImport: ImportDestination {
                     WHERE NOT EXISTS (SELECT 1 FROM item WHERE item.kind = wanted.kind AND item.id = wanted.id)
                         AND NOT EXISTS (SELECT 1 FROM staged WHERE staged.kind = wanted.kind AND staged.id = wanted.id)
                         AND NOT EXISTS (SELECT 1 FROM takedown WHERE takedown.kind = wanted.kind AND takedown.id = wanted.id)
-                    """, .texts(keys.map(\.kind)), .texts(keys.map(\.id)))
+                    """, .kinds(keys.map(\.kind)), .texts(keys.map(\.id)))
                 let campaigns = try connection.query("SELECT count(*) FROM item WHERE kind = $1", .text(Campaign.kind)).integer(0, 0)
                 self.copy = try connection.copy(Self.copying)
                 return FoundItems(
-                    missing: Set((0..<rows.count).map { ItemKey(kind: rows.text($0, 0), id: rows.text($0, 1)) }),
+                    missing: Set((0..<rows.count).map { ItemKey(kind: rows.kind($0, 0), id: rows.text($0, 1)) }),
                     campaigns: Int(campaigns))
             } catch {
                 _ = try? connection.execute("ROLLBACK")
@@ -175,7 +175,7 @@ final class PostgresImport: ImportDestination {
             ORDER BY s.number LIMIT \(BlockedItems.namedLimit)
             """)
         guard !some.isEmpty else { return withheld }
-        for row in 0..<some.count { withheld.record(ItemKey(kind: some.text(row, 0), id: some.text(row, 1))) }
+        for row in 0..<some.count { withheld.record(ItemKey(kind: some.kind(row, 0), id: some.text(row, 1))) }
         let all = try connection.query("DELETE FROM staged USING takedown AS t WHERE t.kind = staged.kind AND t.id = staged.id").affected
         withheld.record(more: all - some.count)
         try connection.execute(

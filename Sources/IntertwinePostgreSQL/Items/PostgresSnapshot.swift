@@ -110,7 +110,7 @@ final class PostgresSnapshot: FeedSnapshot {
         // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
         let found = try rows(form, in: StreamID.advertisements.rawValue, direction, of: position, limit: limit)
         guard found.isEmpty else { return try visit(found, body) }
-        let lane = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .text(form.kind))
+        let lane = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .kind(form.kind))
         guard !lane.isEmpty, lane.integer(0, 0) != StreamID.advertisements.rawValue else { return }
         try visit(rows(form, in: lane.integer(0, 0), direction, of: position, limit: limit), body)
     }
@@ -124,7 +124,7 @@ final class PostgresSnapshot: FeedSnapshot {
             """
             SELECT \(Self.columns) FROM item WHERE lane = \(lane) AND kind = $1 AND variant = $2 AND position \(comparison) $3
             ORDER BY position\(order) LIMIT $4
-            """, .text(form.kind), .text(form.variant), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
+            """, .kind(form.kind), .text(form.variant), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
     }
 
     func visit(
@@ -162,7 +162,7 @@ final class PostgresSnapshot: FeedSnapshot {
     }
 
     func item(kind: String, id: String) throws -> FeedItem? {
-        let rows = try rows("SELECT \(Self.columns) FROM item WHERE kind = $1 AND id = $2", .text(kind), .text(id))
+        let rows = try rows("SELECT \(Self.columns) FROM item WHERE kind = $1 AND id = $2", .kind(kind), .text(id))
         return try items { try visit(rows, $0) }.first
     }
 
@@ -191,14 +191,14 @@ final class PostgresSnapshot: FeedSnapshot {
         let rows = try rows("SELECT kind, variant, count(*) FROM item GROUP BY kind, variant")
         var counts: [ItemType: Int] = [:]
         for row in 0..<rows.count {
-            counts[ItemType(kind: rows.text(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
+            counts[ItemType(kind: rows.kind(row, 0), variant: rows.text(row, 1))] = Int(rows.integer(row, 2))
         }
         return counts
     }
 
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
         let rows = try rows(
-            "SELECT id, urls FROM takedown WHERE kind = $1 ORDER BY id LIMIT $2", .text(kind), .integer(Int64(max(limit, 0))))
+            "SELECT id, urls FROM takedown WHERE kind = $1 ORDER BY id LIMIT $2", .kind(kind), .integer(Int64(max(limit, 0))))
         return (0..<rows.count).map { row in
             BlockedItem(id: rows.text(row, 0), leads: rows.optionalText(row, 1).map(PostgresFeedStore.leads(ofTakedown:)) ?? [])
         }
@@ -229,7 +229,8 @@ final class PostgresSnapshot: FeedSnapshot {
                     try withDecoded(rows.view(row, 2)) { variant in
                         try body(
                             ItemRow(
-                                kind: kind, id: id, variant: variant, position: position, sortKey: sortKey, body: rows.view(row, 4)))
+                                kind: StoredKind.kind(named: kind), id: id, variant: variant, position: position, sortKey: sortKey,
+                                body: rows.view(row, 4)))
                     }
                 }
             }

@@ -11,8 +11,9 @@ struct SectionTable {
             let rows = try snapshot.rows(text)
             return Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.text($0, 0), StreamID(rawValue: rows.integer($0, 1))) })
         }
+        let kinds = try lanes("SELECT kind, section FROM section_kind").map { (StoredKind.kind(named: $0), $1) }
         layout = SectionLayout(
-            streams: try lanes("SELECT name, number FROM section"), kinds: try lanes("SELECT kind, section FROM section_kind"))
+            streams: try lanes("SELECT name, number FROM section"), kinds: Dictionary(uniqueKeysWithValues: kinds))
         let indices = try snapshot.rows(
             """
             SELECT indexname::text FROM pg_indexes
@@ -33,9 +34,9 @@ struct SectionTable {
             if let next {
                 try connection.query(
                     "INSERT INTO section_kind (kind, section) VALUES ($1, $2) ON CONFLICT (kind) DO UPDATE SET section = excluded.section",
-                    .text(kind), .integer(next.rawValue))
+                    .kind(kind), .integer(next.rawValue))
             } else {
-                try connection.query("DELETE FROM section_kind WHERE kind = $1", .text(kind))
+                try connection.query("DELETE FROM section_kind WHERE kind = $1", .kind(kind))
             }
         }
         layout = new
@@ -68,10 +69,10 @@ struct SectionTable {
                 """
                 UPDATE ad_listing SET lane = $2, position = ad_listing.position + $3 FROM item
                 WHERE ad_listing.lane = $1 AND item.lane = ad_listing.lane AND item.position = ad_listing.position AND item.kind = $4
-                """, [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .text(kind)]),
+                """, [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .kind(kind)]),
             PostgresCommand(
                 "UPDATE item SET lane = $2, position = position + $3 WHERE lane = $1 AND kind = $4",
-                [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .text(kind)]),
+                [.integer(old.rawValue), .integer(new.rawValue), .integer(step), .kind(kind)]),
         ])
     }
 }

@@ -26,7 +26,7 @@ struct SourceMerge {
         try put(batch, step)
         try removeGone()
         if kind.name == Campaign.kind {
-            let count = Int(try connection.query("SELECT count(*) FROM item WHERE kind = $1", .text(kind.name)).integer(0, 0))
+            let count = Int(try connection.query("SELECT count(*) FROM item WHERE kind = $1", .kind(kind.name)).integer(0, 0))
             guard count <= CampaignIndex.limit else { throw SnapshotRejection.tooManyCampaigns(count, limit: CampaignIndex.limit) }
         }
         return changes
@@ -47,7 +47,7 @@ struct SourceMerge {
                 WHERE s.source = $1 AND (s.kind, s.id) > ($2, $3)
                 AND NOT (s.kind = $4 AND EXISTS (SELECT 1 FROM staged WHERE staged.id = s.id))
                 ORDER BY s.kind, s.id LIMIT $5
-                """, source, .text(last.kind), .text(last.id), .text(kind.name), .integer(batch))
+                """, source, .text(last.kind), .text(last.id), .kind(kind.name), .integer(batch))
             guard !rows.isEmpty else { break }
             let leaves = (0..<rows.count).map { row in
                 !rows.flag(row, 3) && !rows.flag(row, 6) && !rows.isNull(row, 4)
@@ -97,7 +97,7 @@ struct SourceMerge {
                 FROM staged AS t LEFT JOIN source_item AS s ON s.source = $2 AND s.kind = $1 AND s.id = t.id
                 LEFT JOIN item AS i ON i.kind = $1 AND i.id = t.id LEFT JOIN takedown AS w ON w.kind = $1 AND w.id = t.id
                 WHERE t.place > $3 ORDER BY t.place LIMIT $4
-                """, .text(kind.name), source, .integer(place), .integer(batch))
+                """, .kind(kind.name), source, .integer(place), .integer(batch))
             guard !rows.isEmpty else { break }
             try put(rows)
             done += rows.count
@@ -138,7 +138,7 @@ struct SourceMerge {
             INSERT INTO source_item (source, kind, id, digest, adopted)
             SELECT $1, $2, id, digest, adopted = 1 FROM unnest($3, $4, $5) AS u (id, digest, adopted)
             ON CONFLICT (source, kind, id) DO UPDATE SET digest = excluded.digest
-            """, source, .text(kind.name), .texts(remembered.map { rows.text($0, 1) }), .integers(remembered.map { rows.integer($0, 4) }),
+            """, source, .kind(kind.name), .texts(remembered.map { rows.text($0, 1) }), .integers(remembered.map { rows.integer($0, 4) }),
             .integers(remembered.map { rows.flag($0, 6) ? 1 : 0 }))
     }
 
@@ -170,7 +170,7 @@ struct SourceMerge {
             INSERT INTO item (lane, position, kind, id, variant, body)
             SELECT $1, (SELECT coalesce(max(position), 0) FROM item WHERE lane = $1) + \(ItemSchema.step) * n, $2, id, variant, body
             FROM unnest($3, $4, $5) WITH ORDINALITY AS u (id, variant, body, n)
-            """, .integer(stream.rawValue), .text(kind.name), .texts(items.map(\.id)), .texts(items.map(\.variant)),
+            """, .integer(stream.rawValue), .kind(kind.name), .texts(items.map(\.id)), .texts(items.map(\.variant)),
             .texts(items.map { String(decoding: $0.body, as: UTF8.self) }))
         guard stream == .advertisements else { return }
         for item in items { try ItemWriter(connection).list(item) }

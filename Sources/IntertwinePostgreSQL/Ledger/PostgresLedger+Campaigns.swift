@@ -96,7 +96,7 @@ extension PostgresLedger {
     package func knownCreatives() throws -> Set<CreativeID> {
         try reading { connection in
             let rows = try connection.query("SELECT kind, id FROM known_creative")
-            return Set((0..<rows.count).map { CreativeID(kind: rows.text($0, 0), id: rows.text($0, 1)) })
+            return Set((0..<rows.count).map { CreativeID(kind: rows.kind($0, 0), id: rows.text($0, 1)) })
         }
     }
 
@@ -107,7 +107,7 @@ extension PostgresLedger {
                 _ = try connection.run([
                     PostgresCommand(
                         "INSERT INTO known_creative (kind, id) SELECT * FROM unnest($1, $2) ON CONFLICT DO NOTHING",
-                        [.texts(creatives.map(\.kind)), .texts(creatives.map(\.id))])
+                        [.kinds(creatives.map(\.kind)), .texts(creatives.map(\.id))])
                 ])
             }
         }

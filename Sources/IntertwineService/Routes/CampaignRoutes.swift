@@ -51,7 +51,7 @@ struct CampaignRoutes: Sendable {
 
         /// An advertisement whose campaigns do not exist any more.
         struct Withheld: Encodable {
-            /// The item as `klass:id`.
+            /// The item as `kind:id`.
             var item: String
             var campaigns: [String]
         }
@@ -82,7 +82,7 @@ struct CampaignRoutes: Sendable {
                         {"processes": 1, "campaigns": [{"campaign": "spring", "advertiser": "ACME", "priority": "standard", "state": "paced", \
                         "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
                         "goal": {"unit": "impressions", "total": 100000, "due": 50000}, "delivered": 50010, "deliveredToday": 2100, \
-                        "pace": 1.0002, "reserved": 3}], "withheld": [{"item": "advertisement:7", "campaigns": ["winter"]}]}
+                        "pace": 1.0002, "reserved": 3}], "withheld": [{"item": "ad:7", "campaigns": ["winter"]}]}
                         """),
                 .notModified,
                 .badRequest(
@@ -233,7 +233,7 @@ extension Schema {
             "withheld",
             .list(
                 of: Schema.object([
-                    .required("item", .string, "`klass:id` of the ad."),
+                    .required("item", .string, "`kind:id` of the ad."),
                     .required("campaigns", .list(of: .string), "The ids of the campaigns that it belongs to, and that are gone."),
                 ]).titled("WithheldAd"))),
     ]).named("Campaigns")

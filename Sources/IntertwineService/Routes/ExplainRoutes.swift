@@ -119,12 +119,12 @@ struct ExplainRoutes: Sendable {
                 .json(
                     .ok, "The page, explained.", .explanation, [.noStore],
                     example: """
-                        {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "cells": [{"cell": "ad:1", "kind": "advertisement", \
+                        {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "cells": [{"cell": "ad:1", "kind": "ad", \
                         "type": "image", "position": 1, "identifier": "AdvertisementCollectionViewCell", \
                         "factory": "AdvertisementCellFactory", "adSlot": 0}], "places": [], "leftOut": [], \
-                        "advertisements": [{"kind": "advertisement", "type": "image", "id": "1", "position": 1, "isOnThisPage": true, \
-                        "rank": 0, "page": 1, "slot": 0}], "excludedAdvertisements": [{"kind": "advertisement", "type": "video", \
-                        "id": "9", "position": 9, "reason": "no cell of this layout is made of advertisement of the type video"}], \
+                        "advertisements": [{"kind": "ad", "type": "image", "id": "1", "position": 1, "isOnThisPage": true, \
+                        "rank": 0, "page": 1, "slot": 0}], "excludedAdvertisements": [{"kind": "ad", "type": "video", \
+                        "id": "9", "position": 9, "reason": "no cell of this layout is made of ad of the type video"}], \
                         "takenDown": [{"kind": "campaign", "id": "autumn"}], \
                         "next": "/feed?cursor=AQ&limit=20"}
                         """),

@@ -28,7 +28,7 @@ struct DeferredCampaignChecks {
     mutating func check(_ item: ValidatedItem, line: Int, index: Int?, offset: Int, file: Int) -> InvalidItem? {
         let held = Held(item: item, line: line, index: index, offset: offset, file: file)
         if let first = lines[item.id] { return held.bad("id", "a campaign of this id stands on line \(first) already") }
-        guard campaigns.count < CampaignIndex.limit else { return held.bad("klass", CampaignIndex.surplus) }
+        guard campaigns.count < CampaignIndex.limit else { return held.bad("kind", CampaignIndex.surplus) }
         lines[item.id] = line
         campaigns.append(held)
         return nil
@@ -47,7 +47,7 @@ struct DeferredCampaignChecks {
                 return .failure(held.bad(creative.field, creative.reason))
             }
             guard found.missing.contains(ItemKey(held.item)) else { return .success(held.item) }
-            guard count < CampaignIndex.limit else { return .failure(held.bad("klass", CampaignIndex.surplus)) }
+            guard count < CampaignIndex.limit else { return .failure(held.bad("kind", CampaignIndex.surplus)) }
             count += 1
             return .success(held.item)
         }

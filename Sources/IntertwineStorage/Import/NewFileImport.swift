@@ -84,7 +84,7 @@ struct NewFileImport: ImportDestination {
         return try queue.writeWithoutTransaction { database in
             let all = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = \(StreamID.advertisements.rawValue)")
             defer { all.reset() }
-            while try !missing.isEmpty && all.step() { missing.remove(ItemKey(kind: all.text(0), id: all.text(1))) }
+            while try !missing.isEmpty && all.step() { missing.remove(ItemKey(kind: all.kind(0), id: all.text(1))) }
             return FoundItems(missing: missing)
         }
     }
@@ -145,7 +145,7 @@ struct NewFileImport: ImportDestination {
             while try rows.step() {
                 // The numbers of sections differ between stores; the store finds its stream by kind.
                 let lane = StreamID(rawValue: rows.integer(0)) == .advertisements ? StreamID.advertisements : .content
-                let item = ValidatedItem(kind: rows.text(1), stream: lane, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
+                let item = ValidatedItem(kind: rows.kind(1), stream: lane, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
                 _ = try store.write([item])
             }
         }

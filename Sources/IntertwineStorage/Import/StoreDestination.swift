@@ -92,7 +92,7 @@ extension ItemSchema {
         let find = try SQLStatement(database, "SELECT 1 FROM item WHERE kind = ? AND id = ?")
         var missing: Set<ItemKey> = []
         for key in keys {
-            try find.bind(1, key.kind)
+            try find.bind(1, kind: key.kind)
             try find.bind(2, key.id)
             let isThere = try find.step()
             find.reset()

@@ -32,7 +32,7 @@ extension ItemKey: CustomStringConvertible {
 }
 
 extension ItemKey {
-    /// Parses `klass:id`; nil if the kind is unknown or the id is missing.
+    /// Parses `kind:id`; nil if the kind is unknown or the id is missing.
     public init?(_ text: String, of kinds: ItemKinds) {
         // The text is searched by bytes: a colon and a combining accent at the start of an id are one `Character` in Swift.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }

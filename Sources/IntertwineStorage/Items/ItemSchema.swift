@@ -43,7 +43,7 @@ package enum ItemSchema {
                     CREATE TABLE item (
                         lane INTEGER NOT NULL,     -- 0 content, 1 advertisements, then the sections by their number
                         position INTEGER NOT NULL, -- order in the lane, sparse
-                        kind TEXT NOT NULL,        -- klass of the import format
+                        kind TEXT NOT NULL,        -- by StoredKind
                         id TEXT NOT NULL,          -- unique in its kind
                         variant TEXT NOT NULL,     -- type of the import format
                         body TEXT NOT NULL,        -- the other fields, one JSON object

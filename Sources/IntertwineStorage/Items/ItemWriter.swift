@@ -67,7 +67,7 @@ struct ItemWriter {
         let lane = sections.stream(of: item)
         if try append(item, to: lane) { return (.added, nil) }
         try update.bind(1, lane.rawValue)
-        try update.bind(2, item.kind)
+        try update.bind(2, kind: item.kind)
         try update.bind(3, item.id)
         try update.bind(4, item.variant)
         try update.bind(5, text: item.body)
@@ -82,7 +82,7 @@ struct ItemWriter {
 
     /// Removes an item, and returns true if it existed.
     func remove(kind: String, id: String) throws -> Bool {
-        try delete.bind(1, kind)
+        try delete.bind(1, kind: kind)
         try delete.bind(2, id)
         try delete.run()
         return database.changesCount > 0
@@ -118,7 +118,7 @@ extension SQLStatement {
     func bind(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
         try bind(1, lane.rawValue)
         try bind(2, position)
-        try bind(3, item.kind)
+        try bind(3, kind: item.kind)
         try bind(4, item.id)
         try bind(5, item.variant)
         try bind(6, text: item.body)

@@ -31,7 +31,7 @@ struct PinnedAdTable {
             neighbour = ItemKey(item)
             return
         }
-        try forget.bind(1, item.kind)
+        try forget.bind(1, kind: item.kind)
         try forget.bind(2, item.id)
         try forget.bind(3, session)
         try forget.run()
@@ -44,7 +44,7 @@ struct PinnedAdTable {
         guard item.stream == .advertisements else { return }
         let known = try SQLStatement(database, "SELECT 1 FROM ad_listing WHERE kind = ? AND id = ? LIMIT 1")
         defer { known.reset() }
-        try known.bind(1, item.kind)
+        try known.bind(1, kind: item.kind)
         try known.bind(2, item.id)
         guard try !known.step() else { return }
         let end = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(StreamID.content.rawValue))
@@ -55,7 +55,7 @@ struct PinnedAdTable {
     func add(_ key: ItemKey, stream: StreamID, position: Int64?) throws {
         try insert.bind(1, stream.rawValue)
         try insert.bind(2, position ?? Self.top)
-        try insert.bind(3, key.kind)
+        try insert.bind(3, kind: key.kind)
         try insert.bind(4, key.id)
         try insert.bind(5, session)
         try insert.run()
@@ -64,7 +64,7 @@ struct PinnedAdTable {
     private func location(of key: ItemKey) throws -> (StreamID, Int64)? {
         let find = try SQLStatement(database, "SELECT lane, position FROM item WHERE kind = ? AND id = ?")
         defer { find.reset() }
-        try find.bind(1, key.kind)
+        try find.bind(1, kind: key.kind)
         try find.bind(2, key.id)
         return try find.step() ? (StreamID(rawValue: find.integer(0)), find.integer(1)) : nil
     }
@@ -91,7 +91,7 @@ struct PinnedAdTable {
             UPDATE ad_listing SET lane = ?, position = position + ? WHERE lane = ? AND EXISTS (
                 SELECT 1 FROM item WHERE item.lane = ad_listing.lane AND item.position = ad_listing.position AND item.kind = ?
             )
-            """, .integer(new.rawValue), .integer(step), .integer(old.rawValue), .text(kind))
+            """, .integer(new.rawValue), .integer(step), .integer(old.rawValue), .kind(kind))
     }
 }
 

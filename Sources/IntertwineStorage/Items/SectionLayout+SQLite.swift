@@ -23,9 +23,9 @@ extension SectionLayout {
             try move(kind, from: lane, to: next ?? .content, in: database)
             if let next {
                 try SQLStatement.run(
-                    database, "INSERT OR REPLACE INTO section_kind (kind, section) VALUES (?, ?)", .text(kind), .integer(next.rawValue))
+                    database, "INSERT OR REPLACE INTO section_kind (kind, section) VALUES (?, ?)", .kind(kind), .integer(next.rawValue))
             } else {
-                try SQLStatement.run(database, "DELETE FROM section_kind WHERE kind = ?", .text(kind))
+                try SQLStatement.run(database, "DELETE FROM section_kind WHERE kind = ?", .kind(kind))
             }
         }
         let wanted = new.indices(sections)
@@ -53,7 +53,7 @@ extension SectionLayout {
         try PinnedAdTable.move(kind, from: old, to: new, by: step, in: database)
         try SQLStatement.run(
             database, "UPDATE item INDEXED BY item_identity SET lane = ?, position = position + ? WHERE kind = ? AND lane = ?",
-            .integer(new.rawValue), .integer(step), .text(kind), .integer(old.rawValue))
+            .integer(new.rawValue), .integer(step), .kind(kind), .integer(old.rawValue))
     }
 }
 
@@ -65,7 +65,7 @@ struct SectionKinds: Equatable {
     init(_ database: any SQLConnection) throws {
         let statement = try SQLStatement(database, "SELECT kind, section FROM section_kind")
         defer { statement.reset() }
-        while try statement.step() { streams[statement.text(0)] = StreamID(rawValue: statement.integer(1)) }
+        while try statement.step() { streams[statement.kind(0)] = StreamID(rawValue: statement.integer(1)) }
     }
 
     /// Returns the stream of an item. Ads are never in a section.

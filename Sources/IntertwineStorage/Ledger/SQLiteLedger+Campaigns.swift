@@ -42,7 +42,7 @@ extension SQLiteLedger: CampaignLedger {
             let statement = try SQLStatement(database, "SELECT kind, id FROM known_creative")
             defer { statement.reset() }
             var creatives: Set<CreativeID> = []
-            while try statement.step() { creatives.insert(CreativeID(kind: statement.text(0), id: statement.text(1))) }
+            while try statement.step() { creatives.insert(CreativeID(kind: statement.kind(0), id: statement.text(1))) }
             return creatives
         }
     }
@@ -52,7 +52,7 @@ extension SQLiteLedger: CampaignLedger {
             try commits.sweepBlocking { database in
                 for creative in creatives {
                     try SQLStatement.run(
-                        database, "INSERT OR IGNORE INTO known_creative (kind, id) VALUES (?1, ?2)", .text(creative.kind),
+                        database, "INSERT OR IGNORE INTO known_creative (kind, id) VALUES (?1, ?2)", .kind(creative.kind),
                         .text(creative.id))
                 }
             }

@@ -27,7 +27,7 @@ struct OperationItems: StoredItems {
 
     func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64)? {
         defer { find.reset() }
-        try find.bind(1, key.kind)
+        try find.bind(1, kind: key.kind)
         try find.bind(2, key.id)
         return try find.step() ? (StreamID(rawValue: find.integer(0)), find.integer(1)) : nil
     }
@@ -45,7 +45,7 @@ struct OperationItems: StoredItems {
 
     func move(_ key: ItemKey, to position: Int64) throws {
         try move.bind(1, position)
-        try move.bind(2, key.kind)
+        try move.bind(2, kind: key.kind)
         try move.bind(3, key.id)
         try move.run()
     }
@@ -53,7 +53,7 @@ struct OperationItems: StoredItems {
     func update(_ item: ValidatedItem) throws -> Bool {
         try update.bind(1, item.variant)
         try update.bind(2, text: item.body)
-        try update.bind(3, item.kind)
+        try update.bind(3, kind: item.kind)
         try update.bind(4, item.id)
         try update.bind(5, RowDigest.of(item))
         try update.run()
@@ -61,7 +61,7 @@ struct OperationItems: StoredItems {
     }
 
     func delete(_ key: ItemKey) throws -> Bool {
-        try delete.bind(1, key.kind)
+        try delete.bind(1, kind: key.kind)
         try delete.bind(2, key.id)
         try delete.run()
         return database.changesCount > 0
@@ -73,7 +73,7 @@ struct OperationItems: StoredItems {
         try some.bind(1, lane.rawValue)
         try some.bind(2, Int64(limit))
         var first: [ItemKey] = []
-        while try some.step() { first.append(ItemKey(kind: some.text(0), id: some.text(1))) }
+        while try some.step() { first.append(ItemKey(kind: some.kind(0), id: some.text(1))) }
         try SQLStatement.run(database, "DELETE FROM item WHERE lane = ?", .integer(lane.rawValue))
         return (database.changesCount, first)
     }

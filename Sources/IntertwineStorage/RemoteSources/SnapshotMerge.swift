@@ -39,7 +39,7 @@ struct SnapshotMerge {
         try put(step)
         try removeGone()
         if kind.name == Campaign.kind {
-            let count = Int(try SQLStatement.integer(database, "SELECT count(*) FROM item WHERE kind = ?", .text(kind.name)) ?? 0)
+            let count = Int(try SQLStatement.integer(database, "SELECT count(*) FROM item WHERE kind = ?", .kind(kind.name)) ?? 0)
             guard count <= CampaignIndex.limit else { throw SnapshotRejection.tooManyCampaigns(count, limit: CampaignIndex.limit) }
         }
         return changes
@@ -53,7 +53,7 @@ struct SnapshotMerge {
             INSERT INTO staging.gone (kind, id, digest, adopted)
             SELECT kind, id, digest, adopted FROM source_item
             WHERE source = ? AND NOT (kind = ? AND EXISTS (SELECT 1 FROM staging.staged WHERE staged.id = source_item.id))
-            """, .integer(source), .text(kind.name))
+            """, .integer(source), .kind(kind.name))
         let gone = try countRemovable()
         guard gone > 0 else { return }
         let all = Int(try SQLStatement.integer(database, "SELECT count(*) FROM source_item WHERE source = ?", .integer(source)) ?? 0)
@@ -91,7 +91,7 @@ struct SnapshotMerge {
             """)
         let origins = try ItemOwnership(database, besides: source)
         defer { rows.reset() }
-        try rows.bind(1, kind.name)
+        try rows.bind(1, kind: kind.name)
         try rows.bind(2, source)
         var done = 0
         while try rows.step() {
@@ -120,7 +120,7 @@ struct SnapshotMerge {
                 hasNoted = true
             }
             try remember.bind(1, source)
-            try remember.bind(2, kind.name)
+            try remember.bind(2, kind: kind.name)
             try remember.bind(3, id)
             try remember.bind(4, rows.integer(3))
             try remember.bind(5, Int64(isThere ? 1 : 0))
@@ -141,14 +141,14 @@ struct SnapshotMerge {
             """)
         defer { rows.reset() }
         while try rows.step() {
-            let (kind, id) = (rows.text(0), rows.text(1))
+            let (kind, id) = (rows.kind(0), rows.text(1))
             try forget.bind(1, source)
-            try forget.bind(2, kind)
+            try forget.bind(2, kind: kind)
             try forget.bind(3, id)
             try forget.run()
             // If another source still lists the item, the item belongs to that source.
             try handOver.bind(1, source)
-            try handOver.bind(2, kind)
+            try handOver.bind(2, kind: kind)
             try handOver.bind(3, id)
             try handOver.bind(4, rows.integer(3))
             try handOver.run()
@@ -212,7 +212,7 @@ struct ItemOwnership {
     func hasBrought(kind: String, id: String, digest: Int64) throws -> Bool {
         defer { others.reset() }
         try others.bind(1, source)
-        try others.bind(2, kind)
+        try others.bind(2, kind: kind)
         try others.bind(3, id)
         try others.bind(4, digest)
         return try others.step()

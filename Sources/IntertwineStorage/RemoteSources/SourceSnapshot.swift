@@ -189,7 +189,7 @@ extension SourceSnapshot {
             while try rows.step() {
                 guard !rows.isNull(3) else { return false }
                 let digest = ItemDigest(variant: rows.text(3), body: rows.bytes(4)).stored
-                guard try digest == rows.integer(0) || origins.hasBrought(kind: rows.text(1), id: rows.text(2), digest: digest) else {
+                guard try digest == rows.integer(0) || origins.hasBrought(kind: rows.kind(1), id: rows.text(2), digest: digest) else {
                     return false
                 }
             }

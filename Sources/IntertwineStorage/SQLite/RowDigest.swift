@@ -45,7 +45,7 @@ struct RowDigest {
     /// Returns the digest of an item, independent of its position.
     static func of(_ item: ValidatedItem) -> Int64 {
         var digest = RowDigest()
-        for text in [item.kind, item.id, item.variant] { digest.add(text) }
+        for text in [StoredKind.name(of: item.kind), item.id, item.variant] { digest.add(text) }
         item.body.withUnsafeBytes { digest.add($0) }
         return digest.value
     }

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import IntertwineFeed
 import Synchronization
 
 /// A prepared statement, bound and stepped by SQLite's own functions. Confined to the owner of the connection.
@@ -43,6 +44,9 @@ struct SQLStatement {
     enum Value {
         case integer(Int64)
         case text(String)
+
+        /// The kind of an item, as columns store it.
+        static func kind(_ kind: String) -> Value { .text(StoredKind.name(of: kind)) }
     }
 
     func bind(_ values: [Value]) throws {
@@ -76,6 +80,9 @@ struct SQLStatement {
         guard var value else { return try check(sqlite3_bind_null(pointer, index)) }
         try value.withUTF8 { try bind(index, text: UnsafeRawBufferPointer($0)) }
     }
+
+    /// Binds the kind of an item, as columns store it.
+    func bind(_ index: Int32, kind: String) throws { try bind(index, StoredKind.name(of: kind)) }
 
     /// Binds a text that SQLite does not copy. The bytes must stay valid until the parameter is bound again or the last run has ended.
     func bind(_ index: Int32, lasting bytes: UnsafeRawBufferPointer) throws {
@@ -185,6 +192,9 @@ struct SQLStatement {
         guard let base = sqlite3_column_blob(pointer, column) else { return "" }
         return String(decoding: UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column))), as: UTF8.self)
     }
+
+    /// Returns the kind of an item, which columns store by ``StoredKind``.
+    func kind(_ column: Int32) -> String { StoredKind.kind(named: text(column)) }
 
     func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 }

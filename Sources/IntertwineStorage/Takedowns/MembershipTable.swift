@@ -27,7 +27,7 @@ struct MembershipTable {
         defer { find.reset() }
         var memberships: [CampaignMembership] = []
         while try find.step() {
-            memberships.append(CampaignMembership(kind: find.text(0), id: find.text(1), campaign: find.text(2)))
+            memberships.append(CampaignMembership(kind: find.kind(0), id: find.text(1), campaign: find.text(2)))
         }
         return memberships
     }
@@ -41,7 +41,7 @@ struct MembershipTable {
             UNION ALL SELECT 1 FROM campaign_creative WHERE ?1 = '\(Campaign.kind)' AND campaign = ?2 LIMIT 1
             """)
         defer { find.reset() }
-        try find.bind(1, key.kind)
+        try find.bind(1, kind: key.kind)
         try find.bind(2, key.id)
         return try find.step()
     }
@@ -54,7 +54,7 @@ struct MembershipTable {
     }
 
     func add(_ membership: CampaignMembership) throws {
-        try insert.bind(1, membership.kind)
+        try insert.bind(1, kind: membership.kind)
         try insert.bind(2, membership.id)
         try insert.bind(3, membership.campaign)
         try insert.run()
@@ -65,7 +65,7 @@ struct MembershipTable {
     /// - Returns: true if a row was deleted.
     func remove(_ key: ItemKey) throws -> Bool {
         guard key.kind == Campaign.kind else {
-            try deleteItem.bind(1, key.kind)
+            try deleteItem.bind(1, kind: key.kind)
             try deleteItem.bind(2, key.id)
             try deleteItem.run()
             return deleteItem.changes > 0

@@ -144,14 +144,14 @@ extension SQLiteStore {
                 database,
                 "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3")
             defer { statement.reset() }
-            try statement.bind(1, key?.kind ?? "")
+            try statement.bind(1, kind: key?.kind ?? "")
             try statement.bind(2, key?.id ?? "")
             try statement.bind(3, Int64(max(limit, 0)))
             var takedowns: [Takedown] = []
             while try statement.step() {
                 takedowns.append(
                     Takedown(
-                        item: ItemKey(kind: statement.text(0), id: statement.text(1)), at: statement.integer(2),
+                        item: ItemKey(kind: statement.kind(0), id: statement.text(1)), at: statement.integer(2),
                         reason: statement.optionalText(3)))
             }
             return takedowns

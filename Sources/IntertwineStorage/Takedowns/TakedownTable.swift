@@ -46,7 +46,7 @@ struct TakedownTable {
     static func items(of kind: String, limit: Int, _ database: any SQLConnection) throws -> [BlockedItem] {
         let find = try SQLStatement(database, "SELECT id, urls FROM takedown WHERE kind = ? ORDER BY id LIMIT ?")
         defer { find.reset() }
-        try find.bind(1, kind)
+        try find.bind(1, kind: kind)
         try find.bind(2, Int64(max(limit, 0)))
         var items: [BlockedItem] = []
         while try find.step() {
@@ -81,7 +81,7 @@ struct TakedownTable {
 
     func takedown(of key: ItemKey) throws -> Takedown? {
         defer { find.reset() }
-        try find.bind(1, key.kind)
+        try find.bind(1, kind: key.kind)
         try find.bind(2, key.id)
         guard try find.step() else { return nil }
         return Takedown(item: key, at: find.integer(0), reason: find.optionalText(1))
@@ -89,7 +89,7 @@ struct TakedownTable {
 
     /// Adds a takedown. Call it before the item is removed, because the URLs of the item are read.
     func add(_ takedown: Takedown) throws {
-        try insert.bind(1, takedown.item.kind)
+        try insert.bind(1, kind: takedown.item.kind)
         try insert.bind(2, takedown.item.id)
         try insert.bind(3, takedown.at)
         try insert.bind(4, takedown.reason)
@@ -112,7 +112,7 @@ struct TakedownTable {
 
     /// Removes a takedown, and returns true if it existed.
     func remove(_ key: ItemKey) throws -> Bool {
-        try delete.bind(1, key.kind)
+        try delete.bind(1, kind: key.kind)
         try delete.bind(2, key.id)
         try delete.run()
         return delete.changes > 0

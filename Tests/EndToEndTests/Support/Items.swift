@@ -4,7 +4,7 @@ enum Items {
         let file = id.replacing(" ", with: "-")
         let image = background ? #","backgroundUrl":"https://pictures.example.com/\#(file)-b.png""# : ""
         return
-            #"{"klass":"user","id":"\#(id)","username":"User \#(id)","avatarUrl":"https://pictures.example.com/\#(file).png"\#(image),"type":"\#(type)"}"#
+            #"{"kind":"user","id":"\#(id)","username":"User \#(id)","avatarUrl":"https://pictures.example.com/\#(file).png"\#(image),"type":"\#(type)"}"#
             + "\n"
     }
 
@@ -15,7 +15,7 @@ enum Items {
     static func advertisement(_ id: Int, _ type: String = "image", to url: String? = nil) -> String {
         let url = url ?? "https://shop.example.com/\(id)?a=b&c=d"
         return
-            #"{"klass":"advertisement","id":\#(id),"contentUrl":"https://ads.example.com/\#(id).png","clickthroughUrl":"\#(url)","type":"\#(type)"}"#
+            #"{"kind":"ad","id":\#(id),"contentUrl":"https://ads.example.com/\#(id).png","clickthroughUrl":"\#(url)","type":"\#(type)"}"#
             + "\n"
     }
 

@@ -22,7 +22,7 @@ struct HouseAdRotationTests {
     func aged() async throws {
         let fixture = try Fixture(users: 2)
         let store = fixture.store
-        let rotation = HouseAdRotation(types: [ItemType(kind: "advertisement", variant: "image")], maximumWait: .zero)
+        let rotation = HouseAdRotation(types: [ItemType(kind: "ad", variant: "image")], maximumWait: .zero)
         let look = { @Sendable in
             let version = store.version
             return try await store.read { try rotation.stock(at: version, in: $0, of: store) }
@@ -88,7 +88,7 @@ struct HouseAdRotationTests {
             back = try await self.page(fixture, Fixture.cursor(in: try #require(back.previous)), viewer: viewer)
             #expect(back.ids == page.ids)
         }
-        fixture.store.delete(kind: "advertisement", id: "\(first)")
+        fixture.store.delete(kind: "ad", id: "\(first)")
         let left = try await page(fixture, viewer: viewer).adIDs
         #expect(!left.isEmpty && !left.contains("ad:\(first)") && Set(left).count == left.count)
     }

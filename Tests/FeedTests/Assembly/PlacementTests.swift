@@ -224,7 +224,7 @@ struct PlacementTests {
         let ads = (0..<6_000).map { Fixture.advertisement("\($0)", at: Int64($0 + 1) << 20) }
         // Of the first half, every other one was deleted.
         snapshot.lanes[.advertisements] = ads.enumerated().filter { $0.offset >= 3_000 || $0.offset % 2 == 0 }.map(\.element)
-        let rotation = HouseAdRotation(types: [ItemType(kind: "advertisement", variant: "image")])
+        let rotation = HouseAdRotation(types: [ItemType(kind: "ad", variant: "image")])
         let stock = try rotation.stock(at: store.version, in: snapshot, of: store)
         var counts: [Int64: Int] = [:]
         for viewer in 0..<300 {

@@ -19,7 +19,7 @@ struct AdServerTests {
     }
 
     static func book(_ campaigns: [Campaign]) -> CampaignIndex {
-        CampaignIndex(campaigns) { (CreativeID(kind: "advertisement", id: $0), [.collection]) }
+        CampaignIndex(campaigns) { (CreativeID(kind: "ad", id: $0), [.collection]) }
     }
 
     static func page(

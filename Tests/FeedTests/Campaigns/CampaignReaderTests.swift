@@ -9,7 +9,7 @@ struct CampaignReaderTests {
 
     private func item(_ members: String) throws -> ValidatedItem {
         try ItemKinds([Self.kind]).validate(
-            Array(#"{"klass":"campaign","id":"spring","advertiser":"ACME","creatives":["1",2]\#(members)}"#.utf8))
+            Array(#"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1",2]\#(members)}"#.utf8))
     }
 
     @Test("one with everything is read, and comes out of the store as it went in")
@@ -33,7 +33,7 @@ struct CampaignReaderTests {
         #expect(campaign.targeting.none == ["vip=true"] && campaign.disclosure == .init(label: "Sponsored", advertiser: "ACME"))
         #expect(
             try ItemKinds([Self.kind]).validate(
-                Array(#"{"klass":"campaign","id":"spring",\#(String(decoding: item.body.dropFirst(), as: UTF8.self))"#.utf8)) == item)
+                Array(#"{"kind":"campaign","id":"spring",\#(String(decoding: item.body.dropFirst(), as: UTF8.self))"#.utf8)) == item)
     }
 
     @Test("a section is known where feeds have some")
@@ -41,7 +41,7 @@ struct CampaignReaderTests {
         let kind = CampaignKind(places: ValidTargets(feeds: ["main"], sections: []))
         let fault = #expect(throws: (any Error).self) {
             try ItemKinds([kind]).validate(
-                Array(#"{"klass":"campaign","id":"a","advertiser":"A","creatives":["1"],"targeting":{"sections":["main"]}}"#.utf8))
+                Array(#"{"kind":"campaign","id":"a","advertiser":"A","creatives":["1"],"targeting":{"sections":["main"]}}"#.utf8))
         }
         #expect("\(fault as Any)".contains("unknown section 'main'; there is none"))
     }
@@ -85,7 +85,7 @@ struct CampaignReaderTests {
     @Test("the id of a campaign that a file declares is taken")
     func taken() {
         let fault = #expect(throws: ItemError.self) {
-            try ItemKinds([Self.kind]).validate(Array(#"{"klass":"campaign","id":"taken","advertiser":"A","creatives":["1"]}"#.utf8))
+            try ItemKinds([Self.kind]).validate(Array(#"{"kind":"campaign","id":"taken","advertiser":"A","creatives":["1"]}"#.utf8))
         }
         #expect(fault?.field == "id" && fault?.reason.contains("campaigns.yaml") == true)
     }

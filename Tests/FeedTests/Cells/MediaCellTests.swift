@@ -6,7 +6,7 @@ import Testing
 struct MediaCellTests {
     private static func item(_ id: String, _ type: String, _ more: String = "") throws -> FeedItem {
         let fields =
-            #"{"klass":"advertisement","id":"\#(id)","contentUrl":"https://ads.example/\#(id)","clickthroughUrl":"https://shop.example/","#
+            #"{"kind":"ad","id":"\#(id)","contentUrl":"https://ads.example/\#(id)","clickthroughUrl":"https://shop.example/","#
             + #""type":"\#(type)"\#(more)}"#
         let valid = try ItemKinds.standard.validate(Array(fields.utf8))
         return FeedItem(kind: valid.kind, id: valid.id, variant: valid.variant, position: 1, body: valid.body)

@@ -58,10 +58,10 @@ struct OpenForExtensionTests {
     @Test("advertisements of several forms rotate in one order, forward and backward")
     func forms() async throws {
         var fixture = try Fixture(users: 9, placement: MidpointPlacement(scope: .page(advertisements: 2)))
-        let plan = try CellCommands(kind: "advertisement", slots: [:], registry: .standard, offers: [])
+        let plan = try CellCommands(kind: "ad", slots: [:], registry: .standard, offers: [])
         for variant in ["video", "audio"] {
             try fixture.factories.register(
-                AdvertisementCellFactory(plan: plan), for: ItemType(kind: "advertisement", variant: variant), prefix: "ad",
+                AdvertisementCellFactory(plan: plan), for: ItemType(kind: "ad", variant: variant), prefix: "ad",
                 stream: .advertisements)
         }
         for (index, variant) in ["video", "image", "image", "audio", "video"].enumerated() {

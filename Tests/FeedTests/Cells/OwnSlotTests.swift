@@ -221,7 +221,7 @@ struct CompanionTests {
             fixture.store.put(
                 FeedItem(
                     kind: "place", id: id, variant: "", position: Int64(index + 1),
-                    body: Array(#"{"klass":"place","id":"\#(id)","title":"T"\#(image)}"#.utf8)))
+                    body: Array(#"{"kind":"place","id":"\#(id)","title":"T"\#(image)}"#.utf8)))
         }
         return fixture
     }

@@ -34,7 +34,7 @@ struct ClickAndImpressionTests {
         let late = now + 26 * 3_600_000
         #expect(try await performer.click(token: token, for: client, now: late).verdict == .expired)
         #expect(fixture.ledger.events.map(\.deduplication) == [nil])
-        fixture.store.delete(kind: "advertisement", id: "0")
+        fixture.store.delete(kind: "ad", id: "0")
         await #expect(throws: ActionError.gone("ad:0")) { try await performer.click(token: token, for: client, now: now) }
         let impression = fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)
         for forged in ["", "x", impression, token + "A", String(token.dropLast()), "https://evil.example", "//evil", "a\r\nb"] {
@@ -50,13 +50,13 @@ struct ClickAndImpressionTests {
         let performer = fixture.performer()
         for _ in 0..<2 { #expect(try await performer.click(token: token, for: client, now: now).location == "https://shop.example/0") }
         let changed =
-            #"{"klass":"advertisement","id":"0","contentUrl":"https://a.example","clickthroughUrl":"https://b.example/","type":"image"}"#
+            #"{"kind":"ad","id":"0","contentUrl":"https://a.example","clickthroughUrl":"https://b.example/","type":"image"}"#
         var item = Fixture.advertisement("0", at: 1)
         item.body = Array(changed.utf8)
         fixture.store.put(item, in: .advertisements)
         for _ in 0..<2 { #expect(try await performer.click(token: token, for: client, now: now).location == "https://b.example/") }
         for _ in 0..<2 { #expect(try await performer.click(token: token, for: client, now: now + 26 * 3_600_000).verdict == .expired) }
-        fixture.store.delete(kind: "advertisement", id: "0")
+        fixture.store.delete(kind: "ad", id: "0")
         await #expect(throws: ActionError.gone("ad:0")) { try await performer.click(token: token, for: client, now: now) }
     }
 

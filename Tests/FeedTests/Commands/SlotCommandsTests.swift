@@ -32,7 +32,7 @@ struct SlotCommandsTests {
         #expect(throws: CellCommandsError.unmetNeeds("clickthrough", needs: .destination, kind: "user", slot: .selection)) {
             try CellFactories.standard(configuration { $0.userCommands[.selection] = ["clickthrough"] })
         }
-        #expect(throws: CellCommandsError.unmetNeeds("present", needs: .presentation, kind: "advertisement", slot: .dismissal)) {
+        #expect(throws: CellCommandsError.unmetNeeds("present", needs: .presentation, kind: "ad", slot: .dismissal)) {
             try CellFactories.standard(configuration { $0.advertisementCommands[.dismissal] = ["present"] })
         }
         #expect(throws: CellCommandsError.fixedSlot(.configuration, kind: "user")) {

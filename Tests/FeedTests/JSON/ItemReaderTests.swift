@@ -5,8 +5,8 @@ import Testing
 @Suite("Reading items from a file")
 struct ItemReaderTests {
     /// What came out, in order: ids, and bad items as "line: reason".
-    private func read(_ bytes: [UInt8], piece: Int = .max) -> [String] {
-        var reader = ItemReader(kinds: .standard)
+    private func read(_ bytes: [UInt8], piece: Int = .max, kinds: ItemKinds = .standard) -> [String] {
+        var reader = ItemReader(kinds: kinds)
         var found: [String] = []
         var rest = bytes[...]
         while true {
@@ -22,14 +22,14 @@ struct ItemReaderTests {
         }
     }
 
-    private func read(_ text: String) -> [String] {
-        let whole = read(Array(text.utf8))
-        for piece in [1, 2, 3, 7, 64] { #expect(read(Array(text.utf8), piece: piece) == whole, "in pieces of \(piece)") }
+    private func read(_ text: String, kinds: ItemKinds = .standard) -> [String] {
+        let whole = read(Array(text.utf8), kinds: kinds)
+        for piece in [1, 2, 3, 7, 64] { #expect(read(Array(text.utf8), piece: piece, kinds: kinds) == whole, "in pieces of \(piece)") }
         return whole
     }
 
     private func user(_ id: String, _ extra: String = "") -> String {
-        #"{"klass":"user","id":"\#(id)","username":"\#(id)","avatarUrl":"http://a/","type":"regular"\#(extra)}"#
+        #"{"kind":"user","id":"\#(id)","username":"\#(id)","avatarUrl":"http://a/","type":"regular"\#(extra)}"#
     }
 
     @Test("takes characters of several bytes that arrive in two pieces")
@@ -46,7 +46,28 @@ struct ItemReaderTests {
         #expect(read("\u{FEFF} \r\n[\n  \(user("a")) ,\n\t\(user("b"))\n]\n") == ["a", "b"])
         #expect(read("\(user("a"))\n\(user("b"))\n") == ["a", "b"])
         #expect(read("\u{FEFF}\n\(user("a"))\r\n\r\n  \(user("b")) \t\r\n\(user("c"))") == ["a", "b", "c"])
-        #expect(read("[\n{\n\"klass\" : \"user\",\n\"username\":\"a\",\"avatarUrl\":\"http://a/\",\"type\":\"regular\"\n}\n]") == ["a"])
+        #expect(read("[\n{\n\"kind\" : \"user\",\n\"username\":\"a\",\"avatarUrl\":\"http://a/\",\"type\":\"regular\"\n}\n]") == ["a"])
+    }
+
+    @Test("klass is read as kind, and advertisement as ad")
+    func synonyms() {
+        func ad(_ kind: String) -> String {
+            #"{\#(kind),"id":1,"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
+        }
+        let kinds = [
+            #""kind":"ad""#, #""klass":"ad""#, #""kind":"advertisement""#, #""klass":"advertisement""#, #""kl\u0061ss":"advertisement""#,
+            #""klass":"advertisement","kind":"ad""#, #""kind":"ad","klass":"advertisement""#, #""kind":null,"klass":"ad""#,
+        ]
+        for kind in kinds { #expect(read(ad(kind)) == ["1"], "\(kind)") }
+        let campaign = #"{"klass":"campaign","id":"spring","advertiser":"A","creatives":["1"]}"#
+        #expect(read(campaign, kinds: ItemKinds([CampaignKind()])) == ["spring"])
+        for (kind, error) in [
+            (#""kind":"ad","klass":"user""#, "klass: differs from kind"), (#""klass":"ad","klass":"ad""#, "klass: occurs twice"),
+            (#""klass":null"#, "kind: is missing"), (#""klass":7"#, "kind: must be a string, is a number"),
+            (#""klass":"dog""#, #"kind: must be one of ad, user, is "dog""#),
+        ] {
+            #expect(read(ad(kind)) == ["1: \(error)"], "\(kind)")
+        }
     }
 
     @Test("an empty file has no items", arguments: ["", " \n\r\n\t", "\u{FEFF}", "[]", "[ \n ] "])
@@ -56,7 +77,7 @@ struct ItemReaderTests {
 
     @Test("a bad line is reported with its number, and the next is taken")
     func badLines() {
-        let text = [user("a"), #"{"klass":"user"}"#, "nonsense", "", user("b") + " x", #"{"klass":"user","#, user("c"), "[1]", "\"\u{7F}"]
+        let text = [user("a"), #"{"kind":"user"}"#, "nonsense", "", user("b") + " x", #"{"kind":"user","#, user("c"), "[1]", "\"\u{7F}"]
             .joined(separator: "\n")
         #expect(
             read(text) == [
@@ -67,19 +88,19 @@ struct ItemReaderTests {
 
     @Test("a bad field in an array is reported with the line on which its item begins")
     func badFields() {
-        let text = "[\(user("a")),\n{\"klass\":\"user\",\n\"username\":7},\n\(user("b"))]"
+        let text = "[\(user("a")),\n{\"kind\":\"user\",\n\"username\":7},\n\(user("b"))]"
         #expect(read(text) == ["a", "2: username: must be a string, is a number", "b"])
     }
 
     @Test(
         "goes on behind an item that is not JSON with the next that is",
         arguments: [
-            ("{\"klass\":\"user\",}", "comma"), ("{\"klass\":\"user\" \"id\":1}", "comma"), ("{\"klass\":user}", "value"),
-            ("{\"klass\":\"us\\er\"}", "escape"), ("{\"klass\":\"user\"", "name"), ("{\"klass\":\"user\",\"x\":{\"y\":1}", "expected"),
-            ("{\"klass\":\"user\nid\":1}", "control"), ("{\"klass\":\"user,\"avatarUrl\":\"http://x\"}", "comma"),
-            ("{\"klass:\"user\",\"id\":1}", "colon"),
+            ("{\"kind\":\"user\",}", "comma"), ("{\"kind\":\"user\" \"id\":1}", "comma"), ("{\"kind\":user}", "value"),
+            ("{\"kind\":\"us\\er\"}", "escape"), ("{\"kind\":\"user\"", "name"), ("{\"kind\":\"user\",\"x\":{\"y\":1}", "expected"),
+            ("{\"kind\":\"user\nid\":1}", "control"), ("{\"kind\":\"user,\"avatarUrl\":\"http://x\"}", "comma"),
+            ("{\"kind:\"user\",\"id\":1}", "colon"),
             ("7", "object"), ("null", "object"), ("nope", "object"), ("\"text\"", "object"), ("[{}]", "object"), ("", "object"),
-            ("{\"a\":[1,2}", "comma"), ("{\"a\":01}", "number"), ("{\"klass\":'user', 'a': {'b': 1}}", "value"), ("}", "object"),
+            ("{\"a\":[1,2}", "comma"), ("{\"a\":01}", "number"), ("{\"kind\":'user', 'a': {'b': 1}}", "value"), ("}", "object"),
         ])
     func resynchronises(_ broken: String, _ reason: String) {
         for separator in [",", ",\n", " ,\r\n "] {
@@ -101,14 +122,14 @@ struct ItemReaderTests {
         #expect(read("[\(user("a")),\n") == ["a", "2: the array has no end: the file may have been cut off"])
         #expect(read("[\(user("a"))") == ["a", "1: the array has no end: the file may have been cut off"])
         #expect(read("\(user("a")),\n\(user("b"))").first?.hasPrefix("1: a comma follows the item: lines have none") == true)
-        #expect(read("[\(user("a"))\n,{\"klass\":") == ["a", "2: ends too early"])
+        #expect(read("[\(user("a"))\n,{\"kind\":") == ["a", "2: ends too early"])
         #expect(read("[\(user("a"))]\nx") == ["a", "2: something follows the end of the array"])
     }
 
     @Test(
         "an item that ends the array before its time costs no other",
         arguments: [
-            #"{"klass":"user","tags": "a", {"b":[1,"x"]}]}"#, #"{"klass":"user","tags":["a"]]}"#, "{}]", "]", "{}] {}", "{}]}",
+            #"{"kind":"user","tags": "a", {"b":[1,"x"]}]}"#, #"{"kind":"user","tags":["a"]]}"#, "{}]", "]", "{}] {}", "{}]}",
         ])
     func endsEarly(_ broken: String) {
         let found = read("[\([user("a"), broken, user("b"), user("c")].joined(separator: ",\n"))]")
@@ -154,7 +175,7 @@ struct ItemReaderTests {
 
     @Test("a broken element counts, whatever is wrong with it")
     func indices() {
-        let text = "[\(user("a")),7,{\"klass\":},\(user("b")),{\"klass\":\"user\",\"id\":\"c\"} \(user("d")),]"
+        let text = "[\(user("a")),7,{\"kind\":},\(user("b")),{\"kind\":\"user\",\"id\":\"c\"} \(user("d")),]"
         var reader = ItemReader(kinds: .standard)
         reader.append(Array(text.utf8))
         reader.end()
@@ -171,12 +192,12 @@ struct ItemReaderTests {
         "what is no list of items at all is called what it is, and what to do about it is said",
         arguments: [
             ("<!DOCTYPE html><html><body>Not found</body></html>", "an HTML page"), ("\n  <HTML>\n<p>", "an HTML page"),
-            ("<?xml version=\"1.0\"?><users/>", "XML"), ("klass,id,username\nuser,a,A\n", "CSV"), ("\"klass\";\"id\"\n", "CSV"),
+            ("<?xml version=\"1.0\"?><users/>", "XML"), ("kind,id,username\nuser,a,A\n", "CSV"), ("\"kind\";\"id\"\n", "CSV"),
             ("[\0{\0}\0]\0", "iconv -f UTF-16"), ("\0[\0{\0}\0]", "UTF-16"), ("\u{28}", "object is expected"),
-            (#"{"users": [{"klass": "user"}]}"#, "jq '.[\"users\"]'"),
+            (#"{"users": [{"kind": "user"}]}"#, "jq '.[\"users\"]'"),
             ("{\n  \"page\": 1,\n  \"users\": [\n    {\n", "in its member \"users\""),
             (
-                "{\n \"klass\": \"user\",\n \"tags\": [{}],\n \"id\": \"a\"\n}\n",
+                "{\n \"kind\": \"user\",\n \"tags\": [{}],\n \"id\": \"a\"\n}\n",
                 "a JSON object continues after its line: write each object on one line, as in `jq -c . FILE`"
             ),
             ("PK\u{3}\u{4}abcdef", "unzip -p"), ("BZh91AY", "bzip2 -dc"),
@@ -196,8 +217,8 @@ struct ItemReaderTests {
             let found = read(Array(giant.utf8), piece: piece)
             #expect(found.count == 1 && found[0].contains("jq '.[\"users\"]'"))
         }
-        #expect(read("{\"users\":[{}]}\n\(user("a"))") == ["1: klass: is missing", "a"])
-        #expect(read("{\"klass\":\"user\",\n\(user("a"))") == ["1: ends too early", "a"])
+        #expect(read("{\"users\":[{}]}\n\(user("a"))") == ["1: kind: is missing", "a"])
+        #expect(read("{\"kind\":\"user\",\n\(user("a"))") == ["1: ends too early", "a"])
         #expect(read("oops, this is it: {\n\(user("a"))") == ["1: an object is expected", "a"])
         #expect(read([0xFF, 0xFE] + Array("[\0".utf8)).first?.contains("iconv") == true)
         #expect(read([0x28, 0xB5, 0x2F, 0xFD, 0, 0, 0]).first?.contains("zstd -dc") == true)

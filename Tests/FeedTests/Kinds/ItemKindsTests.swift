@@ -4,11 +4,11 @@ import Testing
 @Suite("Item kinds")
 struct ItemKindsTests {
     static let user = [
-        "klass": #""user""#, "id": #""tt""#, "username": #""Tongue Twister""#, "avatarUrl": #""https://a.example/1.png""#,
+        "kind": #""user""#, "id": #""tt""#, "username": #""Tongue Twister""#, "avatarUrl": #""https://a.example/1.png""#,
         "type": #""featured""#,
     ]
     static let ad = [
-        "klass": #""advertisement""#, "id": "1", "contentUrl": #""https://a.example/1.png""#, "clickthroughUrl": #""https://b.example/""#,
+        "kind": #""ad""#, "id": "1", "contentUrl": #""https://a.example/1.png""#, "clickthroughUrl": #""https://b.example/""#,
         "type": #""image""#,
     ]
 
@@ -86,9 +86,9 @@ struct ItemKindsTests {
     @Test(
         "a bad field is named, with the reason",
         arguments: [
-            (user, "klass", nil, "klass: is missing"),
-            (user, "klass", #""event""#, #"klass: must be one of advertisement, user, is "event""#),
-            (user, "klass", "7", "klass: must be a string, is a number"), (user, "username", nil, "username: is missing"),
+            (user, "kind", nil, "kind: is missing"),
+            (user, "kind", #""event""#, #"kind: must be one of ad, user, is "event""#),
+            (user, "kind", "7", "kind: must be a string, is a number"), (user, "username", nil, "username: is missing"),
             (user, "username", #""""#, "username: is empty"), (user, "username", "[]", "username: must be a string, is an array"),
             (user, "username", #""a\u0000b""#, "username: contains a NUL character"),
             (user, "id", "{}", "id: must be a string, is an object"),
@@ -116,7 +116,7 @@ struct ItemKindsTests {
 
     @Test("a field that occurs twice is an error where it is read, and only there")
     func twice() throws {
-        let text = { (extra: String) in Array(#"{"klass":"user","username":"a","avatarUrl":"http://a/","type":"regular"\#(extra)}"#.utf8) }
+        let text = { (extra: String) in Array(#"{"kind":"user","username":"a","avatarUrl":"http://a/","type":"regular"\#(extra)}"#.utf8) }
         let error = #expect(throws: ItemError.self) { try ItemKinds.standard.validate(text(#","user\u006eame":"b""#)) }
         #expect(error == ItemError(field: "username", reason: "occurs twice"))
         _ = try ItemKinds.standard.validate(text(#","x":1,"x":2"#))

@@ -63,7 +63,7 @@ struct ItemSchemaTests {
         guard case .object(let properties)? = schema["properties"] else { throw TestFailure() }
         var random = SeededRandom(seed: UInt64(index))
         var good = Self.good
-        good["klass"] = "\"\(kind.name)\""
+        good["kind"] = "\"\(kind.name)\""
         if case .list(let types)? = properties["type"]?["enum"], case .text(let type)? = types.first { good["type"] = "\"\(type)\"" }
         var counts = [true: 0, false: 0]
         for _ in 0..<3_000 {
@@ -87,7 +87,7 @@ struct ItemSchemaTests {
         let kind = Self.kinds[index]
         let schema = try SchemaValue(kind.schema())
         var good = Self.good
-        good["klass"] = "\"\(kind.name)\""
+        good["kind"] = "\"\(kind.name)\""
         if case .list(let types)? = schema["properties"]?["type"]?["enum"], case .text(let type)? = types.first {
             good["type"] = "\"\(type)\""
         }
@@ -112,7 +112,7 @@ struct ItemSchemaTests {
         for kind in Self.kinds + [Plain()] {
             let schema = try SchemaValue(kind.schema())
             #expect(schema["$schema"] == .text("https://json-schema.org/draft/2020-12/schema"))
-            #expect(schema["properties"]?["klass"]?["const"] == .text(kind.name))
+            #expect(schema["properties"]?["kind"]?["const"] == .text(kind.name))
         }
     }
 

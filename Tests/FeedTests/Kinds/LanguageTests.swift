@@ -50,7 +50,7 @@ struct LanguageTests {
         let kind = try DeclaredKind(Self.kind)
         let schema = try SchemaValue(kind.schema())
         func stored(_ title: String) -> String? {
-            let json = #"{"klass":"story","id":"1","title":\#(title)}"#
+            let json = #"{"kind":"story","id":"1","title":\#(title)}"#
             let item = try? ItemKinds([kind]).validate(Array(json.utf8))
             #expect((try? SchemaValue(json.utf8))?.isValid(under: schema) == (item != nil), "\(json)")
             return item.map { String(decoding: $0.body, as: UTF8.self) }
@@ -64,7 +64,7 @@ struct LanguageTests {
             #expect(stored(wrong) == nil, "\(wrong)")
         }
         #expect(throws: ItemError(field: "title.de", reason: "is longer than 10 characters")) {
-            _ = try ItemKinds([kind]).validate(Array(#"{"klass":"story","id":"1","title":{"en":"x","de":"12345678901"}}"#.utf8))
+            _ = try ItemKinds([kind]).validate(Array(#"{"kind":"story","id":"1","title":{"en":"x","de":"12345678901"}}"#.utf8))
         }
         #expect(kind.sortFields.isEmpty)
     }

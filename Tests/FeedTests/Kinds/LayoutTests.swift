@@ -42,9 +42,9 @@ struct LayoutTests {
     @Test("a form without a row stays out of the table alone, advertisements included")
     func missingLayout() async throws {
         var fixture = try Fixture(users: 2)
-        let plan = try CellCommands(kind: "advertisement", slots: [:], registry: .standard, offers: [])
+        let plan = try CellCommands(kind: "ad", slots: [:], registry: .standard, offers: [])
         try fixture.factories.register(
-            AdvertisementCellFactory(plan: plan), for: ItemType(kind: "advertisement", variant: "video"), prefix: "ad",
+            AdvertisementCellFactory(plan: plan), for: ItemType(kind: "ad", variant: "video"), prefix: "ad",
             stream: .advertisements)
         fixture.store.put(Fixture.advertisement("clip", at: 1, variant: "video"), in: .advertisements)
         #expect(try await fixture.page().ids == ["user:u0", "ad:clip", "user:u1"])

@@ -7,7 +7,7 @@ struct NumberTests {
         name: "thing", fields: [FieldDeclaration("n", .number, isRequired: true)],
         cells: [.collection: [CellDeclaration("Thing", size: .row(height: 1), bindings: [BindingDeclaration("n", .number, "n")])]])
 
-    private func item(_ number: String) -> String { #"{"klass":"thing","id":"a","n":\#(number)}"# }
+    private func item(_ number: String) -> String { #"{"kind":"thing","id":"a","n":\#(number)}"# }
 
     @Test(
         "equal numbers have one spelling, however they came: in the store, and in the cell",

@@ -84,16 +84,16 @@ struct Fixture: Sendable {
     {
         let background = background.map { #","backgroundUrl":"\#($0)""# } ?? ""
         let body =
-            #"{"klass":"user","id":"\#(id)","username":"\#(name ?? id)","avatarUrl":"https://img.example/\#(id).png"\#(background),"#
+            #"{"kind":"user","id":"\#(id)","username":"\#(name ?? id)","avatarUrl":"https://img.example/\#(id).png"\#(background),"#
             + #""type":"\#(variant)"}"#
         return FeedItem(kind: "user", id: id, variant: variant, position: position, body: Array(body.utf8))
     }
 
     static func advertisement(_ id: String, at position: Int64, variant: String = "image") -> FeedItem {
         let body =
-            #"{"klass":"advertisement","id":"\#(id)","contentUrl":"https://ads.example/\#(id).png","#
+            #"{"kind":"ad","id":"\#(id)","contentUrl":"https://ads.example/\#(id).png","#
             + #""clickthroughUrl":"https://shop.example/\#(id)","type":"\#(variant)"}"#
-        return FeedItem(kind: "advertisement", id: id, variant: variant, position: position, body: Array(body.utf8))
+        return FeedItem(kind: "ad", id: id, variant: variant, position: position, body: Array(body.utf8))
     }
 
     static func broken(_ id: String, at position: Int64) -> FeedItem {

@@ -22,7 +22,7 @@ struct TrackerTemplateTests {
     func item() throws {
         func validate(_ more: String) throws -> String {
             let text =
-                #"{"klass":"advertisement","id":1,"type":"image","contentUrl":"https://a.example/1","clickthroughUrl":"https://a.example/"\#(more)}"#
+                #"{"kind":"ad","id":1,"type":"image","contentUrl":"https://a.example/1","clickthroughUrl":"https://a.example/"\#(more)}"#
             return String(decoding: try ItemKinds.standard.validate(Array(text.utf8)).body, as: UTF8.self)
         }
         #expect(

@@ -76,7 +76,7 @@ struct ArticleTests {
 
     @Test("A cell of your own: is on the page, and takes a selection")
     func cell() async throws {
-        try await TestService.run(items: #"{"klass":"note","id":"1","text":"Buy leeks","type":"plain"}"#, extensions: notes) { service in
+        try await TestService.run(items: #"{"kind":"note","id":"1","text":"Buy leeks","type":"plain"}"#, extensions: notes) { service in
             let page = try await service.client.get("/feed")
             #expect(page.text.contains("NoteCollectionViewCell") && page.text.contains("Buy leeks"))
             #expect(try await service.client.post("/cells/note:1/selection").status == 200)

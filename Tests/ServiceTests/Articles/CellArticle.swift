@@ -1,7 +1,7 @@
 // article: CellOfYourOwn
 import IntertwineService
 
-/// `{"klass":"note","id":"1","text":"Buy leeks","type":"plain"}`
+/// `{"kind":"note","id":"1","text":"Buy leeks","type":"plain"}`
 struct NoteKind: ItemKind {
     let name = "note"
     let stream = StreamID.content

@@ -10,17 +10,17 @@ import Testing
 struct CampaignServiceTests {
     private static func items(_ campaigns: String...) -> String {
         let users = (0..<30).map {
-            #"{"klass":"user","id":"u\#($0)","username":"U","avatarUrl":"https://img.example/\#($0).png","type":"regular"}"#
+            #"{"kind":"user","id":"u\#($0)","username":"U","avatarUrl":"https://img.example/\#($0).png","type":"regular"}"#
         }
         let ads = (1...3).map {
-            #"{"klass":"advertisement","id":\#($0),"contentUrl":"https://ads.example/\#($0).png","#
+            #"{"kind":"ad","id":\#($0),"contentUrl":"https://ads.example/\#($0).png","#
                 + #""clickthroughUrl":"https://shop.example/\#($0)","type":"image"}"#
         }
         return (users + ads + campaigns).joined(separator: "\n") + "\n"
     }
 
     private static func campaign(_ id: String, _ creative: Int, _ members: String = "") -> String {
-        #"{"klass":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"#
+        #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"#
     }
 
     /// The advertisement of a page, with the token of its impression and the link.
@@ -180,7 +180,7 @@ struct CampaignServiceTests {
                 "/admin/items", fields: ["Content-Type": "application/x-ndjson"],
                 body: Self.campaign("c1", 2) + "\n" + Self.campaign("more", 2) + "\n")
             #expect(imported.status == 422 && imported.text.contains("there are 10000 campaigns already"), "\(imported.text)")
-            #expect(imported.text.contains("line 2: klass"), "\(imported.text)")
+            #expect(imported.text.contains("line 2: kind"), "\(imported.text)")
             let anew = try await service.operators.put(
                 "/admin/items/campaign/c9999", fields: ["Content-Type": "application/json", "If-Match": "*"],
                 body: Self.campaign("c9999", 2))
@@ -255,7 +255,7 @@ struct CampaignServiceTests {
             let wrong = try await operate(#"{"remove":"user:u1"}"#, append)
             #expect(wrong.status == 422 && wrong.text.contains("Operation 1, counted from 0: creatives.0"), "\(wrong.text)")
             let ad =
-                #"{"klass":"advertisement","id":9,"contentUrl":"https://a.example/","clickthroughUrl":"https://b.example/","type":"image"}"#
+                #"{"kind":"ad","id":9,"contentUrl":"https://a.example/","clickthroughUrl":"https://b.example/","type":"image"}"#
             #expect(try await operate(append, #"{"append":\#(ad)}"#).status == 200)
         }
     }

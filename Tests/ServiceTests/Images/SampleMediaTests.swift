@@ -5,8 +5,8 @@ import Testing
 @Suite("What the sample's ads play")
 struct SampleMediaTests {
     private static let advertisements = """
-        {"klass":"advertisement","id":7,"contentUrl":"http://pictures.sample.invalid/bakery.mp4","clickthroughUrl":"https://e.com","type":"video"}
-        {"klass":"advertisement","id":8,"contentUrl":"https://elsewhere.com/bakery.mp4","clickthroughUrl":"https://e.com","type":"video"}
+        {"kind":"ad","id":7,"contentUrl":"http://pictures.sample.invalid/bakery.mp4","clickthroughUrl":"https://e.com","type":"video"}
+        {"kind":"ad","id":8,"contentUrl":"https://elsewhere.com/bakery.mp4","clickthroughUrl":"https://e.com","type":"video"}
 
         """
 

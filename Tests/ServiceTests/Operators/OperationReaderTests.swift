@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Operations in a request")
 struct OperationReaderTests {
-    private static let user = #"{"klass":"user","id":"a","username":"A","avatarUrl":"https://example.com/a.png","type":"regular"}"#
+    private static let user = #"{"kind":"user","id":"a","username":"A","avatarUrl":"https://example.com/a.png","type":"regular"}"#
     private let reader = OperationReader(kinds: .standard)
 
     @Test("each verb is read, and keys may hold colons")
@@ -17,14 +17,14 @@ struct OperationReaderTests {
         let item = try ItemKinds.standard.validate(Array(Self.user.utf8))
         let body = """
             [{"append":\(Self.user)}, {"insert":\(Self.user),"before":"user:x"}, {"after":"user:x:y","insert":\(Self.user)},
-             {"move":"advertisement:1","after":"advertisement:2"}, {"update":\(Self.user),"ifMatch":"\\"t\\""}, {"remove":"user:é"},
+             {"move":"ad:1","after":"ad:2"}, {"update":\(Self.user),"ifMatch":"\\"t\\""}, {"remove":"user:é"},
              {"clear":"main"}]
             """
         let key = { (kind: String, id: String) in ItemKey(kind: kind, id: id) }
         let expected: [OperationReader.Listed] = [
             .init(operation: .append(item)), .init(operation: .insert(item, .before(key("user", "x")))),
             .init(operation: .insert(item, .after(key("user", "x:y")))),
-            .init(operation: .move(key("advertisement", "1"), .after(key("advertisement", "2")))),
+            .init(operation: .move(key("ad", "1"), .after(key("ad", "2")))),
             .init(operation: .update(item), tag: "\"t\""), .init(operation: .remove(key("user", "é"))),
             .init(operation: .clear(section: "main")),
         ]
@@ -44,12 +44,12 @@ struct OperationReaderTests {
         "what is no operation is 422, with its place and the reason",
         arguments: [
             ("1", "an object"), ("{}", "must have one of append"), (#"{"remove":"user:a","clear":"main"}"#, "must have one of"),
-            (#"{"remove":"user:a","remove":"user:b"}"#, "must have one of"), (#"{"remove":"a"}"#, "klass:id"),
-            (#"{"remove":"other:a"}"#, "advertisement, user"), (#"{"remove":7}"#, "must be a string"), (#"{"remove":null}"#, "missing"),
+            (#"{"remove":"user:a","remove":"user:b"}"#, "must have one of"), (#"{"remove":"a"}"#, "kind:id"),
+            (#"{"remove":"other:a"}"#, "ad, user"), (#"{"remove":7}"#, "must be a string"), (#"{"remove":null}"#, "missing"),
             (#"{"move":"user:a"}"#, "before or after"), (#"{"move":"user:a","before":"user:b","after":"user:c"}"#, "either"),
             (#"{"move":"user:a","befor":"user:b"}"#, "befor"), (#"{"remove":"user:a","before":"user:b"}"#, "no meaning"),
-            (#"{"append":"user:a"}"#, "must be an item"), (#"{"append":{"klass":"odd"}}"#, "append.klass"),
-            (#"{"update":{"klass":"user","username":"A","type":"regular"}}"#, "update.avatarUrl"),
+            (#"{"append":"user:a"}"#, "must be an item"), (#"{"append":{"kind":"odd"}}"#, "append.kind"),
+            (#"{"update":{"kind":"user","username":"A","type":"regular"}}"#, "update.avatarUrl"),
             (#"{"append":\#(user),"ifMatch":"x"}"#, "no meaning"), (#"{"clear":""}"#, "empty"),
         ])
     func noOperation(operation: String, reason: String) throws {

@@ -49,7 +49,7 @@ struct PreconditionTests {
     @Test("an item without a type has no such member, in whatever its body says")
     func untyped() {
         let item = ValidatedItem(kind: "event", stream: .content, id: "1", variant: "", body: Array(#"{"a":1}"#.utf8))
-        #expect(String(decoding: StoredItem(item).json, as: UTF8.self) == #"{"klass":"event","id":"1","a":1}"#)
-        #expect(String(decoding: Self.stored.json, as: UTF8.self) == #"{"klass":"user","id":"a","type":"regular"}"#)
+        #expect(String(decoding: StoredItem(item).json, as: UTF8.self) == #"{"kind":"event","id":"1","a":1}"#)
+        #expect(String(decoding: Self.stored.json, as: UTF8.self) == #"{"kind":"user","id":"a","type":"regular"}"#)
     }
 }

@@ -33,8 +33,8 @@ struct LanguageAnswerTests {
           main: {title: {en: Home, de: Start}, sections: [stories, main]}
         """
     private static let items = """
-        {"klass":"story","id":"1","title":{"en":"Swing","de":"Schwung"},"starts":"2026-05-01"}
-        {"klass":"story","id":"2","title":"Jazz"}
+        {"kind":"story","id":"1","title":{"en":"Swing","de":"Schwung"},"starts":"2026-05-01"}
+        {"kind":"story","id":"2","title":"Jazz"}
 
         """
 
@@ -173,7 +173,7 @@ struct LanguageAnswerTests {
                 #expect(head.contains("Content-Language: \(tag)\r\n"), "\(head)")
                 return client
             }
-            let item = #"{"klass":"story","id":"1","title":{"en":"News","de":"Neues"}}"#
+            let item = #"{"kind":"story","id":"1","title":{"en":"News","de":"Neues"}}"#
             let answer = try service.admin("POST", "/admin/operations", body: #"[{"update": \#(item)}]"#)
             #expect(answer.status == 200, "\(answer.text)")
             for (client, text) in zip(listeners, ["Lies Neues", "Read News"]) {

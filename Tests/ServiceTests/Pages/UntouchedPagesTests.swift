@@ -11,7 +11,7 @@ struct UntouchedPagesTests {
     private static let misses = "intertwine_feed_page_cache_misses_total"
 
     private static func user(_ id: Int, _ name: String, _ type: String = "regular") -> String {
-        #"{"klass":"user","id":"\#(id)","username":"\#(name)","avatarUrl":"http://pictures.sample.invalid/avatar-0.png","type":"\#(type)"}"#
+        #"{"kind":"user","id":"\#(id)","username":"\#(name)","avatarUrl":"http://pictures.sample.invalid/avatar-0.png","type":"\#(type)"}"#
     }
 
     private static func service(_ users: Range<Int>, order: String) async throws -> (service: TestService, kinds: String) {

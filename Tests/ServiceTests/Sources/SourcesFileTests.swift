@@ -85,7 +85,7 @@ struct SourcesFileTests {
     @Test(
         "stop the start at the first fault, with its line and what is allowed",
         arguments: [
-            ("url: https://a.example", "sources.yaml:2: kind is missing; allowed: advertisement, user"),
+            ("url: https://a.example", "sources.yaml:2: kind is missing; allowed: ad, user"),
             ("kind: user", "sources.yaml:2: url is missing"),
             (
                 "url: ftp://a.example\n    kind: user",
@@ -99,7 +99,7 @@ struct SourcesFileTests {
                 "url: http://a.example:99/\n    kind: user",
                 "http://a.example:99/: the port 99 is not among sources.allowed-ports (port-denied)"
             ),
-            ("url: https://a.example\n    kind: dog", "sources.yaml:4: 'dog' is not allowed; allowed: advertisement, user"),
+            ("url: https://a.example\n    kind: dog", "sources.yaml:4: 'dog' is not allowed; allowed: ad, user"),
             (
                 "url: https://a.example\n    kind: user\n    evry: 1s",
                 "sources.yaml:5: unknown key 'evry' in source 'people'; allowed: url, kind"
@@ -115,7 +115,7 @@ struct SourcesFileTests {
             ("url: https://a.example\n    kind: user\n    fields: {id: /a~}", "'/a~' is not allowed"),
             (
                 "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: b\n      tpye: {value: regular}",
-                "sources.yaml:8: unknown field 'tpye' of the kind user; allowed: klass, id, type, username, avatarUrl, backgroundUrl"
+                "sources.yaml:8: unknown field 'tpye' of the kind user; allowed: kind, id, type, username, avatarUrl, backgroundUrl"
             ),
             (
                 "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: b\n      type: {value: regulr}",
@@ -167,10 +167,10 @@ struct SourcesFileTests {
                 return "\(error)"
             }
         }
-        #expect(fault("event", "{klass: k, id: a, type: {value: talk}, title: b, signup: c, price: d}") == nil)
+        #expect(fault("event", "{kind: k, id: a, type: {value: talk}, title: b, signup: c, price: d}") == nil)
         #expect(
             fault("event", "{id: a, type: b, title: b, signup: c, prize: d}")?.contains(
-                "unknown field 'prize' of the kind event; allowed: klass, id") == true
+                "unknown field 'prize' of the kind event; allowed: kind, id") == true
         )
         #expect(fault("event", "{id: a, type: {value: tlak}, title: b, signup: c}")?.contains("party, talk") == true)
         #expect(fault("event", "{id: a, type: b, title: b, signup: c, price: {value: 3}}")?.contains("price: must be a number") == true)

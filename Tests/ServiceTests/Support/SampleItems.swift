@@ -1,9 +1,9 @@
 /// Lines of the import format: users with an image that the binary holds, and an advertisement.
 func sampleItems(users: Int) -> String {
     (0..<users).map { sampleUser("\($0)") + "\n" }.joined()
-        + #"{"klass":"advertisement","id":1,"contentUrl":"https://example.com/a.png","clickthroughUrl":"https://example.com/","type":"image"}"#
+        + #"{"kind":"ad","id":1,"contentUrl":"https://example.com/a.png","clickthroughUrl":"https://example.com/","type":"image"}"#
 }
 
 func sampleUser(_ id: String) -> String {
-    #"{"klass":"user","id":"\#(id)","username":"User \#(id)","avatarUrl":"http://pictures.sample.invalid/avatar-0.png","type":"regular"}"#
+    #"{"kind":"user","id":"\#(id)","username":"User \#(id)","avatarUrl":"http://pictures.sample.invalid/avatar-0.png","type":"regular"}"#
 }

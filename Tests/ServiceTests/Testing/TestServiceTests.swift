@@ -43,7 +43,7 @@ struct TestServiceTests {
     @Test("takes values for items, and takes its folder with it")
     func values() async throws {
         struct User: Encodable {
-            let klass = "user"
+            let kind = "user"
             let id: String
             let username = "Ann"
             let avatarUrl = "http://pictures.sample.invalid/avatar-0.png"

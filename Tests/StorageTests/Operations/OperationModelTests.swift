@@ -18,7 +18,7 @@ struct OperationModelTests {
         let store = try scratch.store(kind)
         let lanes = try store.arrange([SectionConfiguration("events", kinds: ["event"])])
         var random = SeededRandom(seed: UInt64(seed))
-        var model = ArrayModel(homes: ["user": "main", "advertisement": "advertisements", "event": "events"])
+        var model = ArrayModel(homes: ["user": "main", "ad": "advertisements", "event": "events"])
         let sections = sections(seed, lanes)
         let assembler = try FeedAssembler.standard(
             over: store, source: sections.map { SectionedDataSource($0, showsAdsAlone: true) } ?? FlatDataSource())
@@ -139,7 +139,7 @@ struct OperationModelTests {
 
     /// Among few ids, so that many operations meet an item that is there, and many one that is not.
     private static func operation(_ random: inout SeededRandom) throws -> StoreOperation {
-        let kind = ["user", "user", "user", "advertisement", "event"].randomElement(using: &random) ?? "user"
+        let kind = ["user", "user", "user", "ad", "event"].randomElement(using: &random) ?? "user"
         let key = { (random: inout SeededRandom) in ItemKey(kind: kind, id: "\(Int.random(in: 0..<18, using: &random))") }
         let item = { (random: inout SeededRandom) throws in
             let variant = kind == "user" ? ["regular", "featured"] : kind == "event" ? [""] : ["image", "image", "video"]
@@ -161,7 +161,7 @@ struct OperationModelTests {
     private static func item(_ key: ItemKey, _ variant: String) throws -> ValidatedItem {
         switch key.kind {
         case "user": try user(key.id, variant: variant)
-        case "advertisement": try advertisement(key.id, variant: variant)
+        case "ad": try advertisement(key.id, variant: variant)
         default: ValidatedItem(kind: key.kind, stream: .content, id: key.id, variant: variant, body: Array(#"{"title":"\#(key.id)"}"#.utf8))
         }
     }

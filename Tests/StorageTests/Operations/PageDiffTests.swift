@@ -29,7 +29,7 @@ struct PageDiffTests {
             (.update(user("44")), []), (.move(key(12), .after(key(17))), [1]), (.move(key(12), .before(key(47))), [1, 4]),
             (.move(key(52), .before(key(0))), [0, 5]), (.move(key(12), .before(key(13))), []), (.move(key(30), .after(key(29))), []),
             (.update(advertisement("1", variant: "video")), [1, 3, 5]),
-            (.insert(advertisement("new"), .before(ItemKey(kind: "advertisement", id: "0"))), [0, 2, 4]),
+            (.insert(advertisement("new"), .before(ItemKey(kind: "ad", id: "0"))), [0, 2, 4]),
         ] as [(StoreOperation, [Int])])
     func exactly(operation: StoreOperation, expected: [Int]) async throws {
         _ = try await store.apply((0..<53).map { .append(try user("\($0)")) } + (0..<2).map { .append(try advertisement("\($0)")) })

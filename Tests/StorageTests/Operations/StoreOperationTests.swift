@@ -18,7 +18,7 @@ struct StoreOperationTests {
         let store = try scratch.store(kind)
         let summary = try await store.apply([
             .append(user("a")), .append(user("d")), .insert(user("b"), .after(Self.key("a"))), .insert(user("c"), .before(Self.key("d"))),
-            .append(advertisement("1")), .insert(advertisement("0"), .before(ItemKey(kind: "advertisement", id: "1"))),
+            .append(advertisement("1")), .insert(advertisement("0"), .before(ItemKey(kind: "ad", id: "1"))),
         ])
         #expect(summary == StoreOperationSummary(inserted: 6))
         #expect(try await store.ids() == ["a", "b", "c", "d"])
@@ -28,7 +28,7 @@ struct StoreOperationTests {
             .update(user("c", variant: "featured")), .clear(section: "advertisements"),
         ])
         var expected = StoreOperationSummary(moved: 2, updated: 1, removed: 3)
-        expected.cleared = ["0", "1"].map { ItemKey(kind: "advertisement", id: $0) }
+        expected.cleared = ["0", "1"].map { ItemKey(kind: "ad", id: $0) }
         #expect(changed == expected)
         #expect(try await store.ids() == ["d", "c", "a"])
         #expect(try await store.ids(.advertisements).isEmpty)
@@ -45,12 +45,12 @@ struct StoreOperationTests {
             (.move(key("a"), .after(key("x"))), .unknown(key("x"))), (.move(key("a"), .before(key("a"))), .besideItself(key("a"))),
             (.clear(section: "other"), .unknownSection("other")),
             (
-                .insert(user("n"), .before(ItemKey(kind: "advertisement", id: "1"))),
-                .elsewhere(key("n"), than: ItemKey(kind: "advertisement", id: "1"))
+                .insert(user("n"), .before(ItemKey(kind: "ad", id: "1"))),
+                .elsewhere(key("n"), than: ItemKey(kind: "ad", id: "1"))
             ),
             (
-                .move(ItemKey(kind: "advertisement", id: "1"), .after(key("a"))),
-                .elsewhere(ItemKey(kind: "advertisement", id: "1"), than: key("a"))
+                .move(ItemKey(kind: "ad", id: "1"), .after(key("a"))),
+                .elsewhere(ItemKey(kind: "ad", id: "1"), than: key("a"))
             ),
         ] as [(StoreOperation, StoreOperationError.Reason)])
     func faults(kind: StoreKind, fault: (operation: StoreOperation, reason: StoreOperationError.Reason)) async throws {
@@ -99,7 +99,7 @@ struct StoreOperationTests {
         #expect(
             "\(StoreOperationError.Reason.ordered(Self.key("a"), by: "username"))"
                 == "user:a stands where its username puts it; update that to move it")
-        _ = try await store.apply([.move(ItemKey(kind: "advertisement", id: "2"), .before(ItemKey(kind: "advertisement", id: "1")))])
+        _ = try await store.apply([.move(ItemKey(kind: "ad", id: "2"), .before(ItemKey(kind: "ad", id: "1")))])
         #expect(try await store.ids(.advertisements) == ["2", "1"])
     }
 
