@@ -1,6 +1,8 @@
-"""The header fields that clients send by themselves. What a page costs without them is what nobody but a script pays.
+"""The header fields that clients send by themselves. Without them a measurement shows the cost of scripts only.
 
-`CLIENT=browser` has every program here ask as a browser does; without it they ask plainly, but for those that measure both."""
+If the environment has `CLIENT=browser`, the programs here send a browser's fields: those of `fetch()` for pages, those of a navigation for clicks.
+Otherwise they send none, except the programs that measure both. Operators' requests are those of scripts in either case."""
+import gzip
 import os
 
 # A page of an app of another origin.
@@ -18,17 +20,51 @@ BROWSER = (
     "Accept-Encoding: gzip, deflate, br, zstd",
     "Accept-Language: en-US,en;q=0.9",
 )
+# The fields of a click on a link in such a page. A click with the fields above is a subresource, which does not count.
+NAVIGATION = (
+    *(field for field in BROWSER if field.startswith(("sec-ch-ua", "User-Agent", "Accept-"))),
+    "Upgrade-Insecure-Requests: 1",
+    "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
+    "Sec-Fetch-Site: cross-site",
+    "Sec-Fetch-Mode: navigate",
+    "Sec-Fetch-User: ?1",
+    "Sec-Fetch-Dest: document",
+    "Referer: https://app.example.com/",
+)
 # The service has to allow the origin.
 SETTING = "cors.origins=https://app.example.com"
 # By what each is called in results.
 CLIENTS = {"plain": (), "a browser": BROWSER}
 
 
-def chosen():
+def chosen(isClick=False):
     """The fields of the client that the environment names."""
-    return BROWSER if os.environ.get("CLIENT") == "browser" else ()
+    if os.environ.get("CLIENT") != "browser":
+        return ()
+    return NAVIGATION if isClick else BROWSER
 
 
 def pairs(fields):
     """The fields as names and values."""
     return [tuple(field.split(": ", 1)) for field in fields]
+
+
+def merged(fields, headers):
+    """The fields and the headers of a request; a header replaces the field of its name."""
+    own = {name.lower() for name in headers}
+    return [(name, value) for name, value in pairs(fields) if name.lower() not in own] + list(headers.items())
+
+
+def ask(connection, method, path, headers=None, isClick=False):
+    """Sends a request of the chosen client on a connection of http.client, which by itself accepts the coding "identity" only."""
+    connection.putrequest(method, path, skip_accept_encoding=True)
+    for name, value in merged(chosen(isClick), headers or {}):
+        connection.putheader(name, value)
+    connection.endheaders()
+    return connection.getresponse()
+
+
+def content(answer):
+    """The content of a response, decoded."""
+    data = answer.read()
+    return gzip.decompress(data) if answer.headers.get("Content-Encoding") == "gzip" else data

@@ -6,6 +6,8 @@ import subprocess
 import threading
 import time
 
+import clients
+
 
 def run(*words):
     subprocess.run(list(map(str, words)), check=True, stdout=subprocess.DEVNULL)
@@ -86,8 +88,8 @@ def status(host, port, path, viewer="somebody"):
     """0 where there is no answer."""
     connection = http.client.HTTPConnection(host, port, timeout=30)
     try:
-        connection.request("GET", path, headers={"X-Viewer-ID": viewer, "User-Agent": "benchmark"})
-        return connection.getresponse().status
+        # A browser's click is a navigation, whatever the path.
+        return clients.ask(connection, "GET", path, {"X-Viewer-ID": viewer, "User-Agent": "benchmark"}, isClick=True).status
     except OSError:
         return 0
     finally:

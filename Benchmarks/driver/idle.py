@@ -4,6 +4,8 @@ import socket
 import statistics
 import time
 
+import clients
+
 
 def ask(connection, request):
     connection.sendall(request)
@@ -20,7 +22,7 @@ def measure(server, path, count):
     """Resident bytes for each of `count` idle connections, and the median time of a new request meanwhile in milliseconds."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + 1000), hard))
-    request = f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+    request = "\r\n".join((f"GET {path} HTTP/1.1", "Host: a", *clients.chosen(), "", "")).encode()
 
     def connect(number):
         # More source addresses than one: a pair of addresses has 28,000 ports.

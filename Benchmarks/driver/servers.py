@@ -60,9 +60,10 @@ class Server:
         return f"http://{self.host}:{self.port}{path}"
 
     def get(self, path, headers=None):
-        request = urllib.request.Request(self.url(path), headers=headers or {})
+        request = urllib.request.Request(self.url(path), headers=dict(clients.merged(clients.chosen(), headers or {})))
         with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.read()
+            # A caller that names a coding gets the coded bytes.
+            return answer.read() if "Accept-Encoding" in (headers or {}) else clients.content(answer)
 
     def processes(self):
         """The server's process and its children: nginx answers from its workers."""

@@ -3,6 +3,7 @@ import re
 import statistics
 import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import clients
 
@@ -32,7 +33,8 @@ def milliseconds(text):
 
 def once(url, connections, seconds, headers=(), script=None, arguments=()):
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
-    for header in (*clients.chosen(), *headers):
+    isClick = script is not None and Path(script).name == "clicks.lua"
+    for header in (*clients.chosen(isClick), *headers):
         command += ["-H", header]
     if script:
         command += ["-s", str(script)]
