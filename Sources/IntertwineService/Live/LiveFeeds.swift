@@ -93,6 +93,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         var response = ServerResponse(status: .ok, fields: fields) { [self] stream in
             // Other subscribers may have been added since the first check.
             let isIn = state.withLock { state in
+                if state.count >= limit { state.forgetGone() }
                 guard state.count < limit, !state.isStopping else { return false }
                 state.groups[key, default: Subscription()].streams.append(stream)
                 state.count += 1
