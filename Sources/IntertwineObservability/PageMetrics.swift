@@ -5,32 +5,31 @@ package import IntertwineFeed
 package final class PageMetrics: Sendable {
     private let hits: Counter
     private let misses: Counter
-    private let joins: Counter
-    private let stales: Counter
-    private let aheads: Counter
+    private let coalesced: Counter
+    private let staleServings: Counter
+    private let prefetches: Counter
     private let broken: Counter
     private let registry: PrometheusRegistry
 
     package init(registry: PrometheusRegistry) {
         registry.describe("intertwine_feed_page_cache_hits_total", "Cache hits of shared pages.")
-        registry.describe("intertwine_feed_page_cache_misses_total", "Shared pages that had to be made.")
+        registry.describe("intertwine_feed_page_cache_misses_total", "Cache misses of shared pages.")
         registry.describe(
-            "intertwine_feed_page_joined_requests_total", "Requests for a shared page that waited for one that another had made.")
+            "intertwine_feed_page_coalesced_requests_total", "Requests coalesced with another request for the same shared page.")
         registry.describe(
-            "intertwine_feed_stale_pages_total", "Shared pages that were served although something had been written since (feed.stale).")
+            "intertwine_feed_stale_pages_total", "Stale shared pages served after a write.")
+        registry.describe("intertwine_feed_prefetched_pages_total", "Shared pages that were prefetched.")
         registry.describe(
-            "intertwine_feed_pages_ahead_total", "Shared pages that were prefetched.")
+            "intertwine_feed_broken_items_total", "Invalid items omitted from rendered pages.")
         registry.describe(
-            "intertwine_feed_broken_items_total", "Items that were left out of a page that was made, because they are broken.")
-        registry.describe(
-            "intertwine_feed_unknown_cells_total",
-            "Items that were left out of a page that was made, because its client knows none of their cells, by the first of these.")
+            "intertwine_feed_unsupported_cells_total",
+            "Items omitted because the client supports none of their cells, by the first of these cells.")
         self.registry = registry
         hits = Counter(label: "intertwine_feed_page_cache_hits_total", factory: registry)
         misses = Counter(label: "intertwine_feed_page_cache_misses_total", factory: registry)
-        joins = Counter(label: "intertwine_feed_page_joined_requests_total", factory: registry)
-        stales = Counter(label: "intertwine_feed_stale_pages_total", factory: registry)
-        aheads = Counter(label: "intertwine_feed_pages_ahead_total", factory: registry)
+        coalesced = Counter(label: "intertwine_feed_page_coalesced_requests_total", factory: registry)
+        staleServings = Counter(label: "intertwine_feed_stale_pages_total", factory: registry)
+        prefetches = Counter(label: "intertwine_feed_prefetched_pages_total", factory: registry)
         broken = Counter(label: "intertwine_feed_broken_items_total", factory: registry)
     }
 
@@ -41,13 +40,13 @@ package final class PageMetrics: Sendable {
     package func miss() { misses.increment() }
 
     /// Counts a request that was coalesced: it waits for a page that another request makes.
-    package func join() { joins.increment() }
+    package func join() { coalesced.increment() }
 
     /// Counts a stale page that was served.
-    package func stale() { stales.increment() }
+    package func stale() { staleServings.increment() }
 
     /// Counts a prefetched page.
-    package func recordPrefetch() { aheads.increment() }
+    package func recordPrefetch() { prefetches.increment() }
 
     package func count(_ omissions: [FeedPage.SkippedItem]) {
         var unknown: [String: Int64] = [:]
@@ -60,7 +59,7 @@ package final class PageMetrics: Sendable {
             }
         }
         for (identifier, count) in unknown {
-            Counter(label: "intertwine_feed_unknown_cells_total", dimensions: [("identifier", identifier)], factory: registry)
+            Counter(label: "intertwine_feed_unsupported_cells_total", dimensions: [("identifier", identifier)], factory: registry)
                 .increment(by: count)
         }
     }

@@ -16,8 +16,8 @@ package enum ProcessSamples {
             gauge("process_resident_memory_bytes", "Resident memory.", (pages.count > 1 ? pages[1] : 0) * pageSize),
             gauge("process_virtual_memory_bytes", "Virtual memory.", (pages.first ?? 0) * pageSize),
             gauge("process_open_fds", "Open file descriptors.", Double(descriptors)),
-            gauge("process_max_fds", "Most file descriptors that may be open.", Double(limit.rlim_cur)),
-            gauge("process_start_time_seconds", "When the process started, in seconds since 1970-01-01 UTC.", startTime),
+            gauge("process_max_fds", "Largest number of open file descriptors.", Double(limit.rlim_cur)),
+            gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970-01-01 UTC.", startTime),
         ]
     }
 

@@ -92,7 +92,7 @@ public final class PrometheusRegistry: MetricsFactory {
             for (labels, metric) in family.series { metric.render(name, labels, into: &text) }
         }
         let own = MetricSample.counter(
-            "intertwine_metrics_refused_series_total", "Series that were not taken, because there were too many.", refused)
+            "intertwine_metrics_dropped_series_total", "Series dropped because there were too many of one name.", refused)
         let groups = Dictionary(grouping: samples + [own], by: \.name)
         for (name, group) in groups.sorted(by: { $0.key < $1.key }) where families[name] == nil {
             guard let first = group.first else { continue }

@@ -31,9 +31,9 @@ final class RouteMetrics: Sendable {
 
     /// Sets the help texts of the metrics.
     static func describe(in registry: PrometheusRegistry) {
-        registry.describe(total, "Requests answered, by route, method and status.")
-        registry.describe(duration, "Time from the end of a request's head to the end of its answer.")
-        registry.describe(size, "Bytes of answers, heads included.")
+        registry.describe(total, "Requests served, by route, method and status.")
+        registry.describe(duration, "Time from the arrival of a request's head to the end of its response.")
+        registry.describe(size, "Bytes of responses, heads included.")
     }
 
     init(_ route: String, _ registry: PrometheusRegistry) {

@@ -26,9 +26,9 @@ package final class ServiceObserver: HTTPServerObserver {
         (self.registry, self.log) = (registry, log)
         connections = registry.map { registry in
             RouteMetrics.describe(in: registry)
-            registry.describe("intertwine_http_connections", "Connections that are open.")
-            registry.describe("intertwine_http_connections_accepted_total", "Connections that were accepted.")
-            registry.describe("intertwine_http_connections_refused_total", "Connections that were refused because there were too many.")
+            registry.describe("intertwine_http_connections", "Open connections.")
+            registry.describe("intertwine_http_connections_accepted_total", "Accepted connections.")
+            registry.describe("intertwine_http_connections_refused_total", "Connections rejected because too many were open.")
             func counter(_ label: String) -> Counter { Counter(label: label, dimensions: [("listener", listener)], factory: registry) }
             return (
                 Meter(label: "intertwine_http_connections", dimensions: [("listener", listener)], factory: registry),

@@ -63,7 +63,7 @@ struct CapabilityTests {
             let explained = try service.admin("GET", "/admin/explain", with: ["Accept-Cells: PlainCell"])
             #expect(explained.text.contains("the client knows none of"))
             let metrics = try service.admin("GET", "/metrics").text
-            #expect(metrics.contains(#"intertwine_feed_unknown_cells_total{identifier="StoryCell"}"#))
+            #expect(metrics.contains(#"intertwine_feed_unsupported_cells_total{identifier="StoryCell"}"#))
         }
     }
 

@@ -93,7 +93,7 @@ struct LostFileTests {
         }
         _ = try service.process.line(containing: "a database is damaged")
         let file = part.isEmpty ? "items" : "ledger"
-        #expect(try service.admin("GET", "/metrics").text.contains("intertwine_store_damaged{file=\"\(file)\"} 1\n"))
+        #expect(try service.admin("GET", "/metrics").text.contains("intertwine_store_corrupt{file=\"\(file)\"} 1\n"))
     }
 
     @Test("a ledger that is cut takes no click from the next one on")

@@ -120,7 +120,7 @@ struct SourceTests {
             #expect(samples.contains { $0.name == "intertwine_source_attempts_total" && $0.labels["result"] == "status" && $0.value >= 2 })
             #expect(samples.contains { $0.name == "intertwine_source_items" && $0.value == Double(Api.count) })
             #expect(samples.contains { $0.name == "intertwine_source_lag_seconds" && $0.value > 0 })
-            #expect(samples.contains { $0.name == "intertwine_source_failures" && $0.value >= 2 })
+            #expect(samples.contains { $0.name == "intertwine_source_consecutive_failures" && $0.value >= 2 })
 
             api.setFailing(false)
             api.publish()

@@ -66,7 +66,7 @@ struct PrometheusRegistryTests {
         }
         let lines = registry.text().split(separator: "\n")
         #expect(lines.filter { $0.hasPrefix("things_total{") }.count == PrometheusRegistry.seriesLimit)
-        #expect(lines.contains("intertwine_metrics_refused_series_total 7"))
+        #expect(lines.contains("intertwine_metrics_dropped_series_total 7"))
     }
 
     @Test("labels and help cannot break a line", arguments: ["a\"b", "a\\b", "a\nb"])

@@ -8,7 +8,7 @@ import Testing
 @Suite("Pages that no task waits for")
 struct DeferredPagesTests {
     private static let running = #"intertwine_store_reads_running{file="items"}"#
-    private static let waiting = #"intertwine_store_reads_waiting{file="items"}"#
+    private static let waiting = #"intertwine_store_reads_queued{file="items"}"#
     private static let viewer = "X-Viewer-ID: v"
 
     private static func service(_ settings: [String: String] = [:], source: some DataSource = FlatDataSource()) async throws
@@ -135,7 +135,7 @@ struct DeferredPagesTests {
             let gone = try [service.begin("/feed?limit=3"), service.begin("/feed?limit=4", fields: [Self.viewer])]
             try service.reach(Self.waiting, 2)
             let stays = try service.begin("/feed?limit=3")
-            try service.reach("intertwine_feed_page_joined_requests_total", 1)
+            try service.reach("intertwine_feed_page_coalesced_requests_total", 1)
             for client in gone { client.reset() }
             // The viewer's page is gone, the shared one is now made for the one who stayed.
             try service.reach(Self.waiting, 1)

@@ -8,7 +8,7 @@ import Testing
 @Suite("A store that sleeps")
 struct SlowStoreTests {
     private static let running = #"intertwine_store_reads_running{file="items"}"#
-    private static let waiting = #"intertwine_store_reads_waiting{file="items"}"#
+    private static let waiting = #"intertwine_store_reads_queued{file="items"}"#
 
     private static func service(_ valve: Valve, patience: String) async throws -> TestService {
         var extensions = ServiceExtensions()

@@ -8,11 +8,11 @@ import Testing
 @Suite("Many who ask for one page at the same time")
 struct StampedeTests {
     private static let running = #"intertwine_store_reads_running{file="items"}"#
-    private static let waiting = #"intertwine_store_reads_waiting{file="items"}"#
-    private static let joined = "intertwine_feed_page_joined_requests_total"
+    private static let waiting = #"intertwine_store_reads_queued{file="items"}"#
+    private static let joined = "intertwine_feed_page_coalesced_requests_total"
     private static let misses = "intertwine_feed_page_cache_misses_total"
     private static let connections = #"intertwine_http_connections{listener="service"}"#
-    private static let ahead = "intertwine_feed_pages_ahead_total"
+    private static let ahead = "intertwine_feed_prefetched_pages_total"
 
     /// A service whose usual feed is held up by a valve.
     private static func service(_ valve: Valve, _ settings: [String: String] = [:]) async throws -> TestService {
