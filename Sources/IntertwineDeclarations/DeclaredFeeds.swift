@@ -87,7 +87,7 @@ struct FeedsReader {
             if order?.field != nil, declared.sections[index].ads.rule == .pinned {
                 faults.collect { () throws(ConfigurationError) in
                     throw place.error(
-                        "'\(declared.sections[index].name)' is ordered by a field: ads stand as listed among items in the order of import")
+                        "'\(declared.sections[index].name)' is ordered by a field: pinned ads require the order of import")
                 }
             }
         }
@@ -117,7 +117,7 @@ struct FeedsReader {
             guard known.contains(name) else {
                 throw place.unknown("section", name, among: known)
             }
-            guard !names.contains(name) else { throw place.error("the section '\(name)' stands in the feed twice") }
+            guard !names.contains(name) else { throw place.error("the section '\(name)' occurs twice in the feed") }
             names.append(name)
         }
         guard (1...Self.sectionLimit).contains(names.count) else { throw feed.error("a feed has 1 to \(Self.sectionLimit) sections") }
@@ -134,11 +134,11 @@ struct FeedsReader {
         section.ads = try ads(members)
         guard name != SectionConfiguration.mainName else {
             if let kinds = members["kinds"] {
-                throw kinds.error("the section '\(name)' takes every kind that no other section takes; it has no kinds of its own")
+                throw kinds.error("the section '\(name)' holds every kind that no other section holds; it cannot list kinds")
             }
             return section
         }
-        guard let list = members["kinds"] else { throw place.error("kinds is missing: the kinds of item that stand in the section") }
+        guard let list = members["kinds"] else { throw place.error("kinds is missing: the kinds of the section's items") }
         section.kinds = try kinds(list, taken: others)
         return section
     }
@@ -157,7 +157,7 @@ struct FeedsReader {
     }
 
     private func title(_ place: YAMLNode) throws(ConfigurationError) -> LocalizedText {
-        let text = try place.localizedText("a text for people", in: languages)
+        let text = try place.localizedText("a text to display", in: languages)
         guard text.all.allSatisfy({ $0.utf8.count <= SectionHeader.titleLimit }) else {
             throw place.error("title is longer than \(SectionHeader.titleLimit) bytes")
         }
@@ -172,15 +172,15 @@ struct FeedsReader {
             let name = try place.text("names of kinds: \(allowed)")
             guard kinds[name] != nil || broken.contains(name) else { throw place.unknown("kind", name, among: content) }
             guard kinds[name]?.stream == .content || broken.contains(name) else {
-                throw place.error("'\(name)' is an advertisement, which stands among the items of any section; allowed: \(allowed)")
+                throw place.error("'\(name)' is a kind of ads, which every section can show; allowed: \(allowed)")
             }
             if let section = taken.first(where: { $0.kinds.contains(name) }) {
-                throw place.error("the section '\(section.name)' takes the kind '\(name)' already")
+                throw place.error("the section '\(section.name)' already holds the kind '\(name)'")
             }
-            guard !names.contains(name) else { throw place.error("the kind '\(name)' stands there twice") }
+            guard !names.contains(name) else { throw place.error("the kind '\(name)' occurs twice") }
             names.append(name)
         }
-        guard !names.isEmpty else { throw place.error("a section takes one kind at least; allowed: \(allowed)") }
+        guard !names.isEmpty else { throw place.error("a section needs at least one kind; allowed: \(allowed)") }
         return names
     }
 
@@ -234,7 +234,7 @@ struct FeedsReader {
         let first = name.utf8.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
         guard first, SortField(name, .text) != nil, name.utf8.count <= Self.nameLimit else {
             throw place.error(
-                "'\(ItemError.shown(name))' cannot be a \(thing)'s name: a letter followed by letters, digits, _ or -, \(Self.nameLimit) at most"
+                "'\(ItemError.shown(name))' is not a valid \(thing) name: a letter followed by letters, digits, _ or -, at most \(Self.nameLimit)"
             )
         }
     }

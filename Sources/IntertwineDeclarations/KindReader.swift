@@ -21,7 +21,7 @@ struct KindReader {
         var declaration = KindDeclaration(
             name: name, fields: faults.collect { () throws(ConfigurationError) in try self.fields(fields) } ?? [],
             cells: faults.collect { () throws(ConfigurationError) in try self.cells(cells) } ?? [:])
-        declaration.prefix = read("prefix") { place throws(ConfigurationError) in try place.text("what cell ids begin with") }
+        declaration.prefix = read("prefix") { place throws(ConfigurationError) in try place.text("the prefix of cell ids") }
         declaration.stream = read("lane") { place throws(ConfigurationError) in try stream(place) } ?? declaration.stream
         declaration.id = read("id") { place throws(ConfigurationError) in try place.text("a required text field") }
         declaration.variants = read("types") { place throws(ConfigurationError) in try place.texts("the values of the type field") } ?? []
@@ -67,7 +67,7 @@ struct KindReader {
     private func fieldLanguages(_ place: YAMLNode) throws(ConfigurationError) -> [String] {
         guard try place.flag() else { return [] }
         guard !languages.isEmpty else {
-            throw place.error("which languages is not declared: `languages: [en, de]` at the top of the file")
+            throw place.error("languages is missing: `languages: [en, de]` at the top of the file")
         }
         return languages.tags
     }
@@ -87,7 +87,7 @@ struct KindReader {
             let slot = CommandKey(name)
             guard slot != .configuration else {
                 let others = CommandKey.standard.filter { $0 != .configuration }.map(\.rawValue).joined(separator: ", ")
-                throw place.error("unknown key '\(name)' in actions; allowed: \(others), or a slot of your own")
+                throw place.error("unknown key '\(name)' in actions; allowed: \(others), or a custom slot")
             }
             guard place.isMapping else {
                 actions[slot] = SlotCommands(try place.texts("names of commands"), policy: policy, label: labels[slot])
@@ -153,7 +153,7 @@ extension KindReader {
         for key in keys { numbers[key] = try members[key]?.number("a number") }
         guard let fraction = numbers["fraction"] else {
             if let stray = ["aspect", "min", "max"].compactMap({ members[$0] }).first {
-                throw stray.error("a size without fraction is the same for all clients: width and height, and nothing else")
+                throw stray.error("a size without fraction has only width and height")
             }
             guard let width = numbers["width"], let height = numbers["height"] else {
                 throw place.error("width or height is missing; a size has both, or a fraction of the client's width")
@@ -163,7 +163,7 @@ extension KindReader {
         let share = min(max(SizeRule.usualWidth * fraction, numbers["min"] ?? 0), numbers["max"] ?? .infinity).rounded()
         let width = numbers["width"] ?? share
         guard let height = numbers["height"] ?? numbers["aspect"].map({ (width / $0).rounded() }) else {
-            throw place.error("height or aspect is missing; a fraction of the client's width tells the width alone")
+            throw place.error("height or aspect is missing; fraction sets only the width")
         }
         return SizeRule(
             CellSize(width: width, height: height), fraction: fraction, aspectRatio: numbers["aspect"], minimum: numbers["min"],
@@ -200,10 +200,11 @@ extension KindReader {
                 let members = try place.members(of: "the binding of '\(ItemError.shown(part))'", among: forms + shown)
                 let named = members.filter { !shown.contains($0.key) }
                 guard named.count == 1, let (name, source) = named.first, let form = BindingDeclaration.BindingFormat(rawValue: name) else {
-                    throw place.error("'\(ItemError.shown(part))' is filled in one way; allowed: one of \(forms.joined(separator: ", "))")
+                    throw place.error(
+                        "'\(ItemError.shown(part))' needs exactly one binding; allowed: one of \(forms.joined(separator: ", "))")
                 }
                 if form != .image, let stray = shown.compactMap({ members[$0] }).first {
-                    throw stray.error("\(shown.joined(separator: ", ")) say how an image is shown, and stand beside image alone")
+                    throw stray.error("\(shown.joined(separator: ", ")) are for images only")
                 }
                 return BindingDeclaration(
                     part, form, try source.localizedText("a field, or a template", in: languages),
@@ -229,7 +230,7 @@ extension KindReader {
     ) throws(ConfigurationError) -> ImageDeclaration? {
         guard let size else {
             if let stray = fit ?? focus ?? initials {
-                throw stray.error("without a size the original is shown as it is; give one: \(Self.imageSizes)")
+                throw stray.error("without a size the original is served; set one: \(Self.imageSizes)")
             }
             return nil
         }
@@ -238,7 +239,7 @@ extension KindReader {
         let way = try fit.map { (place) throws(ConfigurationError) in (try place.text("fill or fit"), place) } ?? ("fill", size)
         guard ["fill", "fit"].contains(way.0) else { throw way.1.notAllowed(way.0, "fill, fit") }
         if way.0 == "fit" {
-            if let focus { throw focus.error("nothing is cut off an image that fits, so it has no focus") }
+            if let focus { throw focus.error("an image with fit is not cropped, so it has no focus") }
             return ImageDeclaration(rule, .fit, name: name)
         }
         guard let focus else { return ImageDeclaration(rule, name: name) }

@@ -51,7 +51,7 @@ package struct KindsFile {
         advertisementAlternative = members["alt"].flatMap { place in
             errors.collect { () throws(ConfigurationError) in
                 let texts = try place.members(of: "alt", among: ["advertisement"])
-                return try texts["advertisement"]?.localizedText("a text for people", in: declaredLanguages)
+                return try texts["advertisement"]?.localizedText("a text to display", in: declaredLanguages)
             } ?? nil
         }
         let reader = KindReader(policy: policy, languages: self.languages, labels: labels)
@@ -77,7 +77,7 @@ package struct KindsFile {
         _ name: String, at place: YAMLNode, by reader: KindReader, besides taken: [String]
     ) throws(ConfigurationError) -> DeclaredKind {
         guard !taken.contains(name) else {
-            throw place.error("there is a kind '\(name)' already; the names \(taken.sorted().joined(separator: ", ")) are taken")
+            throw place.error("the kind '\(name)' already exists; the names \(taken.sorted().joined(separator: ", ")) are taken")
         }
         let declaration = try reader.declaration(name, at: place)
         do {

@@ -3,14 +3,14 @@ internal import IntertwinePrimitives
 
 /// Reads `languages: [en, de]`, and the texts that can be given by language: `title: {en: Events, de: Termine}`.
 extension YAMLNode {
-    /// - Throws: ``ConfigurationError`` with file and line for what is no language tag, or stands there twice.
+    /// - Throws: ``ConfigurationError`` with file and line for what is no language tag, or occurs twice.
     func languages() throws(ConfigurationError) -> FeedLanguages {
-        let allowed = "language tags such as en, de or pt-BR, the usual one first"
+        let allowed = "language tags such as en, de or pt-BR, the default first"
         var tags: [String] = []
         for place in isList ? try elements(allowed) : [self] {
             let tag = try place.text(allowed)
             guard LanguagePreferences.isTag(tag) else { throw place.notAllowed(tag, allowed) }
-            guard FeedLanguages(tags).declared(tag) == nil else { throw place.error("the language '\(tag)' stands there twice") }
+            guard FeedLanguages(tags).declared(tag) == nil else { throw place.error("the language '\(tag)' occurs twice") }
             tags.append(tag)
         }
         guard (1...FeedLanguages.limit).contains(tags.count) else { throw error("there are 1 to \(FeedLanguages.limit) languages") }
@@ -19,8 +19,8 @@ extension YAMLNode {
 
     /// Reads the label of a slot.
     func label(of slot: CommandKey, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
-        guard slot.isLabelled else { throw error("'\(ItemError.shown(slot.rawValue))' is nothing that people do, and has no label") }
-        let label = try localizedText("a text for people", in: languages)
+        guard slot.isLabelled else { throw error("'\(ItemError.shown(slot.rawValue))' is not an action of people, and has no label") }
+        let label = try localizedText("a text to display", in: languages)
         guard label.all.allSatisfy({ $0.utf8.count <= Self.labelLimit }) else {
             throw error("a label has at most \(Self.labelLimit) bytes")
         }
@@ -33,7 +33,7 @@ extension YAMLNode {
     /// Reads the labels of slots for all kinds of cell: `labels: {dismissal: {en: Hide, de: Ausblenden}}`.
     func labels(in languages: FeedLanguages) throws(ConfigurationError) -> [CommandKey: LocalizedText] {
         var labels: [CommandKey: LocalizedText] = [:]
-        for (name, place) in try members("slots, each with a text for people") {
+        for (name, place) in try members("slots, each with a text to display") {
             labels[CommandKey(name)] = try place.label(of: CommandKey(name), in: languages)
         }
         return labels
@@ -43,12 +43,12 @@ extension YAMLNode {
     func localizedText(_ expected: String, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
         guard isMapping else { return LocalizedText(try text(expected)) }
         guard !languages.isEmpty else {
-            throw error("a text by language takes languages that are declared: `languages: [en, de]` at the top of the file")
+            throw error("a text by language requires declared languages: `languages: [en, de]` at the top of the file")
         }
         var texts: [String: String] = [:]
         for (name, place) in try members("languages, each with its text: \(expected)") {
             guard let tag = languages.declared(name) else { throw place.unknown("language", name, among: languages.tags) }
-            guard texts[tag] == nil else { throw place.error("the language '\(tag)' stands there twice") }
+            guard texts[tag] == nil else { throw place.error("the language '\(tag)' occurs twice") }
             texts[tag] = try place.text(expected)
         }
         guard let text = LocalizedText(languages.tags.compactMap { tag in texts[tag].map { (tag, $0) } }) else {

@@ -177,7 +177,7 @@ extension SourceReader {
         do {
             try field.validate(text)
         } catch {
-            throw place.error("no item can have this: \(error)")
+            throw place.error("no item can have this value: \(error)")
         }
     }
 }
@@ -220,7 +220,9 @@ extension SourceReader {
             guard !variable.hasPrefix(SettingName.environmentPrefix) else {
                 throw name.error("\(variable) would be read as a setting; the name must not begin with \(SettingName.environmentPrefix)")
             }
-            guard let value = environment[variable], !value.isEmpty else { throw name.error("the environment has no \(variable)") }
+            guard let value = environment[variable], !value.isEmpty else {
+                throw name.error("the environment variable \(variable) is not set")
+            }
             return value
         case (nil, let file?):
             let path = try file.text("a file's path")

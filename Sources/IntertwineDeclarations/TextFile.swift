@@ -30,7 +30,7 @@ package enum TextFile {
             var wanted = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
             let left = end - ContinuousClock.now
             guard left > .zero, poll(&wanted, 1, Int32(clamping: left.milliseconds + 1)) != 0 else {
-                throw ReadError(reason: "is a pipe that said too little in \(timeout.setting)")
+                throw ReadError(reason: "is a pipe that did not end within \(timeout.setting)")
             }
             let count = read(file, &piece, piece.count)
             if count == 0 { break }

@@ -49,7 +49,7 @@ package enum YAMLFile {
         case .reader(let problem, let offset, _, _):
             "\(text.prefix(offset ?? 0).count { $0.isNewline } + 1): \(problem)"
         case .duplicatedKeysInMapping(let duplicates, let context):
-            "\(line(ofSecond: duplicates.first ?? "", after: context.mark, in: text)): '\(duplicates.first ?? "")' stands there twice"
+            "\(line(ofSecond: duplicates.first ?? "", after: context.mark, in: text)): '\(duplicates.first ?? "")' occurs twice"
         default: "1: \(error)"
         }
     }

@@ -76,7 +76,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Traps if the caller does not run on this loop. Only a programming error causes this, never a client.
     public func preconditionOnLoop() {
-        precondition(isOnLoop, "called off the loop")
+        precondition(isOnLoop, "called outside the event loop's thread")
     }
 
     /// Removes all registrations and timers and closes the loop's own descriptors. Registered descriptors stay open; their owners close them.

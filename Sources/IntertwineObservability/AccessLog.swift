@@ -55,7 +55,7 @@ package final class AccessLog: Sendable {
             && (used.load(ordering: .relaxed) < control.requestsPerSecond || second.load(ordering: .relaxed) != now() / 1_000)
     }
 
-    /// The number of requests without a line because of the rate limit.
+    /// The number of requests without a log line because of the rate limit.
     package var skippedRequests: Int { skipped.sum(of: 0) }
 
     func write(_ record: RequestRecord) {
@@ -65,7 +65,7 @@ package final class AccessLog: Sendable {
         let (json, skipped) = (control.writesJSON, drainSkipped())
         sink.append { stripe in
             if skipped > 0 {
-                stripe.lines.begin(level: "info", message: "requests without a line", json: json)
+                stripe.lines.begin(level: "info", message: "requests without a log line", json: json)
                 stripe.lines.field("requests", number: skipped)
                 stripe.lines.end()
             }

@@ -65,7 +65,7 @@ struct ImportRoutes: Sendable {
                         """),
                 .problem(
                     .badRequest, "`on-error` is wrong, or the body broke off.",
-                    [.init(.invalidParameter, "on-error must be stop or skip."), .init(nil, "The body broke off.")], [.problemCaching]),
+                    [.init(.invalidParameter, "on-error must be stop or skip."), .init(nil, "The body is incomplete.")], [.problemCaching]),
                 .forbidden, .requestTimeout, .contentTooLarge,
                 .problem(
                     .unprocessableContent, "An item is wrong, and nothing was imported.",

@@ -44,7 +44,7 @@ struct OperationRoutes: Sendable {
                 .contentTooLarge,
                 .problem(
                     .unprocessableContent, "An operation cannot be done, and nothing was.",
-                    [.init(.invalidOperation, "Nothing was done. Operation 1, counted from 0: there is no user:missing.")]),
+                    [.init(.invalidOperation, "Nothing was done. Operation 1, counted from 0: user:missing does not exist.")]),
                 .storeUnavailable,
             ])
         // Clearing a section of millions of items takes longer than the usual time limit.

@@ -25,7 +25,7 @@ extension ResponseDescription {
             [
                 .problemCaching, .init("Accept-Encoding", "With 415: the codings of request bodies that are taken.", .word("identity")),
                 .retryAfter, .init("Allow", "With 405: the methods that are answered."),
-            ], example: Problem(.expectationFailed, nil, "The only expectation that can be met is 100-continue.")
+            ], example: Problem(.expectationFailed, nil, "The only supported expectation is 100-continue.")
         ).named("Error"),
     ]
 

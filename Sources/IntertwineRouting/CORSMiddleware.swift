@@ -67,7 +67,7 @@ package struct CORSMiddleware: HTTPHandler {
         let route: Route? = if case .route(let match) = router.destination(of: request) { match.route } else { nil }
         let problem: Problem
         if isForeign(request) {
-            problem = Problem(.forbidden, .foreignOrigin, "Pages of this origin may not write here.")
+            problem = Problem(.forbidden, .foreignOrigin, "This origin is not allowed to write.")
         } else if route?.operation != nil, !JSONBody.isOnly(in: request) {
             problem = Problem(
                 .unsupportedMediaType, nil, "Request bodies must be application/json.", fields: [.accept: RequestBodyDescription.json])
@@ -122,7 +122,7 @@ extension Problem.ProblemType {
 
 extension HTTPField.Name {
     private static func known(_ name: String) -> HTTPField.Name {
-        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is no token (RFC 9110 section 5.1)") }
+        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is not a token (RFC 9110 section 5.1)") }
         return known
     }
 

@@ -35,7 +35,7 @@ extension HTTPField.Name {
     fileprivate static let sunset = known("Sunset")
 
     private static func known(_ name: String) -> HTTPField.Name {
-        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is no token (RFC 9110 section 5.1)") }
+        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is not a token (RFC 9110 section 5.1)") }
         return known
     }
 }

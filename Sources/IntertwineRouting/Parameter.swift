@@ -142,7 +142,7 @@ extension Parameter where Value == Void {
 extension Parameter where Value == Void {
     package static var ifNoneMatch: Parameter {
         field(
-            "If-None-Match", .string, "Entity tags of what the client has; one that is still right is answered 304.",
+            "If-None-Match", .string, "Entity tags of the client's copies; the response is 304 if one of them is current.",
             example: #""\"a7f926ae9b1ba20481b0fe74\"""#)
     }
 }

@@ -39,9 +39,9 @@ package struct Problem: Error, Hashable {
         case let error as any ProblemConvertible: self = error.problem
         case RequestBodyError.tooLarge: self.init(.contentTooLarge, nil, "The body is too long.")
         case RequestBodyError.tooSlow: self.init(.requestTimeout, nil, "The body of the request took too long.")
-        case RequestBodyError.incomplete: self.init(.badRequest, nil, "The body broke off.")
-        case is CancellationError: self.init(.serviceUnavailable, nil, "The request was given up.", fields: [.retryAfter: "1"])
-        default: self.init(.internalServerError, nil, "Something went wrong here.")
+        case RequestBodyError.incomplete: self.init(.badRequest, nil, "The body is incomplete.")
+        case is CancellationError: self.init(.serviceUnavailable, nil, "The request was cancelled.", fields: [.retryAfter: "1"])
+        default: self.init(.internalServerError, nil, "An internal error occurred.")
         }
     }
 

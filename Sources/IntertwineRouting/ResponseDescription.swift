@@ -160,15 +160,15 @@ extension ProblemDetails {
 
 extension Schema {
     /// The schema of all problem types of the document's responses; ``OpenAPIDocument`` adds them.
-    private static let problemType = Schema.uri.titled("Problem type").described("`about:blank` where the status says it all.")
+    private static let problemType = Schema.uri.titled("Problem type").described("`about:blank` if the status is sufficient.")
         .named(problemTypeName)
     static let problemTypeName = "ProblemType"
 
     /// The schema of problem details.
     package static let problem = Schema.object([
         .required("type", problemType),
-        .required("title", .string(minLength: 1), "The kind of problem in a few words, the same for every occurrence."),
-        .required("status", .integer(minimum: 400, maximum: 599), "The answer's status."),
+        .required("title", .string(minLength: 1), "A short summary of the problem type, the same for every occurrence."),
+        .required("status", .integer(minimum: 400, maximum: 599), "The status of the response."),
         .required("detail", .string(minLength: 1), "What is wrong with this request."),
-    ]).described("Why a request is not answered as asked (RFC 9457).").named("Problem")
+    ]).described("Details of a failed request (RFC 9457).").named("Problem")
 }

@@ -75,7 +75,7 @@ package final class Router: HTTPHandler {
     package func destination(of request: HTTPRequest) -> Destination {
         let target = RequestPath(request.path ?? "")
         guard let resource = current.resource(at: target.path) else {
-            return .other(.respond(Problem(.notFound, nil, "There is nothing here.").response))
+            return .other(.respond(Problem(.notFound, nil, "No resource at this path.").response))
         }
         guard let route = resource.route(request.method) else { return .other(Self.refuse(request.method, at: resource)) }
         return .route(RouteMatch(route: route, query: target.query, segments: resource.segments(of: target.path)))

@@ -38,7 +38,7 @@ extension FeedService {
         configuration.store.makeDataFolder()
         let declared = try configuration.declarations(extensions)
         let items = try configuration.store.items()
-        if configuration.store.room?.release() == true { logger.warning("the disk is full: what needs no room is served") }
+        if configuration.store.room?.release() == true { logger.warning("the disk is full: requests that need no disk space are served") }
         let files = try configuration.storeFiles(extensions)
         for fault in files?.faults ?? [] { logger.warning("data loss is accepted", metadata: ["reason": "\(fault)"]) }
         let ownStore: (any ItemStore)?
@@ -187,7 +187,7 @@ extension FeedService {
                 if let error = file.errors(findings) { throw error }
                 for (campaign, creative) in findings.gone {
                     logger.warning(
-                        "an advertisement of a campaign is gone", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])
+                        "an ad of a campaign is missing", metadata: ["campaign": "\(campaign)", "creative": "\(creative)"])
                 }
             }
             let now = clock()
@@ -273,7 +273,7 @@ extension FeedService {
             do {
                 try files.files.advance(items, events, key: configuration.signing.key.isEmpty ? keys.current.name : nil)
             } catch {
-                logger.notice("the identity of the database files stays as it was", metadata: ["error": "\(error)"])
+                logger.notice("the identity of the database files was not updated", metadata: ["error": "\(error)"])
             }
         }
         let prepare: @Sendable () throws -> Void = {
@@ -281,9 +281,9 @@ extension FeedService {
             (ownLedger as? SQLiteLedger)?.guardLog()
             (ownStore as? SQLiteStore)?.guardLog()
             guard let ownStore else { return }
-            let arranged = try ownStore.arrange(plans) { logger.notice("laying the store out in the sections that are configured") }
+            let arranged = try ownStore.arrange(plans) { logger.notice("assigning the items of the store to the configured sections") }
             guard lanes.allSatisfy({ arranged[$0.key] == $0.value }) else {
-                throw StoreError.unavailable("another process has just laid the store out for other sections")
+                throw StoreError.unavailable("another process has just assigned the items of the store to other sections")
             }
         }
         var looks: [@Sendable () -> FileChange?] = []
@@ -330,7 +330,7 @@ extension FeedService {
                     try await ownLedger?.complete()
                     try await ownStore?.completeFile()
                 } catch {
-                    logger.notice("a database keeps its -wal file, which belongs to it", metadata: ["error": "\(error)"])
+                    logger.notice("a database keeps its -wal file, which has commits", metadata: ["error": "\(error)"])
                 }
                 telemetry.sink.flush()
             }, logger: logger, operatorRoutes: operatorRoutes, publicHandler: publicHandler, operatorHandler: operatorHandler)

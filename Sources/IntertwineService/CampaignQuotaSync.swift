@@ -36,7 +36,7 @@ struct CampaignQuotaSync: ServiceLifecycle.Service {
             do {
                 try await waiting { try $0.shutdown(now: $1) }
             } catch {
-                logger.warning("what campaigns may still deliver cannot be given back", metadata: ["error": "\(error)"])
+                logger.warning("the delivery leases of campaigns cannot be returned", metadata: ["error": "\(error)"])
             }
         }
     }

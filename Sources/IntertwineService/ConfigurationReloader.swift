@@ -55,11 +55,11 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
             let found = source.file.flatMap(FileStamp.init)
             if let file = source.file {
                 guard found != nil || held == nil && !FileManager.default.fileExists(atPath: file) else {
-                    throw ConfigurationError("\(file): there is no regular file to be read again")
+                    throw ConfigurationError("\(file): is not a regular file")
                 }
                 // Some programs truncate a file before they write it.
                 guard found?.isBlank != true || held?.isBlank != false else {
-                    throw ConfigurationError("\(file): is empty; a comment in it says that no setting is meant")
+                    throw ConfigurationError("\(file): is empty; if that is intended, add a comment")
                 }
             }
             let wanted = try await source.read()
@@ -67,7 +67,8 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
             held = found
             try await live.change(to: wanted)
         } catch {
-            logger.error("configuration not taken; the old one stays in force", metadata: ["reason": "\(reason)", "error": "\(error)"])
+            logger.error(
+                "configuration not applied; the previous one stays in effect", metadata: ["reason": "\(reason)", "error": "\(error)"])
         }
     }
 }

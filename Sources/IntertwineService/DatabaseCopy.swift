@@ -20,11 +20,11 @@ public enum DatabaseCopy {
     ) async throws -> [(table: String, rows: Int)] {
         for database in [source, destination] where !StoreSettings.isDatabase(database) {
             let shown = StoreSettings.mayHoldPassword(database) ? "(secret)" : database
-            throw ConfigurationError("'\(shown)' is no store; allowed: \(StoreSettings.allowedDatabases)")
+            throw ConfigurationError("'\(shown)' is not a store; allowed: \(StoreSettings.allowedDatabases)")
         }
         let (from, to) = (StoreSettings(database: source), StoreSettings(database: destination))
         if try from.postgresAddress() == nil, !FileManager.default.fileExists(atPath: source) {
-            throw ConfigurationError("\(source): there is no store")
+            throw ConfigurationError("\(source): no store exists")
         }
         to.makeDataFolder()
         return try await withCheckedThrowingContinuation { continuation in

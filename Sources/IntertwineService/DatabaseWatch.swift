@@ -41,11 +41,13 @@ struct DatabaseWatch: ServiceLifecycle.Service {
 
     private func report(_ news: FileChange?) {
         switch news {
-        case .gone(let line): logger.error("a database is gone", metadata: ["reason": "\(line)"])
-        case .damaged(let line): logger.error("a database is damaged", metadata: ["reason": "\(line)"])
+        case .gone(let line): logger.error("a database is missing", metadata: ["reason": "\(line)"])
+        case .damaged(let line): logger.error("a database is corrupt", metadata: ["reason": "\(line)"])
         case .back(let line):
-            logger.notice("a database is back", metadata: ["reason": "\(line)"])
-            do { try prepare() } catch { logger.error("the store could not be laid out", metadata: ["error": "\(error)"]) }
+            logger.notice("a database is available again", metadata: ["reason": "\(line)"])
+            do { try prepare() } catch {
+                logger.error("the items of the store could not be assigned to sections", metadata: ["error": "\(error)"])
+            }
         case nil: break
         }
     }

@@ -36,7 +36,7 @@ struct LedgerRetention: ServiceLifecycle.Service {
             isTold = true
             if let doubted = time.unconfirmed {
                 logger.warning(
-                    "the clock is ahead of the time that has passed: old events are kept until it has been so for a week",
+                    "the clock is ahead of elapsed time: old events are retained until it has been ahead for a week",
                     metadata: ["hours-ahead": "\(time.lead / 3_600_000)", "hours-so-far": "\(doubted / 3_600_000)"])
             }
             let removed = try await archive.removeEvents(before: time.now - retention().milliseconds)

@@ -27,7 +27,7 @@ struct LedgerTotals: ServiceLifecycle.Service {
                     return
                 } catch {
                     // The events are added in the next round or by the next report.
-                    logger.warning("totals for reports could not be gathered", metadata: ["error": "\(error)"])
+                    logger.warning("totals of reports could not be computed", metadata: ["error": "\(error)"])
                 }
             }
         }

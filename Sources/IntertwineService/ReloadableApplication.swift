@@ -85,9 +85,9 @@ final class ReloadableApplication: Sendable {
             try await replace { old, _ in (old.taking(wanted), campaigns) }
             control.apply(next.log)
         }
-        logger.notice("configuration read again", metadata: ["changed": "\(applied.joined(separator: " "))"])
+        logger.notice("configuration reloaded", metadata: ["changed": "\(applied.joined(separator: " "))"])
         if !kept.isEmpty {
-            logger.warning("settings that only a restart puts in force", metadata: ["settings": "\(kept.joined(separator: " "))"])
+            logger.warning("settings that require a restart", metadata: ["settings": "\(kept.joined(separator: " "))"])
         }
     }
 

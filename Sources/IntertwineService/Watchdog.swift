@@ -87,14 +87,15 @@ final class Watchdog: Sendable {
         if progress.stalled >= Self.patience {
             // The line is logged after the recovery, because the log needs threads too.
             logger.warning(
-                "event loops or tasks did not run: threads are short, or the machine is", metadata: ["for": "\(progress.stalled)"])
+                "event loops or tasks did not run: threads are exhausted, or the machine is overloaded",
+                metadata: ["for": "\(progress.stalled)"])
         }
         (progress.stalled, progress.healthy) = (.zero, progress.healthy + tick)
         if progress.healthy >= Self.recovery { threads.park(Self.reserve) }
     }
 
     private func giveUp() -> Never {
-        let text = Array("Error: the stop took longer than it may; the process ends\n".utf8)
+        let text = Array("Error: the shutdown exceeded its time limit; the process ends\n".utf8)
         _ = write(STDERR_FILENO, text, text.count)
         _exit(EXIT_FAILURE)
     }

@@ -24,9 +24,9 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .fetch(let failure, let page, let refusal): "page \(page): \(failure.explained(by: refusal))"
-        case .status(let status, let page, _): "page \(page): the origin answered \(status)\(Self.hint(for: status))"
+        case .status(let status, let page, _): "page \(page): the origin returned \(status)\(Self.hint(for: status))"
         case .document(let fault, let page):
-            "page \(page), \(fault)" + (fault.isOfLocation ? "; `items` in the source's declaration says where the list stands" : "")
+            "page \(page), \(fault)" + (fault.isOfLocation ? "; `items` in the source's declaration is the pointer to the list" : "")
         case .item(let item): "\(item)"
         case .tooMuch(let reason): reason
         case .circle(let page): "page \(page) names a next page that was read before"
@@ -38,9 +38,9 @@ public enum SourceError: Error, Sendable, CustomStringConvertible {
 
     private static func hint(for status: Int) -> String {
         switch status {
-        case 401, 403: "; where it wants a key, give it one by headers in the source's declaration"
-        case 404, 410: "; the address may be wrong"
-        case 429: ", too many requests; a longer `every` asks more rarely"
+        case 401, 403: "; if it requires a key, set headers in the source's declaration"
+        case 404, 410: "; the URL may be wrong"
+        case 429: ", too many requests; a longer `every` sends fewer"
         default: ""
         }
     }
@@ -112,32 +112,32 @@ extension FetchError {
             let addresses = (refusal?.addresses ?? []).map(\.description)
             let (shown, network) = (addresses.joined(separator: ", "), addresses.first.map { "\($0)/\($0.contains(":") ? 128 : 32)" })
             return
-                "the address \(shown.isEmpty ? "" : "\(shown) ")is private or this machine's own, and is not asked; where that is meant, "
+                "the address \(shown.isEmpty ? "" : "\(shown) ")is private or local, and denied; if it is intended,  "
                 + "allow its network, as in sources.allowed-networks: [\(network ?? "10.1.0.0/16")]"
         case .portDenied: return "the port \(refusal.map { "\($0.url.port) " } ?? "")is not among sources.allowed-ports"
         case .hostDenied: return "the host is not allowed"
-        case .malformedURL: return "the address is no URL that can be asked"
+        case .malformedURL: return "the address is not a valid URL"
         case .schemeDenied: return "the address is neither http nor https"
         case .userinfoDenied: return "the address has a user name in it; use headers in the source's declaration instead"
         case .downgradeDenied: return "a redirect leads from https to http, which is not followed"
         case .tooManyRedirects: return "too many redirects, one after another"
-        case .hostNotFound: return "the host is not known to DNS"
-        case .resolveFailed: return "DNS could not be asked for the host"
-        case .resolveTimeout: return "DNS did not answer in time"
-        case .resolverBusy: return "too many names are being looked up just now"
-        case .connectFailed: return "no program accepts connections there"
-        case .connectTimeout: return "the connection was not taken in time"
+        case .hostNotFound: return "the host is unknown to DNS"
+        case .resolveFailed: return "the DNS lookup of the host failed"
+        case .resolveTimeout: return "the DNS lookup timed out"
+        case .resolverBusy: return "too many DNS lookups are running"
+        case .connectFailed: return "the connection was refused"
+        case .connectTimeout: return "the connection timed out"
         case .tlsFailed: return "TLS failed: the certificate is not trusted, or does not belong to the host"
-        case .headTimeout: return "the origin did not begin to answer in time"
+        case .headTimeout: return "the origin sent no response in time"
         case .totalTimeout: return "the page took longer than the source's deadline"
-        case .tooSlow: return "the page came too slowly"
+        case .tooSlow: return "the page was received too slowly"
         case .connectionLost: return "the connection was lost"
-        case .headTooLarge: return "the answer's head is too large"
+        case .headTooLarge: return "the head of the response is too large"
         case .bodyTooLarge: return "the page is too large"
-        case .truncated: return "the page was cut off"
-        case .protocolError: return "the answer is not HTTP as it should be"
-        case .cancelled, .rejected, .shuttingDown: return "it was given up"
-        case .internalError: return "something went wrong here"
+        case .truncated: return "the page is truncated"
+        case .protocolError: return "the response is not valid HTTP"
+        case .cancelled, .rejected, .shuttingDown: return "the request was cancelled"
+        case .internalError: return "an internal error occurred"
         }
     }
 }

@@ -114,13 +114,13 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
                 if metrics.wantsSummary { metrics.record(try await ledger.trackerSummary()) }
             } catch {
                 // The leased calls are made despite the error. All others are leased again after their lease has expired.
-                logger.error("calls of trackers cannot be noted", metadata: ["error": "\(error)"])
+                logger.error("tracker calls cannot be recorded", metadata: ["error": "\(error)"])
             }
             return due.isEmpty ? nil : begun
         } catch is CancellationError {
             return nil
         } catch {
-            logger.error("trackers cannot be called: the ledger is not there", metadata: ["error": "\(error)"])
+            logger.error("trackers cannot be called: the ledger is unavailable", metadata: ["error": "\(error)"])
             do { try await Task.sleep(for: .seconds(5)) } catch {}
             return nil
         }
@@ -131,13 +131,13 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         metrics.record(outcomes.values)
         for case .abandoned(let failure) in outcomes.values {
             logger.warning(
-                "a tracker is given up", metadata: ["event": "\(call.event)", "campaign": "\(call.campaign)", "reason": "\(failure)"])
+                "tracker call abandoned", metadata: ["event": "\(call.event)", "campaign": "\(call.campaign)", "reason": "\(failure)"])
         }
         await Task.detached { [ledger, now, logger] in
             do {
                 try await ledger.completeTrackerCalls(outcomes, now: now())
             } catch {
-                logger.error("a tracker's answer cannot be noted: it is called again", metadata: ["error": "\(error)"])
+                logger.error("tracker response cannot be recorded: the call is repeated", metadata: ["error": "\(error)"])
             }
         }.value
     }

@@ -31,7 +31,7 @@ package struct WebClientRoutes: Sendable {
     }
 
     private func file(_ path: String) throws(Problem) -> ServerResponse {
-        guard let file = files[path] else { throw Problem(.notFound, nil, "There is nothing here.") }
+        guard let file = files[path] else { throw Problem(.notFound, nil, "No resource at this path.") }
         return ServerResponse(file.response)
     }
 

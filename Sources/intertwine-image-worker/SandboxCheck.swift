@@ -30,17 +30,17 @@ enum SandboxCheck {
     private static func attempt(_ report: WorkerReport) -> Int32 {
         let attempts: [(String, () -> Bool)] = [
             ("open a file", { open("/etc/passwd", O_RDONLY) >= 0 }),
-            ("make a file", { open("/tmp/intertwine-image-worker-check", O_WRONLY | O_CREAT, 0o600) >= 0 }),
-            ("make a socket", { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) >= 0 }),
-            ("make a descriptor", { dup(0) >= 0 }),
+            ("create a file", { open("/tmp/intertwine-image-worker-check", O_WRONLY | O_CREAT, 0o600) >= 0 }),
+            ("create a socket", { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) >= 0 }),
+            ("create a descriptor", { dup(0) >= 0 }),
             ("start a process", isForking),
             ("run a program", { execv("/bin/true", [nil]) == 0 }),
             ("signal another process", { kill(getppid(), 0) == 0 }),
             (
-                "have more memory to be run",
+                "map executable memory",
                 { mmap(nil, 4_096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED }
             ),
-            ("have more than its share of memory", { mmap(nil, 2 << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED }),
+            ("exceed its memory limit", { mmap(nil, 2 << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED }),
         ]
         print("libvips \(report.library)")
         print("seccomp: \(report.hasSeccomp ? "on" : "off")")

@@ -22,8 +22,8 @@ struct Worker {
         case "work": work()
         case "check": exit(SandboxCheck.run(lockIn))
         default:
-            print("intertwine-image-worker is started by intertwine, which has it decode images.")
-            print("intertwine-image-worker check: tells how well this system locks it in")
+            print("intertwine starts intertwine-image-worker to decode images.")
+            print("intertwine-image-worker check: reports which parts of the sandbox this system supports")
             exit(CommandLine.arguments.count > 1 ? 64 : 0)
         }
     }

@@ -104,7 +104,7 @@ struct ForecastCommand: AsyncParsableCommand {
         guard (1...1_000_000_000).contains(requests ?? 1) else { throw ValidationError("--requests is from 1 to 1000000000") }
         guard (0...1).contains(seen), (0...1).contains(clicked) else { throw ValidationError("--seen and --clicked are from 0 to 1") }
         guard start.map({ Timestamp.milliseconds(of: $0) != nil }) ?? true else {
-            throw ValidationError("--start is a moment with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
+            throw ValidationError("--start is a time with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
         }
     }
 

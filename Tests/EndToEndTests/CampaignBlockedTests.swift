@@ -62,11 +62,11 @@ struct CampaignBlockedTests {
             }
             #expect(try service.admin("DELETE", "/admin/items/ad/2").status == 204)
             let expected = [
-                "attributes": "targeting: it asks for attributes of the viewer, and ads.attributes-header is not set",
-                "nobody": "targeting: any is an empty list, which no viewer fits",
-                "quiet": "no ads are shown in its feeds and sections",
+                "attributes": "targeting: attributes of the viewer require ads.attributes-header, which is not set",
+                "nobody": "targeting: any is an empty list, which matches no viewer",
+                "quiet": "its feeds and sections show no ads",
                 "elsewhere": "targeting: none of its sections is in one of its feeds",
-                "gone": "none of its creatives is there and fits a layout",
+                "gone": "none of its creatives exists and has a cell in a layout",
                 "hours": "targeting: none of its hours and days is between starts and ends",
             ]
             let states = try Self.states(service)
@@ -91,7 +91,7 @@ struct CampaignBlockedTests {
         try await offPool {
             let items = Items.users(5) + Items.advertisements(1) + Self.campaign("open", "1")
             let none = try RunningService(items: items, settings: ["ads.per-page=0", RunningService.tokenSetting])
-            #expect(try Self.states(none)["open"]?.hasPrefix("blocked: no ads are shown in its feeds and sections") == true)
+            #expect(try Self.states(none)["open"]?.hasPrefix("blocked: its feeds and sections show no ads") == true)
             let capped = Self.campaign("capped", "1", #","caps":[{"count":1,"window":"1h"}]"#)
             let nameless = try RunningService(
                 items: items + capped,

@@ -22,7 +22,7 @@ struct CampaignMessageTests {
             func campaign(_ creatives: String) -> String {
                 #"{"kind":"campaign","id":"spring","advertiser":"ACME"\#(creatives)}"# + "\n"
             }
-            let unknown = "\(campaigns): line 1: creatives.0: there is no advertisement '9' in the store"
+            let unknown = "\(campaigns): line 1: creatives.0: the store has no ad '9'"
             #expect(try run(campaign(#","creatives":["9"]"#)) == ["Error: \(unknown); nothing was imported"])
             #expect(try run(campaign(#","creatives":["9"]"#), "--on-error", "skip").first == "\(unknown), skipped")
             let empty = try run(campaign(#","creatives":[]"#))
@@ -38,7 +38,9 @@ struct CampaignMessageTests {
             for id in [".", ".."] {
                 let dots = try run(Items.user(id))
                 #expect(
-                    dots == ["Error: \(campaigns): line 1: id: must not be '.' or '..', which no path can name; nothing was imported"],
+                    dots == [
+                        "Error: \(campaigns): line 1: id: must not be '.' or '..', which cannot be path segments; nothing was imported"
+                    ],
                     "\(dots)")
             }
         }

@@ -28,7 +28,7 @@ struct CampaignStopTests {
             try Self.write(campaigns, to: file)
             if isRestarted { return try service.killAndRestart() }
             service.process.signal(SIGHUP)
-            while let line = try service.process.nextLine(), !line.contains("configuration read again") {}
+            while let line = try service.process.nextLine(), !line.contains("configuration reloaded") {}
         }
 
         /// The ads on some new viewers' pages.

@@ -150,12 +150,13 @@ struct CampaignTests {
             #expect(
                 try start("campaigns:\n  a: {advertiser: A, creatives: [1], goal: {total: 0}}\n").contains(
                     "campaigns.yaml:2: a: goal.total"))
-            #expect(try start("campaigns:\n  a:\n    advertiser: A\n    creatives: [9]\n").contains("there is no advertisement '9'"))
+            #expect(try start("campaigns:\n  a:\n    advertiser: A\n    creatives: [9]\n").contains("the store has no ad '9'"))
             #expect(
                 try start("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", "ads.placement=listed").contains("campaigns have no places")
             )
             #expect(
-                try start("campaigns:\n  stored: {advertiser: A, creatives: [1]}\n").contains("the store has a campaign of the id 'stored'")
+                try start("campaigns:\n  stored: {advertiser: A, creatives: [1]}\n").contains(
+                    "the store has a campaign with the id 'stored'")
             )
         }
     }
@@ -176,8 +177,8 @@ struct CampaignTests {
                 "campaigns:\n  a: {advertiser: A, creatives: [1, 9]}\n  stored: {advertiser: A, creatives: [1]}\n",
                 database: service.database)
             #expect(wrong.code != 0)
-            #expect(wrong.text.contains("campaigns.yaml:2: a: creatives: there is no advertisement '9' in the store"), "\(wrong.text)")
-            #expect(wrong.text.contains("campaigns.yaml:3: stored: the store has a campaign of the id 'stored' too"), "\(wrong.text)")
+            #expect(wrong.text.contains("campaigns.yaml:2: a: creatives: the store has no ad '9'"), "\(wrong.text)")
+            #expect(wrong.text.contains("campaigns.yaml:3: stored: the store has a campaign with the id 'stored' too"), "\(wrong.text)")
             let good = try check("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", database: service.database)
             #expect(good.code == 0 && !good.text.contains("ads.campaigns:"), "\(good.text)")
             // Nobody has taken the file: what it names is not remembered.
@@ -412,11 +413,11 @@ struct CampaignTests {
             #expect(try Self.see("c", service) != "ad:1")
             try write("creatives: [9]")
             service.process.signal(SIGHUP)
-            #expect(try service.process.line(containing: "not taken").contains("there is no advertisement '9'"))
+            #expect(try service.process.line(containing: "not applied").contains("the store has no ad '9'"))
             #expect(try Self.told(service).state == "reached")
             try write("creatives: [3], goal: {total: 3}")
             service.process.signal(SIGHUP)
-            _ = try service.process.line(containing: "configuration read again")
+            _ = try service.process.line(containing: "configuration reloaded")
             #expect(try Self.see("d", service) == "ad:3")
             #expect(try Self.see("e", service) != "ad:3")
             #expect(try Self.told(service).state == "reached")

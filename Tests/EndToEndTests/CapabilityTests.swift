@@ -56,12 +56,12 @@ struct CapabilityTests {
             #expect(try service.get("/feed").text == all.text)
             #expect(try page("A B").status == 400)
             let unshown = try page("PlainCell", "/cells/user:u0")
-            #expect(unshown.status == 404 && unshown.text.contains("unshown-cell") && unshown.text.contains("the client knows none of"))
+            #expect(unshown.status == 404 && unshown.text.contains("unshown-cell") && unshown.text.contains("the client supports none of"))
             #expect(try page("PlainCell", "/cells/user:nobody").text.contains("unknown-cell"))
             let own = try service.get("/feed", fields: ["Accept-Cells: PlainCell", "X-Viewer-ID: ann"])
             #expect(try identifiers(own) == ["PlainCell"])
             let explained = try service.admin("GET", "/admin/explain", with: ["Accept-Cells: PlainCell"])
-            #expect(explained.text.contains("the client knows none of"))
+            #expect(explained.text.contains("the client supports none of"))
             let metrics = try service.admin("GET", "/metrics").text
             #expect(metrics.contains(#"intertwine_feed_unsupported_cells_total{identifier="StoryCell"}"#))
         }
@@ -107,7 +107,7 @@ struct CapabilityTests {
             }
             #expect(try service.get("/feed?client=\(Self.register("*, (text);bindings", at: service))").text.contains(#""PlainCell""#))
             let explained = try service.admin("GET", "/admin/explain", with: ["Accept-Cells: *, (text);bindings"])
-            #expect(explained.text.contains("the client does not know date, which TalkCell has"))
+            #expect(explained.text.contains("the client does not support date, which TalkCell has"))
         }
     }
 

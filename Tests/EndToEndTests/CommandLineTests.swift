@@ -43,7 +43,7 @@ struct CommandLineTests {
             let wrong = ["events.viewer-header=", "server.prot=1", "ads.per-page=99"].flatMap { ["--set", $0] }
             let result = try Command.run(["check-config"] + options + wrong)
             #expect(result.code == 1 && result.lines.count == 4 && result.lines.allSatisfy { $0.hasPrefix("Error: ") }, "\(result.lines)")
-            #expect(result.lines.count { $0.contains("needs a viewer, and there is none: events.viewer-header is empty") } == 2)
+            #expect(result.lines.count { $0.contains("needs a viewer, which is missing: events.viewer-header is empty") } == 2)
             #expect(result.lines.contains("Error: server.prot: unknown key (flag); did you mean server.port?"))
             let served = try Command.run(["serve", "--port", "0", "--admin-port", "0"] + options + wrong)
             #expect(served.code == 1 && served.lines == result.lines, "\(served.lines)")
@@ -62,7 +62,7 @@ struct CommandLineTests {
                 ["/bin/sh", "-c", "exec \"$0\" \"$@\" 3<<END\nads:\n  per-page: 3\nEND\n", BuiltProduct.path("intertwine")] + arguments)
             _ = try service.line(containing: "service: listening on")
             service.signal(SIGHUP)
-            #expect(try service.line(containing: "not taken").contains("/dev/fd/3: the configuration came from a pipe"))
+            #expect(try service.line(containing: "not applied").contains("/dev/fd/3: the configuration came from a pipe"))
             service.signal(SIGTERM)
             while try service.nextLine() != nil {}
             #expect(service.wait() == 0)
@@ -92,7 +92,7 @@ struct CommandLineTests {
             // By which other servers open their logs or start anew.
             for habit in [SIGUSR1, SIGUSR2] { service.signal(habit) }
             service.signal(SIGHUP)
-            #expect(try service.line(containing: "configuration read again").contains("ads.campaigns"))
+            #expect(try service.line(containing: "configuration reloaded").contains("ads.campaigns"))
             service.signal(SIGTERM)
             while try service.nextLine() != nil {}
             #expect(service.wait() == 0)
@@ -134,7 +134,7 @@ struct CommandLineTests {
             #expect(did.lines == ["added 2, replaced 4998, skipped 0"], "\(did.lines)")
             for (text, words) in [
                 ("<html>", "an HTML page"), ("kind,id\n", "CSV"), ("{\"users\": [{}]}", "jq '.[\"users\"]' FILE"),
-                ("[\(good[0]),]", "a comma stands before the end: take it out"),
+                ("[\(good[0]),]", "a comma precedes the end: remove it"),
                 ("{\"data\": {\"users\": [{}]}}", "jq '.[\"data\"][\"users\"]' FILE"),
                 ("{\n\"kind\": \"user\"}\n{\n}\n", "`jq -c . FILE`"), ("%PDF-1.7\n", "no text"), ("\u{7F}ELF\u{2}\u{1}\u{1}", "no text"),
                 (
@@ -271,12 +271,12 @@ struct CommandLineTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let mint = ["image-url", "https://example.com/a.png"]
             let none = try Command.run(mint + options)
-            #expect(none.code == 1 && none.lines.count == 1 && none.lines[0].contains("x.sqlite: there is no store"), "\(none.lines)")
+            #expect(none.code == 1 && none.lines.count == 1 && none.lines[0].contains("x.sqlite: no store exists"), "\(none.lines)")
             try Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 131 | 1) }).write(to: URL(fileURLWithPath: "\(folder)/x.sqlite"))
             for command in [["report"], ["export", "events"], ["trackers"], mint] {
                 let result = try Command.run(command + options)
                 #expect(result.code == 1 && result.lines.count == 1, "\(command): \(result.lines)")
-                #expect(result.lines.first?.contains("x.sqlite: is no database") == true, "\(command): \(result.lines)")
+                #expect(result.lines.first?.contains("x.sqlite: is not a database") == true, "\(command): \(result.lines)")
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["x.sqlite"])
             let configured = try Command.run(mint + options + ["--set", "signing.key=" + String(repeating: "ab", count: 32)])

@@ -29,11 +29,11 @@ struct LostFileTests {
             }
             #expect(try write() == 503)
             #expect(try Self.seconds(service, untilReady: false) < 1)
-            _ = try service.process.line(containing: "a database is gone")
+            _ = try service.process.line(containing: "a database is missing")
             #expect(rename("\(file).aside", file) == 0)
             #expect(try Self.seconds(service, untilReady: true) < 1)
-            _ = try service.process.line(containing: "a database is back")
-            #expect(service.process.lines.count { $0.contains("a database is gone") } == 1)
+            _ = try service.process.line(containing: "a database is available again")
+            #expect(service.process.lines.count { $0.contains("a database is missing") } == 1)
             #expect(try write() == (part.isEmpty ? 201 : 302))
         }
     }
@@ -91,7 +91,7 @@ struct LostFileTests {
             for number in 0..<40 { #expect(try service.get(click, fields: ["User-Agent: tests/\(number)"]).status == 503) }
             #expect(try service.ask("POST", "/cells/user:u1/dismissal", fields: ["User-Agent: t", "X-Viewer-ID: v"]).status == 503)
         }
-        _ = try service.process.line(containing: "a database is damaged")
+        _ = try service.process.line(containing: "a database is corrupt")
         let file = part.isEmpty ? "items" : "ledger"
         #expect(try service.admin("GET", "/metrics").text.contains("intertwine_store_corrupt{file=\"\(file)\"} 1\n"))
     }

@@ -104,7 +104,7 @@ struct MissingPartTests {
             try folder.serve().stop()
             let path = "\(folder.path)/intertwine.ledger.sqlite"
             try Data(contentsOf: URL(fileURLWithPath: path)).prefix(9_000).write(to: URL(fileURLWithPath: path))
-            #expect(try #require(try folder.refusal()).contains("intertwine.ledger.sqlite: is damaged"))
+            #expect(try #require(try folder.refusal()).contains("intertwine.ledger.sqlite: is corrupt"))
         }
     }
 

@@ -30,7 +30,7 @@ struct OperationTests {
             #expect(refused.status == 422)
             let problem = try JSON(refused.text)
             #expect(problem["type"]?.text == "urn:intertwine:problem:invalid-operation")
-            #expect(problem["detail"]?.text == "Nothing was done. Operation 1, counted from 0: there is no user:gone.")
+            #expect(problem["detail"]?.text == "Nothing was done. Operation 1, counted from 0: user:gone does not exist.")
             #expect(try Self.ids(service).count == 4)
             #expect(try Self.apply(service, #"{"clear":"main"}"#, #"{"clear":"advertisements"}"#).status == 200)
             #expect(try Self.ids(service).isEmpty)

@@ -248,7 +248,10 @@ struct OperatorImportTests {
             }
             let entries = try Self.audited(service)
             #expect(entries.compactMap { $0["status"]?.number } == [400, 400, 413])
-            #expect(entries.compactMap { $0["outcome"]?.text } == ["The body broke off.", "The body broke off.", "The body is too long."])
+            #expect(
+                entries.compactMap { $0["outcome"]?.text } == [
+                    "The body is incomplete.", "The body is incomplete.", "The body is too long.",
+                ])
             service.process.signal(SIGTERM)
             while try service.process.nextLine() != nil {}
             #expect(!service.process.lines.contains { $0.contains("request failed") })

@@ -20,16 +20,16 @@ struct ReloadTests {
             #expect(try ads() == 1)
             try Self.write("ads:\n  per-page: 3\nlimits:\n  connections: 77\n", for: service)
             service.process.signal(SIGHUP)
-            let changed = try service.process.line(containing: "configuration read again")
+            let changed = try service.process.line(containing: "configuration reloaded")
             #expect(changed.contains("ads.per-page"))
-            #expect(try service.process.line(containing: "only a restart").contains("limits.connections"))
+            #expect(try service.process.line(containing: "require a restart").contains("limits.connections"))
             #expect(try ads() == 3)
             try Self.write("ads:\n  per-page: many\n", for: service)
             service.process.signal(SIGHUP)
-            #expect(try service.process.line(containing: "not taken").contains("ads.per-page: 'many'"))
+            #expect(try service.process.line(containing: "not applied").contains("ads.per-page: 'many'"))
             try Self.write("events:\n  token-lifetime: 153722867280912min\n", for: service)
             service.process.signal(SIGHUP)
-            #expect(try service.process.line(containing: "events.token-lifetime: '153722867280912min'").contains("not taken"))
+            #expect(try service.process.line(containing: "events.token-lifetime: '153722867280912min'").contains("not applied"))
             #expect(try ads() == 3)
         }
     }
@@ -39,7 +39,7 @@ struct ReloadTests {
         try await offPool {
             let service = try RunningService(items: Items.users(1))
             try Self.write("log:\n  format: json\n", for: service)
-            let changed = try JSON(try service.process.line(containing: "configuration read again"))
+            let changed = try JSON(try service.process.line(containing: "configuration reloaded"))
             #expect(changed["changed"]?.text == "log.format")
             _ = try service.get("/feed")
             #expect(try service.process.line(containing: "\"/feed\"").hasPrefix("{"))
@@ -63,7 +63,7 @@ struct ReloadTests {
             }
             try Self.write("ads:\n  per-page: 3\n", for: service)
             service.process.signal(SIGHUP)
-            _ = try service.process.line(containing: "configuration read again")
+            _ = try service.process.line(containing: "configuration reloaded")
             #expect(try ads() == 3)
             for (content, isWatched) in [("", false), ("\n", true)] {
                 let before = service.process.lines.count
@@ -73,7 +73,7 @@ struct ReloadTests {
                 while !service.process.lines.dropFirst(before).contains(where: { $0.contains("is empty") }) {
                     _ = try #require(try service.process.nextLine())
                 }
-                #expect(service.process.lines.last?.contains("not taken") == true)
+                #expect(service.process.lines.last?.contains("not applied") == true)
                 #expect(try ads() == 3)
             }
             try Self.write("# nothing\n", for: service)
@@ -91,10 +91,10 @@ struct ReloadTests {
             let service = try RunningService(items: Items.users(1))
             #expect(unlink(service.configurationFile) == 0 && mkfifo(service.configurationFile, 0o600) == 0)
             service.process.signal(SIGHUP)
-            #expect(try service.process.line(containing: "not taken").contains("no regular file"))
+            #expect(try service.process.line(containing: "not applied").contains("not a regular file"))
             #expect(unlink(service.configurationFile) == 0)
             try Self.write("ads:\n  per-page: 3\n", for: service)
-            #expect(try service.process.line(containing: "configuration read again").contains("ads.per-page"))
+            #expect(try service.process.line(containing: "configuration reloaded").contains("ads.per-page"))
             #expect(unlink(service.configurationFile) == 0 && mkfifo(service.configurationFile, 0o600) == 0)
             service.process.signal(SIGTERM)
             #expect(service.process.wait() == 0)
@@ -112,7 +112,7 @@ struct ReloadTests {
             #expect(try allowed().contains("X-Viewer-ID"))
             try Self.write("events:\n  viewer-header: X-Member\n", for: service)
             service.process.signal(SIGHUP)
-            _ = try service.process.line(containing: "configuration read again")
+            _ = try service.process.line(containing: "configuration reloaded")
             #expect(try allowed().contains("X-Member") && !allowed().contains("X-Viewer-ID"))
         }
     }

@@ -113,7 +113,7 @@ struct SizedImageTests {
             let size = try #require(Self.size(initials.body))
             #expect(size == (240, 240))
             let refused = try Command.run(["warm", "--url", "http://127.0.0.1:1"])
-            #expect(refused.code == 1 && refused.lines.last?.contains("does the service run?") == true, "\(refused.lines)")
+            #expect(refused.code == 1 && refused.lines.last?.contains("is the service running?") == true, "\(refused.lines)")
         }
     }
 

@@ -109,7 +109,7 @@ struct SourceTests {
 
             api.setFailing(true)
             let failing = try Self.wait(service) { ($0["failures"]?.number ?? 0) >= 2 }
-            #expect(failing["lastError"]?.text == "page 1: the origin answered 500")
+            #expect(failing["lastError"]?.text == "page 1: the origin returned 500")
             #expect(failing["state"]?.text == "failing" || failing["state"]?.text == "running")
             #expect(failing["items"]?.number == Api.count && failing["lastSuccess"]?.text != nil)
             #expect(try Self.versions(service) == ["v2"])
@@ -189,7 +189,7 @@ struct SourceTests {
             api.setFailing(true)
             let failed = try Command.run(["sync"] + options + ["people"])
             #expect(failed.code != 0)
-            #expect(failed.lines.last == "Error: people: page 1: the origin answered 500; nothing was changed", "\(failed.lines)")
+            #expect(failed.lines.last == "Error: people: page 1: the origin returned 500; nothing was changed", "\(failed.lines)")
             let unknown = try Command.run(["sync"] + options + ["nobody"])
             #expect(
                 unknown.code != 0 && unknown.lines.last?.contains("nobody: no such source; \(folder)/sources.yaml declares people") == true)

@@ -19,16 +19,16 @@ struct StartTests {
         return result.lines.first ?? ""
     }
 
-    @Test("a missing folder, a file that is no database, a newer one, a directory: one clear line, nothing overwritten")
+    @Test("a missing folder, a file that is not a database, a newer one, a directory: one clear line, nothing overwritten")
     func unusableStores() async throws {
         try await offPool {
             let folder = try Self.folder()
             defer { try? FileManager.default.removeItem(atPath: folder) }
             #expect(try Self.refusal(["--database", "\(folder)/none/x.sqlite"]).contains("does not exist"))
             let text = "\(folder)/text.sqlite"
-            try String(repeating: "no database ", count: 100).write(toFile: text, atomically: true, encoding: .utf8)
+            try String(repeating: "not a database ", count: 100).write(toFile: text, atomically: true, encoding: .utf8)
             #expect(try Self.refusal(["--database", text]).contains(text))
-            #expect(try String(contentsOfFile: text, encoding: .utf8).hasPrefix("no database"))
+            #expect(try String(contentsOfFile: text, encoding: .utf8).hasPrefix("not a database"))
             #expect(try Self.refusal(["--database", folder]).contains(folder))
         }
     }
@@ -256,7 +256,7 @@ struct StartTests {
                 #expect(status == 200)
                 process.signal(number)
                 if number == SIGHUP {
-                    _ = try process.line(containing: "configuration read again")
+                    _ = try process.line(containing: "configuration reloaded")
                     process.signal(SIGTERM)
                 }
                 #expect(process.wait() == 0)

@@ -403,7 +403,7 @@ struct ConnectionTests {
 
     @Test("a wrong limit stops the start with its name")
     func validation() async throws {
-        await #expect(throws: HTTPServerError.invalidConfiguration("fieldLimit is 0; allowed is 1 to 10000")) {
+        await #expect(throws: HTTPServerError.invalidConfiguration("fieldLimit is 0; allowed: 1 to 10000")) {
             _ = try await TestServer.start { $0.fieldLimit = 0 }
         }
         await #expect(throws: HTTPServerError.self) { _ = try await TestServer.start { $0.idleTimeout = .zero } }

@@ -76,7 +76,7 @@ struct ServerChecksTests {
     func refusals() throws {
         let missing = try complaint("postgresql://me:secret@127.0.0.1:1/feed")
         #expect(
-            missing.hasPrefix("postgresql://me@127.0.0.1:1/feed: no server answers: ")
+            missing.hasPrefix("postgresql://me@127.0.0.1:1/feed: no server responds: ")
                 && missing.hasSuffix("start it, or correct store.database"))
         try database.psql("DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right'; EXCEPTION WHEN duplicate_object THEN END $$")
         let place = "127.0.0.1:\(server.port)"
@@ -100,7 +100,7 @@ struct ServerChecksTests {
             ("postgresql://guarded:secret@127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4/x?port=1,2", "correct it"),
         ] {
             let line = try complaint(uri)
-            #expect(line.hasSuffix(advice) && !line.contains("no server answers"), "\(line)")
+            #expect(line.hasSuffix(advice) && !line.contains("no server responds"), "\(line)")
         }
         try database.psql("DO $$ BEGIN CREATE ROLE homeless LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")
         try database.psql("ALTER ROLE homeless SET search_path = nowhere")

@@ -109,7 +109,7 @@ struct StoreCopyTests {
         }
         items.close()
         let unfinished = #expect(throws: StoreError.self) { try SQLiteStore(path: "\(folder)/two.sqlite") }
-        #expect(unfinished?.description.contains("a copy into it is not finished") == true)
+        #expect(unfinished?.description.contains("a copy into it is incomplete") == true)
         let again = try StoreCopy(from: .database(address), to: files("two")).run()
         #expect(again.first { $0.table == "item" }?.rows == 4_999)
         _ = try SQLiteStore(path: "\(folder)/two.sqlite")

@@ -15,7 +15,7 @@ struct RequestPathTests {
         #expect(RequestPath(target).path.map(String.init) == segments)
     }
 
-    @Test("a parameter is known however its name is escaped, so that it cannot stand there twice unseen")
+    @Test("a parameter is known however its name is escaped, so that it cannot occur twice unseen")
     func names() throws {
         #expect(try Query("%6Cimit=3").integer("limit", in: 1...9) == 3)
         let twice = #expect(throws: Problem.self) { try Query("limit=5&%6cimit=7").text("limit") }

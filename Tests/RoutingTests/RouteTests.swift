@@ -59,9 +59,9 @@ struct RouteTests {
             ("/things/ada.json", 200, "ada 2 red"), ("/things/a%20b.json?count=9&colour=blue", 200, "a b 9 blue"),
             ("/things/ada.json?count=10", 400, "count must be a whole number from 1 to 9."),
             ("/things/ada.json?colour=pink", 400, "colour must be one of red, green, blue."),
-            ("/things/%ff.json", 400, "The path is not valid UTF-8."), ("/things/.json", 405, "This resource allows DELETE, OPTIONS."),
-            ("/things/all", 200, "all"), ("/things/ada", 405, "This resource allows DELETE, OPTIONS."),
-            ("/thing", 404, "There is nothing here."),
+            ("/things/%ff.json", 400, "The path is not valid UTF-8."), ("/things/.json", 405, "Allowed methods: DELETE, OPTIONS."),
+            ("/things/all", 200, "all"), ("/things/ada", 405, "Allowed methods: DELETE, OPTIONS."),
+            ("/thing", 404, "No resource at this path."),
         ])
     func parameters(path: String, status: Int, text: String) async throws {
         let answer = try await Self.ask(.get, path)

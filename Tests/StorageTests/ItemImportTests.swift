@@ -57,16 +57,17 @@ struct ItemImportTests {
         if !isNew { _ = try run(line(user: "old")) }
         let lines = [campaign("a", "1, \"ad:2\""), Self.ad(1), line(user: "u"), campaign("b", "1,3"), Self.ad(2), campaign("a", "1")]
         let error = #expect(throws: InvalidItem.self) { try run(lines.dropLast().joined(separator: "\n")) }
-        #expect(error.map { "\($0)" } == "line 4: creatives.1: there is no advertisement '3' in the store")
+        #expect(error.map { "\($0)" } == "line 4: creatives.1: the store has no ad '3'")
         let twice = #expect(throws: InvalidItem.self) { try run("[" + lines.joined(separator: ",\n") + "]") }
-        #expect(twice.map { "\($0)".contains("line 6, index 5") && "\($0)".contains("id: a campaign of this id stands on line 1") } == true)
+        #expect(
+            twice.map { "\($0)".contains("line 6, index 5") && "\($0)".contains("id: line 1 already has a campaign with this id") } == true)
         let content = #expect(throws: InvalidItem.self) { try run(campaign("c", "\"user:u\"")) }
-        #expect(content.map { "\($0)" } == "line 1: creatives.0: 'user:u' is no advertisement")
+        #expect(content.map { "\($0)" } == "line 1: creatives.0: 'user:u' is not an ad")
         for isRehearsal in [true, false] {
             let (summary, reports) = try run(lines.joined(separator: "\n"), policy: .skip, isRehearsal: isRehearsal)
             #expect(summary.added == 4 && summary.skipped == 2 && reports.count == 2, "\(summary) \(reports)")
         }
-        // One that is there already, and one that is taken down, will do.
+        // One that already exists, and one that is taken down, will do.
         let store = try SQLiteStore(path: path)
         #expect(try await store.ids(.advertisements).contains("a"))
         _ = try await store.takeDown(ItemKey(kind: "ad", id: "2"))
@@ -155,7 +156,7 @@ struct ItemImportTests {
             try session.append(damaged)
             try session.endOfFile()
         }
-        for (bytes, fault) in [(Array(whole.dropLast(9)), "cut off"), (whole + Array("x".utf8), "gzip")] {
+        for (bytes, fault) in [(Array(whole.dropLast(9)), "truncated"), (whole + Array("x".utf8), "gzip")] {
             let session = try ItemImport(into: path)
             let error = #expect(throws: ItemFileError.self) {
                 try session.append(bytes)

@@ -36,7 +36,7 @@ struct LostFileTests {
         await #expect(throws: StoreError.self) { try await store.put(user("b")) }
         await #expect(throws: StoreError.self) { try await store.checkReady() }
         let news = store.checkForReplacement()
-        #expect(Self.name(news) == "gone" && "\(news as Any)".contains("items.sqlite: the file is gone"))
+        #expect(Self.name(news) == "gone" && "\(news as Any)".contains("items.sqlite: the file is missing"))
         #expect(store.checkForReplacement() == nil)
         try move("elsewhere", to: "items.sqlite")
         #expect(Self.name(store.checkForReplacement()) == "back")
@@ -112,7 +112,7 @@ struct LostFileTests {
         let piece = [UInt8](repeating: 0, count: 4_096)
         while write(ballast, piece, piece.count) > 0 {}
         close(ballast)
-        // Some fit into what is there already.
+        // Some fit into what already exists.
         var failed = 0
         for number in 0..<200 where (try? await ledger.commit(click("\(number)"))) == nil { failed += 1 }
         #expect(failed > 0)

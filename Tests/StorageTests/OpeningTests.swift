@@ -47,12 +47,12 @@ struct OpeningTests {
     }
 
     @Test(
-        "refuses what is no database",
+        "refuses what is not a database",
         arguments: ["x", String(repeating: "not a database\n", count: 1_000), "SQLite format 3\0 and no more"])
     func noDatabase(_ text: String) throws {
         _ = try scratch.write(text, to: "file")
         let message = try refusal("file")
-        #expect(message.hasSuffix("is no database") || message.hasSuffix("is damaged"))
+        #expect(message.hasSuffix("is not a database") || message.hasSuffix("is corrupt"))
     }
 
     @Test("refuses another program's database, and the ledger")
@@ -67,7 +67,7 @@ struct OpeningTests {
     func newerVersion() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         try scratch.sqlite("items.sqlite", "PRAGMA user_version = 99")
-        #expect(try refusal("items.sqlite").contains("newer version of this program (99, this one knows "))
+        #expect(try refusal("items.sqlite").contains("newer version of this program (99; this version supports "))
     }
 
     @Test("refuses a database with a migration that it does not know")
@@ -87,7 +87,7 @@ struct OpeningTests {
         let file = try #require(FileHandle(forUpdatingAtPath: scratch.path("items.sqlite")))
         try file.truncate(atOffset: 3 * 8_192)
         try file.close()
-        #expect(try refusal("items.sqlite").contains("is damaged"))
+        #expect(try refusal("items.sqlite").contains("is corrupt"))
     }
 
     @Test("refuses a disk that is read-only")

@@ -156,7 +156,7 @@ struct SyncJobTests {
         }
         defer { api.origin.stop() }
         let house = try House(api.origin)
-        #expect(try await house.failure() == "page 1: the origin answered 304")
+        #expect(try await house.failure() == "page 1: the origin returned 304")
         await house.stop()
     }
 

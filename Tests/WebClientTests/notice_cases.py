@@ -27,7 +27,7 @@ def it_tells_a_server_that_is_busy_from_one_that_is_gone_and_each_once(browser, 
     with Browser(390, 844) as phone:
         phone.open(relay.url, cells=8)
         relay.answer = lambda exchange: (503, {"Retry-After": "30", "Content-Type": "application/problem+json"}, {
-            "type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "The store does not answer."})
+            "type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "The store does not respond."})
         phone.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
         phone.wait(lambda: phone.find("#banner:not([hidden])"), "the banner")
         said = phone.script("return document.body.innerText")

@@ -34,7 +34,7 @@ struct CellRenderer {
     private var writer = JSONWriter(capacity: 0)
     /// The number of cache hits that are not counted in the metrics yet.
     private var found = 0
-    /// The types already compared with the client's capabilities, with the cells that the client does not know.
+    /// The types already compared with the client's capabilities, with the cells that the client does not support.
     private var compared: [ItemType: [CellIdentifier]?] = [:]
     private let unknownLimit: Int
     private var unknown = 0
@@ -134,7 +134,7 @@ struct CellRenderer {
         return factories.cellID(kind: kind, id: String(decoding: row.id, as: UTF8.self))
     }
 
-    /// Returns true if the client knows none of the cells of the item's type, and then records the item as skipped.
+    /// Returns true if the client supports none of the cells of the item's type, and then records the item as skipped.
     private mutating func isUnknown(_ row: ItemRow) -> Bool {
         let form = ItemType(kind: String(decoding: row.kind, as: UTF8.self), variant: String(decoding: row.variant, as: UTF8.self))
         let cells: [CellIdentifier]?

@@ -120,7 +120,7 @@ package final class FeedAssembler: Sendable {
         for omission in omissions {
             guard case .broken(let reason) = omission.reason else { continue }
             logger.warning(
-                "left a broken item out of the feed",
+                "invalid item omitted from the feed",
                 metadata: ["kind": "\(omission.form.kind)", "id": "\(omission.id)", "reason": "\(reason)"])
         }
     }

@@ -78,9 +78,9 @@ package struct FeedPage: Sendable {
             package var lack: String? {
                 switch self {
                 case .noFactory, .broken: nil
-                case .unknownToClient(let identifiers): "the client knows none of \(identifiers.joined(separator: ", "))"
+                case .unknownToClient(let identifiers): "the client supports none of \(identifiers.joined(separator: ", "))"
                 case .unknownTypes(let types, let identifier):
-                    "the client does not know \(types.joined(separator: ", ")), which \(identifier) has"
+                    "the client does not support \(types.joined(separator: ", ")), which \(identifier) has"
                 }
             }
         }

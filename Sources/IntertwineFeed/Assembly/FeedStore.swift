@@ -267,7 +267,7 @@ public enum StoreError: Error, Sendable, Hashable {
 
 extension StoreError {
     /// An error for a unit of work that exceeded its timeout.
-    package static let late = StoreError.unavailable("the database did not take it in time")
+    package static let late = StoreError.unavailable("the database did not complete the operation in time")
 }
 
 extension StoreError: CustomStringConvertible {
@@ -275,7 +275,7 @@ extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unavailable(let reason), .unusable(let reason): reason
-        case .overloaded: "too much is waiting for the disk"
+        case .overloaded: "the queue of the disk is full"
         }
     }
 }

@@ -36,7 +36,7 @@ package final class CampaignIndex: Sendable {
     /// The maximum number of campaigns in a file, and in a store. A write beyond the limit is rejected.
     package static let limit = 10_000
     /// The message for a campaign beyond the limit.
-    package static let surplus = "there are \(limit) campaigns already, and no more than that are taken"
+    package static let surplus = "the limit of \(limit) campaigns is reached"
 
     /// The offsets of one campaign's conditions in the `rules` of the index: the start, and the end of each group.
     struct Rules: Sendable {

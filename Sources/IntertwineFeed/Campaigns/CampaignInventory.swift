@@ -38,19 +38,19 @@ package struct CampaignInventory: Sendable {
     fileprivate func blockage(of campaign: Campaign) -> String? {
         let targeting = campaign.targeting
         if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty {
-            return "targeting: it asks for attributes of the viewer, and ads.attributes-header is not set"
+            return "targeting: attributes of the viewer require ads.attributes-header, which is not set"
         }
-        if !hasViewers, !campaign.caps.isEmpty { return "caps: no viewer is named, as events.viewer-header is empty" }
+        if !hasViewers, !campaign.caps.isEmpty { return "caps: they require a viewer, and events.viewer-header is empty" }
         let fitting = parts.filter { part in
             (targeting.feeds.isEmpty || targeting.feeds.contains(part.feed))
                 && (targeting.sections.isEmpty || part.section.map(targeting.sections.contains) ?? false)
         }
         if fitting.isEmpty {
             return targeting.sections.isEmpty
-                ? "targeting: there is no such feed" : "targeting: none of its sections is in one of its feeds"
+                ? "targeting: unknown feed" : "targeting: none of its sections is in one of its feeds"
         }
         guard !fitting.contains(where: \.hasPlaces) else { return nil }
-        return "no ads are shown in its feeds and sections, or none that take turns (ads.per-page, ads.placement, ads.scope)"
+        return "its feeds and sections show no ads, or none that rotate (ads.per-page, ads.placement, ads.scope)"
     }
 }
 
@@ -59,7 +59,7 @@ extension Campaign {
     ///
     /// - Parameter inventory: The available slots; nil if they are unknown.
     package func blockage(in inventory: CampaignInventory?) -> String? {
-        if targeting.fitsNobody { return "targeting: any is an empty list, which no viewer fits" }
+        if targeting.fitsNobody { return "targeting: any is an empty list, which matches no viewer" }
         if CampaignPace(self).hasNoTime { return "targeting: none of its hours and days is between starts and ends" }
         return inventory?.blockage(of: self)
     }
@@ -70,7 +70,7 @@ extension Campaigns {
     package func blockage(of id: String, in book: CampaignIndex) -> String? {
         guard let index = book.index(of: id) else { return nil }
         if let reason = book.campaigns[index].blockage(in: inventory) { return reason }
-        return book.hasCreatives(index) ? nil : "none of its creatives is there and fits a layout"
+        return book.hasCreatives(index) ? nil : "none of its creatives exists and has a cell in a layout"
     }
 
     /// Returns the ids of all campaigns that have not ended and cannot be shown, each with the reason.

@@ -27,13 +27,13 @@ package struct CampaignKind: ItemKind {
         let name = String(decoding: id, as: UTF8.self)
         guard !declared.contains(name) else {
             throw ItemError(
-                field: "id", reason: "a campaign of this id is declared in \(file): change it there, or call this one something else")
+                field: "id", reason: "a campaign with this id is declared in \(file): change it there, or use another id")
         }
         let value: JSONValue
         do throws(JSONError) { value = try JSONValue(json: Array(object.bytes[object.range])) } catch { throw ItemError(error) }
         var reader = CampaignReader(validTargets: validTargets, creatives: creatives)
         guard reader.campaign(name, from: value) != nil else {
-            let fault = reader.errors.first ?? CampaignError([], "is no campaign")
+            let fault = reader.errors.first ?? CampaignError([], "is not a campaign")
             throw ItemError(field: fault.path.isEmpty ? nil : fault.path.joined(separator: "."), reason: fault.reason)
         }
         var body: [JSONValue.Member] = []

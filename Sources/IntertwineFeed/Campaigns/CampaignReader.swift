@@ -64,7 +64,8 @@ package struct CampaignReader {
         if !Self.isName(id) {
             addError(
                 [],
-                "'\(ItemError.shown(id))' cannot be a campaign's id: letters, digits, _, . and -, \(Self.nameLimit) at most, no sign first")
+                "'\(ItemError.shown(id))' is not a valid campaign id: letters, digits, _, . and -, at most \(Self.nameLimit), a letter or digit first"
+            )
         }
         guard let fields = object(value, [], "a campaign", among: allowed) else { return nil }
         var campaign = Campaign(
@@ -74,7 +75,7 @@ package struct CampaignReader {
         campaign.starts = moment(fields["starts"], ["starts"])
         campaign.ends = moment(fields["ends"], ["ends"])
         if let starts = campaign.starts, let ends = campaign.ends, ends <= starts {
-            addError(["ends"], "is not after starts")
+            addError(["ends"], "must be after starts")
         }
         if let name = text(fields["zone"], ["zone"]) {
             if let zone = CampaignTimeZone(name) { campaign.zone = zone } else { notAllowed(["zone"], name, CampaignTimeZone.allowed) }
@@ -90,11 +91,11 @@ package struct CampaignReader {
         campaign.trackers.click = trackers(fields[Trackers.clickField], [Trackers.clickField])
         let pacing: Campaign.Pacing? = choice(fields["pacing"], ["pacing"])
         let cannotPace = campaign.goal?.total != nil && campaign.ends == nil
-        if pacing == .even, cannotPace { addError(["pacing"], "a goal in all is delivered evenly until the end: ends is missing") }
-        if pacing == .even, campaign.goal == nil { addError(["pacing"], "nothing is paced without a goal") }
+        if pacing == .even, cannotPace { addError(["pacing"], "even pacing of a total goal requires ends") }
+        if pacing == .even, campaign.goal == nil { addError(["pacing"], "even pacing requires a goal") }
         campaign.pacing = pacing ?? (campaign.goal == nil || cannotPace ? .asap : .even)
         if campaign.pacing == .even, campaign.goal?.total != nil, campaign.starts == nil {
-            addError(["starts"], "is missing: a goal in all is delivered evenly from the start")
+            addError(["starts"], "is missing: even pacing of a total goal requires it")
         }
         return errors.count == before ? campaign : nil
     }
@@ -106,7 +107,7 @@ package struct CampaignReader {
             unit: choice(fields["unit"], ["goal", "unit"]) ?? .impressions, total: number(fields["total"], ["goal", "total"], range),
             daily: number(fields["daily"], ["goal", "daily"], range))
         if fields["total"] == nil, fields["daily"] == nil {
-            addError(["goal"], "total or daily is missing: how many events the goal has, at least 1")
+            addError(["goal"], "total or daily is missing: the number of events, at least 1")
         }
         return goal
     }
@@ -116,7 +117,7 @@ package struct CampaignReader {
             let path = ["caps", index]
             guard let fields = object(value, path, "a cap", among: ["count", "window"]) else { return nil }
             let count = number(fields["count"], path + ["count"], 1...10_000)
-            if fields["count"] == nil { addError(path, "count is missing: how often a viewer sees the campaign in the window") }
+            if fields["count"] == nil { addError(path, "count is missing: the number of impressions per viewer in the window") }
             guard let window = text(fields["window"], path + ["window"]) else {
                 if fields["window"] == nil { addError(path, "window is missing: \(Self.windows)") }
                 return nil
@@ -248,7 +249,7 @@ package struct CampaignReader {
                 let list = allowed.filter { !Self.others.contains($0) }.joined(separator: ", ")
                 addError(path + [member.name], "unknown key '\(ItemError.shown(member.name))' in \(name); allowed: \(list)")
             } else if found[member.name] != nil {
-                addError(path + [member.name], "'\(member.name)' stands there twice")
+                addError(path + [member.name], "'\(member.name)' occurs twice")
             } else if member.value != .null {
                 found[member.name] = member.value
             }
@@ -305,7 +306,7 @@ package struct CampaignReader {
         for (index, value) in list(value, path, limit: Self.listLimit) {
             guard let text = text(value, path + [index]) else { continue }
             if texts.contains(text) {
-                addError(path + [index], "'\(ItemError.shown(text))' stands there twice")
+                addError(path + [index], "'\(ItemError.shown(text))' occurs twice")
             } else {
                 texts.append(text)
             }
@@ -319,7 +320,7 @@ package struct CampaignReader {
         if value == .list([]) { addError(path, "is empty: it has the ids of the campaign's advertisements") }
         if ids.count > Self.creativeLimit { addError(path, "more than \(Self.creativeLimit) of them") }
         for (index, id) in ids.enumerated() where creatives.isContent(id) {
-            addError(path + [String(index)], "'\(ItemError.shown(id))' is no advertisement")
+            addError(path + [String(index)], "'\(ItemError.shown(id))' is not an ad")
         }
         return ids
     }
@@ -328,7 +329,7 @@ package struct CampaignReader {
         let names = texts(value, path)
         guard let allowed else { return names }
         for (index, name) in names.enumerated() where !allowed.contains(name) {
-            let list = allowed.isEmpty ? "there is none" : "allowed: \(allowed.joined(separator: ", "))"
+            let list = allowed.isEmpty ? "none exists" : "allowed: \(allowed.joined(separator: ", "))"
             addError(path + [String(index)], "unknown \(thing) '\(ItemError.shown(name))'; \(list)")
         }
         return names
@@ -354,7 +355,7 @@ package struct CampaignReader {
         guard let text = text(value, path) else { return nil }
         // RFC 3339, section 5.6, allows `t` and `z` in lower case.
         if let moment = Timestamp.milliseconds(of: text.uppercased()) { return moment }
-        notAllowed(path, text, "a moment with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
+        notAllowed(path, text, "a time with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
         return nil
     }
 }

@@ -205,7 +205,7 @@ extension Campaigns {
             for campaign in declared {
                 if try snapshot.item(kind: Campaign.kind, id: campaign.id) != nil {
                     findings.errors.append(
-                        (campaign.id, nil, "the store has a campaign of the id '\(campaign.id)' too: take one of the two away"))
+                        (campaign.id, nil, "the store has a campaign with the id '\(campaign.id)' too: remove one of them"))
                 }
                 for (number, name) in campaign.creatives.enumerated() {
                     let creative = item(of: name)
@@ -221,7 +221,7 @@ extension Campaigns {
                         findings.gone.append((campaign.id, name))
                     } else {
                         findings.errors.append(
-                            (campaign.id, number, "creatives: there is no advertisement '\(ItemError.shown(name))' in the store"))
+                            (campaign.id, number, "creatives: the store has no ad '\(ItemError.shown(name))'"))
                     }
                 }
             }

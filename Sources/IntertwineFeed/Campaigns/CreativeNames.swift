@@ -8,7 +8,7 @@ package struct CreativeNames: Sendable, Hashable {
         package var item: CreativeID
 
         /// The error message if the item does not exist.
-        package var reason: String { "there is no advertisement '\(ItemError.shown(name))' in the store" }
+        package var reason: String { "the store has no ad '\(ItemError.shown(name))'" }
     }
 
     /// The kinds of ads by the prefix of their cell ids. `others` contains the prefixes of other kinds.

@@ -284,9 +284,10 @@ public enum CellFactoryError: Error, Sendable, Hashable {
 extension CellFactoryError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .noFactory(let form): "no cell is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
-        case .unknownToClient(let identifier): "the client knows neither \(identifier) nor what stands in for it"
-        case .unknownTypes(let types, let identifier): "the client does not know \(types.joined(separator: ", ")), which \(identifier) has"
+        case .noFactory(let form): "no factory makes a cell of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .unknownToClient(let identifier): "the client supports neither \(identifier) nor its replacement"
+        case .unknownTypes(let types, let identifier):
+            "the client does not support \(types.joined(separator: ", ")), which \(identifier) has"
         case .registeredTwice(let form):
             "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"

@@ -93,7 +93,7 @@ extension ClientCapabilities {
             guard !rest.isEmpty else { break }
             guard rest.removeFirst() == "," else { throw .capabilities("a comma is missing") }
             skipBlanks(&rest)
-            guard !rest.isEmpty else { throw .capabilities("nothing stands behind the last comma") }
+            guard !rest.isEmpty else { throw .capabilities("nothing follows the last comma") }
         }
         return members
     }
@@ -105,7 +105,7 @@ extension ClientCapabilities {
             member = Member(name: "", isText: false, list: try innerList(&rest))
         } else {
             let name = try bareItem(&rest)
-            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is no identifier") }
+            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is not an identifier") }
             member = Member(name: name, isText: isText)
         }
         while rest.first == ";" {
@@ -141,15 +141,15 @@ extension ClientCapabilities {
         var names: Set<String> = []
         while true {
             while rest.first == " " { rest.removeFirst() }
-            guard let next = rest.first else { throw .capabilities("a list without its end") }
+            guard let next = rest.first else { throw .capabilities("a list is not terminated") }
             if next == ")" {
                 rest.removeFirst()
                 return names
             }
             let isText = next == "\""
             let name = try bareItem(&rest)
-            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is no type") }
-            guard rest.first == " " || rest.first == ")" else { throw .capabilities("a blank is missing between two types") }
+            guard isText || isToken(name) else { throw .capabilities("'\(name.prefix(64))' is not a type") }
+            guard rest.first == " " || rest.first == ")" else { throw .capabilities("a space is missing between two types") }
             names.insert(name)
             guard names.count <= SupportedCellTypes.limit else { throw .capabilities("more than \(SupportedCellTypes.limit) types") }
         }
@@ -172,13 +172,13 @@ extension ClientCapabilities {
             switch character {
             case "\"": return item
             case "\\":
-                guard let escaped = rest.popFirst(), escaped == "\"" || escaped == "\\" else { throw .capabilities("a wrong escape") }
+                guard let escaped = rest.popFirst(), escaped == "\"" || escaped == "\\" else { throw .capabilities("an invalid escape") }
                 item.append(escaped)
             case _ where character.isASCII && (character.asciiValue ?? 0) >= 0x20 && character != "\u{7F}": item.append(character)
             default: throw .capabilities("a character that is not ASCII")
             }
         }
-        throw .capabilities("a text without its end")
+        throw .capabilities("a string is not terminated")
     }
 
     private static func skipBlanks(_ rest: inout Substring) {

@@ -20,7 +20,7 @@ extension FieldDeclaration {
             guard KindCompiler.isName(field.name) else {
                 return "'\(ItemError.shown(field.name))' must be a letter followed by letters, digits, _ or -, 64 at most"
             }
-            if input[..<index].contains(where: { $0.name == field.name }) { return "two values are called '\(field.name)'" }
+            if input[..<index].contains(where: { $0.name == field.name }) { return "two values are named '\(field.name)'" }
             if let fault = field.boundsError { return "\(field.name): \(fault)" }
         }
         return nil
@@ -38,7 +38,7 @@ extension FieldDeclaration {
             for member in fields.object.members where !input.contains(where: { fields.object.matches(member.name, $0.name) }) {
                 let names = input.map(\.name).joined(separator: ", ")
                 throw ItemError(
-                    field: ItemError.shown(fields.object.characters(of: member.name)), reason: "is not asked for; allowed: \(names)")
+                    field: ItemError.shown(fields.object.characters(of: member.name)), reason: "is not declared; allowed: \(names)")
             }
             var read = ActionInput()
             var json: [UInt8] = []
@@ -58,7 +58,7 @@ extension FieldDeclaration {
             guard !json.isEmpty else { return read }
             json.append(UInt8(ascii: "}"))
             guard json.count <= EventInput.limit else {
-                throw ItemError(reason: "The values take more than \(EventInput.limit) bytes together")
+                throw ItemError(reason: "The values together exceed \(EventInput.limit) bytes")
             }
             read.recorded = EventInput(json: String(decoding: json, as: UTF8.self), choices: choices)
             return read

@@ -46,7 +46,7 @@ public struct CommandKey: RawRepresentable, Sendable, Hashable {
         guard KindCompiler.isName(rawValue) else { return "must be a letter followed by letters, digits, _ or -, 64 at most" }
         // The ledger uses the name of the slot as the event kind of its performances.
         guard LedgerEvent.Kind.allCases.contains(occurrence) else { return nil }
-        return "is what the ledger calls something else"
+        return "is a reserved event kind of the ledger"
     }
 
     /// The event kind of a performance of the slot in the ledger.

@@ -50,7 +50,7 @@ extension CellCommands {
             let input = MacroCommand(found, input: configured.input).input
             if let fault = FieldDeclaration.error(in: input) { throw .unusableInput(slot, kind: kind, reason: fault) }
             guard input.isEmpty || slot.isPerformed else {
-                throw .unusableInput(slot, kind: kind, reason: "only selection, dismissal and slots of its own take any")
+                throw .unusableInput(slot, kind: kind, reason: "only selection, dismissal and custom slots have input")
             }
             let target: RequestCommand.Target =
                 slot == .impression ? .report(slot, viewability) : reported.contains(slot) ? .report(slot, nil) : .slot(slot)
@@ -88,11 +88,11 @@ extension CellCommandsError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .registeredTwice(let name):
-            "two commands are called '\(name)'"
+            "two commands are named '\(name)'"
         case .unknownCommand(let name, let kind, let slot, let known):
             "unknown command '\(name)' in \(kind) \(slot.rawValue); known are \(known.joined(separator: ", "))"
         case .unmetNeeds(let name, let needs, let kind, let slot):
-            "command '\(name)' in \(kind) \(slot.rawValue) needs a \(needs.names.joined(separator: " and a ")), and there is none"
+            "command '\(name)' in \(kind) \(slot.rawValue) needs a \(needs.names.joined(separator: " and a ")), which is missing"
         case .fixedSlot(let slot, let kind):
             "\(kind) \(slot.rawValue) cannot be configured: the cell's factory fills it"
         case .unusableSlot(let slot, let kind, let reason):

@@ -107,7 +107,7 @@ public struct ItemFields: Sendable {
         }
         // Clients and proxies resolve these path segments before they send a request.
         guard !text.elementsEqual(".".utf8), !text.elementsEqual("..".utf8) else {
-            throw ItemError(field: field, reason: "must not be '.' or '..', which no path can name")
+            throw ItemError(field: field, reason: "must not be '.' or '..', which cannot be path segments")
         }
         return text
     }

@@ -21,12 +21,12 @@ public enum ItemFileError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .compressed("gzip"):
-            "the file is compressed twice by gzip, which is read once: decompress it first, as in `gzip -dc FILE | intertwine import -`"
+            "the file is compressed twice with gzip: decompress it once, as in `gzip -dc FILE | intertwine import -`"
         case .compressed(let program):
-            "the file is compressed by \(program), which is not read: decompress it first, as in "
-                + "`\(program == "zip" ? "unzip -p" : "\(program) -dc") FILE | intertwine import -` (gzip is read as it is)"
+            "the file is compressed with \(program), which is not supported: decompress it first, as in "
+                + "`\(program == "zip" ? "unzip -p" : "\(program) -dc") FILE | intertwine import -` (gzip is supported)"
         case .html:
-            "this is an HTML page, not a list of items: look at it in a browser; an address that wants a login, or is wrong, often answers "
+            "this is an HTML page, not a list of items: open it in a browser; a wrong URL, or one that requires a login, often returns "
                 + "with one"
         case .xml: "this is XML, not JSON: convert it to a JSON array, or to lines with a JSON object each"
         case .csv:
@@ -34,14 +34,14 @@ public enum ItemFileError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "fields which `intertwine schema KIND` prints"
         case .utf16: "the file is UTF-16, and JSON is UTF-8: convert it, as in `iconv -f UTF-16 -t UTF-8 FILE`"
         case .utf32: "the file is UTF-32, and JSON is UTF-8: convert it, as in `iconv -f UTF-32 -t UTF-8 FILE`"
-        case .binary: "this is no text, and so no JSON: a list of items is a JSON array, or lines with a JSON object each"
+        case .binary: "the file is binary, not JSON: a list of items is a JSON array, or lines with a JSON object each"
         case .wrapped(let members):
-            "the items stand inside an object, in its member \"\(ItemError.shown(members.joined(separator: ".")))\", and the file has to be "
-                + "the list itself: take it out, as in "
+            "the items are inside an object, in its member \"\(ItemError.shown(members.joined(separator: ".")))\", and the file must be "
+                + "the list itself: extract it, as in "
                 + "`jq '.\(members.map { "[\"\(ItemError.shown($0))\"]" }.joined())' FILE`"
         case .spread:
             "a JSON object continues after its line: write each object on one line, as in `jq -c . FILE`, or put them into one array"
-        case .brokenGzip(let reason): "the file is not gzip to its end: \(reason); nothing of it can be trusted"
+        case .brokenGzip(let reason): "the file is not valid gzip: \(reason)"
         case .tooLong(let limit): "the file has more than \(limit) bytes, decompressed"
         }
     }

@@ -298,7 +298,7 @@ package struct ItemReader: Sendable {
 
     private mutating func cutOff() -> Outcome {
         state = .finished
-        return bad(ItemError(reason: "the array has no end: the file may have been cut off"))
+        return bad(ItemError(reason: "the array is not terminated: the file may be truncated"))
     }
 
     // MARK: Positions

@@ -51,7 +51,7 @@ public struct FieldDeclaration: Sendable, Hashable {
         guard choices.isEmpty || type == .text else { return "a \(type.rawValue) has no choices" }
         guard languages.isEmpty || type == .text && choices.isEmpty else { return "only a text without choices has languages" }
         guard choices.allSatisfy({ !$0.isEmpty }), Set(choices.map { ByteString($0) }).count == choices.count else {
-            return "a choice is empty, or stands there twice"
+            return "a choice is empty or occurs twice"
         }
         return nil
     }
@@ -141,7 +141,7 @@ extension FieldDeclaration {
                 throw ItemError(
                     field: name,
                     reason:
-                        "'\(ItemError.shown(one.name))' is not a language that is declared; those are \(languages.joined(separator: ", "))")
+                        "'\(ItemError.shown(one.name))' is not a declared language; declared: \(languages.joined(separator: ", "))")
             }
             do throws(ItemError) {
                 guard found[one.name] == nil else { throw ItemError(reason: "occurs twice") }
@@ -161,7 +161,7 @@ extension FieldDeclaration {
         var json: [UInt8] = []
         if !languages.isEmpty, let texts = try texts(in: fields, languages: languages, isStrict: true) {
             guard !texts.isEmpty else {
-                if isRequired { throw ItemError(field: name, reason: "has a text in no language") }
+                if isRequired { throw ItemError(field: name, reason: "has no text in any language") }
                 return nil
             }
             for (tag, text) in texts {
@@ -185,7 +185,7 @@ extension FieldDeclaration {
         guard let token = try fields.token(name) else { return nil }
         guard token.kind == .number else { throw ItemError(field: name, reason: "must be a number, is \(token.kind.rawValue)") }
         guard let (text, value) = NumberText.canonical(fields.object.bytes[token.range]) else {
-            throw ItemError(field: name, reason: "is too large a number")
+            throw ItemError(field: name, reason: "is too large")
         }
         if let minimum, value < minimum { throw ItemError(field: name, reason: "must be at least \(Self.printed(minimum)), is \(text)") }
         if let maximum, value > maximum { throw ItemError(field: name, reason: "must be at most \(Self.printed(maximum)), is \(text)") }

@@ -23,12 +23,12 @@ struct KindCompiler {
                 throw KindError(["types", "\(index)"], "a type must have 1 to \(Self.nameLimit) bytes")
             }
             guard !declaration.variants[..<index].contains(variant) else {
-                throw KindError(["types", "\(index)"], "'\(variant)' stands there twice")
+                throw KindError(["types", "\(index)"], "'\(variant)' occurs twice")
             }
         }
         try checkFields()
         guard declaration.cells.values.contains(where: { !$0.isEmpty }) else {
-            throw KindError(["cells"], "a kind needs a cell in one layout at least; layouts are collection, table")
+            throw KindError(["cells"], "a kind needs a cell in at least one layout; layouts: collection, table")
         }
     }
 
@@ -37,10 +37,10 @@ struct KindCompiler {
             let path = ["fields", field.name]
             try Self.check(name: field.name, at: path)
             guard !(ImportSynonyms.members + ["id", "type"]).contains(field.name) else {
-                throw KindError(path, "every item has its own '\(field.name)'; a field cannot be called so")
+                throw KindError(path, "'\(field.name)' is reserved: every item has it")
             }
             guard !declaration.fields[..<index].contains(where: { $0.name == field.name }) else {
-                throw KindError(path, "two fields are called '\(field.name)'")
+                throw KindError(path, "two fields are named '\(field.name)'")
             }
             if let fault = field.boundsError { throw KindError(path, fault) }
         }
@@ -77,7 +77,7 @@ struct KindCompiler {
             throw KindError(path, "unknown field '\(shown)'; \(allowed)")
         }
         guard types.isEmpty || types.contains(found.type) else {
-            throw KindError(path, "'\(shown)' is of the type \(found.type.rawValue), and \(wanted) is wanted here; \(allowed)")
+            throw KindError(path, "'\(shown)' is of the type \(found.type.rawValue), but \(wanted) is expected; \(allowed)")
         }
         return found
     }
@@ -93,7 +93,7 @@ extension KindCompiler {
             }
             guard let cells = compiled[layout] else { continue }
             guard cells.contains(where: { $0.companion == nil }) else {
-                throw KindError(["cells", layout.rawValue], "a companion stands behind a first cell, and there is none")
+                throw KindError(["cells", layout.rawValue], "a companion stands behind a first cell, which is missing")
             }
         }
         return compiled
@@ -134,7 +134,7 @@ extension KindCompiler {
         // Clients name the cells that they support in Accept-Cells, so a name must be a valid string there (RFC 9651 §3.3.3).
         guard !cell.identifier.isEmpty, cell.identifier.utf8.count <= 128, cell.identifier.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else {
-            throw KindError(path, "identifier must have 1 to 128 characters, all of ASCII")
+            throw KindError(path, "identifier must have 1 to 128 ASCII characters")
         }
         try check(cell.size, at: path + ["size"])
         if let companion = cell.companion { try Self.check(name: companion, at: path + ["companion"]) }
@@ -166,7 +166,7 @@ extension KindCompiler {
             guard !texts.isEmpty else { throw KindError(path, "a value is missing") }
             if case .field(let field) = reference, !field.languages.isEmpty {
                 throw KindError(
-                    path, "'\(field.name)' stands there in several languages: a condition can ask whether it is present, and no more")
+                    path, "'\(field.name)' is a text by language: its only condition is present")
             }
             return CellCondition(reference: reference, test: try values(texts, of: reference, at: path))
         }

@@ -115,7 +115,7 @@ private enum TemplateTags {
                 throw KindError([], "'{{\(ItemError.shown(tag))}}' is not a field, a section (#, ^, /) or a comment (!)")
             }
             if sigil == "/" {
-                guard open.popLast() == name else { throw KindError([], "'{{/\(name)}}' ends no section that was begun") }
+                guard open.popLast() == name else { throw KindError([], "'{{/\(name)}}' closes no open section") }
                 continue
             }
             guard known.contains(String(name)) || (name == "." && !open.isEmpty) else {
@@ -127,7 +127,7 @@ private enum TemplateTags {
                 guard open.count <= depthLimit else { throw KindError([], "sections are nested more than \(depthLimit) deep") }
             }
         }
-        guard open.isEmpty else { throw KindError([], "the section '{{#\(open[open.count - 1])}}' is not ended") }
+        guard open.isEmpty else { throw KindError([], "the section '{{#\(open[open.count - 1])}}' is not closed") }
         return names
     }
 

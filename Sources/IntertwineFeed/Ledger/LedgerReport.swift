@@ -129,7 +129,7 @@ package struct LedgerReport: Sendable, Hashable {
     package struct TooManyRowsError: Error, Sendable, Hashable {
         package init() {}
 
-        package static let advice = "The report would have more than \(rowLimit) rows: ask for fewer days, or by one grouping."
+        package static let advice = "The report would have more than \(rowLimit) rows: request fewer days, or one grouping."
     }
 
     /// The rows: days, hours and positions ascending, ads and names in byte order, verdicts in declaration order.

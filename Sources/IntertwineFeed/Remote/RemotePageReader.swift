@@ -149,7 +149,7 @@ extension RemotePageReader {
     private mutating func nextValue() throws(RemotePageError) -> Outcome? {
         guard let byte = try peek() else { return .needsBytes }
         if byte == UInt8(ascii: "<"), containers.isEmpty {
-            throw pageError("this is an HTML page, not JSON: the address may want a login, or be wrong; look at it in a browser")
+            throw pageError("this is an HTML page, not JSON: the URL may be wrong or require a login; open it in a browser")
         }
         let depth = containers.count
         if items.isHit(depth: depth) {
@@ -257,7 +257,7 @@ extension RemotePageReader {
         position = scanner.position
         guard position == buffer.count else { throw pageError(JSONError(.trailingBytes, at: position)) }
         guard isAtEnd else { return .needsBytes }
-        guard foundItems else { throw pageError("there is no \(Self.name(items.pointer))", isOfLocation: true) }
+        guard foundItems else { throw pageError("\(Self.name(items.pointer)) is missing", isOfLocation: true) }
         state = .finished
         return nil
     }

@@ -31,7 +31,7 @@ public struct TrackerTemplate: Sendable, Hashable {
                 throw ItemError(reason: "has a placeholder that is not one of \(places): \(ItemError.shown(text))")
             }
             guard sample.dropFirst("https://".count).contains(where: { "/?#".contains($0) }) else {
-                throw ItemError(reason: "must not have a place in its host: \(ItemError.shown(text))")
+                throw ItemError(reason: "must not have a placeholder in its host: \(ItemError.shown(text))")
             }
             sample += "0"
             rest = rest[rest.index(after: close)...]

@@ -153,7 +153,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
         case .responseIsLate:
             guard let exchange else { return }
             exchange.abandon()
-            refuse(ProblemDetails(status: 503, detail: "The answer took too long."), exchange)
+            refuse(ProblemDetails(status: 503, detail: "The response took too long."), exchange)
             flushAndUpdateInterest()
         }
     }

@@ -148,7 +148,7 @@ final class Exchange: @unchecked Sendable {
 
     /// Refuses the request because the memory budget for bodies is exhausted.
     func refuseForNow() {
-        var response = ProblemDetails(status: 503, detail: "Too many bodies are under way.").response(fields: [.retryAfter: "1"])
+        var response = ProblemDetails(status: 503, detail: "Too many request bodies are buffered.").response(fields: [.retryAfter: "1"])
         if let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
         response.closesConnection = true
         (collected, share) = ([], nil)

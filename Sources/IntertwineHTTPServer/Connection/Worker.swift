@@ -165,7 +165,7 @@ final class Worker: @unchecked Sendable {
         // Unread bytes are read first: otherwise the kernel resets the connection at the close, and the client loses the response.
         let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
         let received = UnsafeBufferPointer(rebasing: scratch[0..<max(0, count)])
-        stage(ProblemDetails(status: 503, detail: "There are too many connections."), headEnd.makeName(), in: received)
+        stage(ProblemDetails(status: 503, detail: "Too many connections are open."), headEnd.makeName(), in: received)
         _ = send(descriptor, stage.bytes.baseAddress, stage.count, Int32(MSG_NOSIGNAL))
         shutdown(descriptor, Int32(SHUT_WR))
         _ = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))

@@ -196,14 +196,14 @@ extension EncodedResponse {
                     coding = "gzip"
                 }
             case nil:
-                return refusal(406, "This can be had as it is and in gzip coding; neither is accepted.")
+                return refusal(406, "Available content codings: identity, gzip.")
             }
         }
         if head.method == .get || head.method == .head {
             switch head.conditions(entityTag: variant.entityTag, lastModified: lastModified) {
             case .met: break
             case .notModified: return NegotiatedVariant(304, notModified(variant), nil)
-            case .failed: return refusal(412, "A condition of the request is not met.")
+            case .failed: return refusal(412, "A precondition of the request failed.")
             }
             if acceptsRanges, head.method == .get, head.has(.range),
                 head.allowsRange(entityTag: variant.entityTag, lastModified: lastModified)
@@ -215,7 +215,8 @@ extension EncodedResponse {
                     let partial = encoder.partial(range, of: variant.body.count, entityTag: variant.entityTag, coding: coding)
                     return NegotiatedVariant(206, partial, variant.body, range)
                 case .unsatisfiable:
-                    return refusal(416, "The range lies beyond the end.", fields: [.contentRange: "bytes */\(variant.body.count)"])
+                    return refusal(
+                        416, "The range is beyond the end of the content.", fields: [.contentRange: "bytes */\(variant.body.count)"])
                 }
             }
         }

@@ -122,14 +122,14 @@ public struct HandlerResult: Sendable {
     }
 
     /// Answers 404 with problem details.
-    public static func notFound(_ detail: String = "There is nothing here.") -> HandlerResult {
+    public static func notFound(_ detail: String = "No resource at this path.") -> HandlerResult {
         .respond(ProblemDetails(status: 404, detail: detail).response())
     }
 
     /// Answers 405 with the Allow field.
     public static func methodNotAllowed(_ allowed: [HTTPRequest.Method], route: String? = nil) -> HandlerResult {
         let list = allowed.map(\.rawValue).joined(separator: ", ")
-        let problem = ProblemDetails(status: 405, detail: "This resource allows \(list).")
+        let problem = ProblemDetails(status: 405, detail: "Allowed methods: \(list).")
         return .respond(problem.response(fields: [.allow: list]), route: route)
     }
 

@@ -44,21 +44,23 @@ extension RequestHead {
         let methodName = ByteView(bytes, parser.method)
         // Registered methods are answered with 405 for every target, and unknown ones with 501 (RFC 9110, 15.6.2).
         if method == .connect || method == .trace || methodName.isEqual("QUERY") {
-            var response = ProblemDetails(status: 405, detail: "This method is not allowed here.").response(fields: allow)
+            var response = ProblemDetails(status: 405, detail: "This method is not allowed.").response(fields: allow)
             response.closesConnection = method == .connect
             return response
         }
         if !methods.known.contains(where: { $0.rawValue.utf8.elementsEqual(methodName.bytes) }) {
-            return ProblemDetails(status: 501, detail: "This method is not known here.").response(fields: allow)
+            return ProblemDetails(status: 501, detail: "This method is unknown.").response(fields: allow)
         }
         if framing.expectsMore {
-            var response = ProblemDetails(status: 417, detail: "The only expectation that can be met is 100-continue.").response()
+            var response = ProblemDetails(status: 417, detail: "The only supported expectation is 100-continue.").response()
             response.closesConnection = framing.hasBody
             return response
         }
         if case .success(.asterisk) = destination { return ServerResponse(status: .noContent, fields: allow) }
         if framing.hasBody, isCoded {
-            return ProblemDetails(status: 415, detail: "Request bodies must not be coded.").response(fields: [.acceptEncoding: "identity"])
+            return ProblemDetails(status: 415, detail: "Request bodies must not have a content coding.").response(fields: [
+                .acceptEncoding: "identity"
+            ])
         }
         return nil
     }

@@ -135,7 +135,7 @@ package struct ChunkedDecoder {
             Result<Bool, HTTPParseError> { () throws(HTTPParseError) in
                 guard try parser.parse(bytes) else { return false }
                 for field in parser.fields where Self.isForbidden(field, as: parser.name(field, in: bytes)) {
-                    throw .bad("A trailer holds a field that must not stand there.")
+                    throw .bad("A trailer contains a forbidden field.")
                 }
                 return true
             }

@@ -94,8 +94,8 @@ package final class HeadParser {
             case .method:
                 index = skip(.token, in: bytes, from: index, upTo: scanOffset + limits.method)
                 guard index < bytes.count else { break }
-                if index - scanOffset >= limits.method { throw HTTPParseError(501, "The method is too long to be one that is known here.") }
-                guard bytes[index] == .space else { throw .bad("The method holds a byte that is not allowed.") }
+                if index - scanOffset >= limits.method { throw HTTPParseError(501, "The method is too long.") }
+                guard bytes[index] == .space else { throw .bad("The method contains an invalid byte.") }
                 method = scanOffset..<index
                 state = .targetStart
             case .targetStart:
@@ -109,7 +109,7 @@ package final class HeadParser {
                     throw HTTPParseError(414, "The request line is too long.")
                 }
                 guard index < bytes.count else { break }
-                guard bytes[index] == .space else { throw .bad("The request target holds a byte that is not allowed.") }
+                guard bytes[index] == .space else { throw .bad("The request target contains an invalid byte.") }
                 target = scanOffset..<index
                 versionStart = index + 1
                 state = .version
@@ -126,7 +126,7 @@ package final class HeadParser {
                 index = skip(.token, in: bytes, from: index, upTo: lineStart + limits.fieldBlock + 1)
                 try checkFieldBlock(upTo: index)
                 guard index < bytes.count else { break }
-                guard bytes[index] == .colon else { throw .bad("A field name holds a byte that is not allowed.") }
+                guard bytes[index] == .colon else { throw .bad("A field name contains an invalid byte.") }
                 pendingName = UInt32(truncatingIfNeeded: scanOffset)..<UInt32(truncatingIfNeeded: index)
                 state = .valueStart
             case .valueStart:
@@ -145,7 +145,7 @@ package final class HeadParser {
                 if last > start { valueEnd = last }
                 try checkFieldBlock(upTo: index)
                 guard index < bytes.count else { break }
-                guard bytes[index] == .carriageReturn else { throw .bad("A field value holds a byte that is not allowed.") }
+                guard bytes[index] == .carriageReturn else { throw .bad("A field value contains an invalid byte.") }
                 state = .valueLineFeed
             case .valueLineFeed:
                 guard byte == .lineFeed else { throw .bad("A line must end in CRLF.") }
@@ -192,7 +192,7 @@ package final class HeadParser {
         case 5: major = byte &- 0x30
         case 7: minor = byte &- 0x30
         case 8:
-            if major != 1 { throw HTTPParseError(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.") }
+            if major != 1 { throw HTTPParseError(505, "Supported versions: HTTP/1.0, HTTP/1.1.") }
             state = .requestLineFeed
         default: break
         }
@@ -204,14 +204,14 @@ package final class HeadParser {
             return
         }
         if byte.isBlank { throw .bad("Field lines must not be folded or indented.") }
-        guard ByteClass.of(byte).contains(.token) else { throw .bad("A field name is missing or holds a byte that is not allowed.") }
-        if fields.count == limits.fields { throw HTTPParseError(oversized, "Too many fields.") }
+        guard ByteClass.of(byte).contains(.token) else { throw .bad("A field name is empty or contains an invalid byte.") }
+        if fields.count == limits.fields { throw HTTPParseError(oversized, "Too many header fields.") }
         scanOffset = index
         state = .name
     }
 
     private func checkFieldBlock(upTo index: Int) throws(HTTPParseError) {
-        if index - lineStart > limits.fieldBlock { throw HTTPParseError(oversized, "The fields are too long.") }
+        if index - lineStart > limits.fieldBlock { throw HTTPParseError(oversized, "The header fields are too long.") }
     }
 
     private func finishField(_ bytes: UnsafeBufferPointer<UInt8>) {

@@ -22,8 +22,8 @@ package struct MessageFraming {
             throw .bad("The Host field is malformed.")
         }
         let framing = KnownField.contentLength.bit | KnownField.transferEncoding.bit
-        if seen & framing == framing { throw .bad("Content-Length and Transfer-Encoding must not stand together.") }
-        if parser.repeated != 0 { throw .bad("A field that may stand once stands there twice.") }
+        if seen & framing == framing { throw .bad("Content-Length and Transfer-Encoding must not be combined.") }
+        if parser.repeated != 0 { throw .bad("A header field that must occur once is repeated.") }
         if seen & framing == 0 {
             length = 0
         } else if seen & KnownField.transferEncoding.bit != 0 {
@@ -65,7 +65,7 @@ package struct MessageFraming {
     /// Only `chunked` is supported. A single other coding and codings that end in chunked are unknown; everything else is treated as an attempt
     /// at request smuggling.
     private static func checkCoding(_ value: ByteView, minor: UInt8) throws(HTTPParseError) {
-        if minor == 0 { throw .bad("Transfer-Encoding is not part of HTTP/1.0.") }
+        if minor == 0 { throw .bad("HTTP/1.0 does not define Transfer-Encoding.") }
         if value.isEqualIgnoringCase("chunked") { return }
         var codings = 0
         var (isWellFormed, endsInChunked) = (true, false)
@@ -77,7 +77,7 @@ package struct MessageFraming {
             return isWellFormed
         }
         guard isWellFormed, codings == 1 || endsInChunked else { throw .bad("The Transfer-Encoding is malformed.") }
-        throw HTTPParseError(501, "The transfer coding is not known here.")
+        throw HTTPParseError(501, "The transfer coding is not supported.")
     }
 }
 

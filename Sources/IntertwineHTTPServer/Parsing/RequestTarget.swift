@@ -19,7 +19,9 @@ package enum RequestTarget {
             try Self.check(target)
             self = .origin(path: place, authority: nil)
         } else if target.isEqual("*") {
-            guard method.isEqual("OPTIONS") || RequestMethod(method) == .other else { throw .bad("The target * is for OPTIONS alone.") }
+            guard method.isEqual("OPTIONS") || RequestMethod(method) == .other else {
+                throw .bad("The target * is valid for OPTIONS only.")
+            }
             self = .asterisk
         } else {
             guard let scheme = target.scheme else { throw .bad("The request target is neither a path nor an absolute URL.") }
@@ -49,15 +51,15 @@ package enum RequestTarget {
             index += 1
             if raw == 0x25 {
                 guard let high = target[index]?.hexadecimalValue, let low = target[index + 1]?.hexadecimalValue else {
-                    throw .bad("The request target holds a broken percent escape.")
+                    throw .bad("The request target contains an invalid percent escape.")
                 }
                 byte = high << 4 | low
                 index += 2
                 if end == nil, byte < 0x20 || byte == 0x7F {
-                    throw .bad("The path holds an escaped control character.")
+                    throw .bad("The path contains an escaped control character.")
                 }
             } else if raw == .slash || raw == 0x3F {
-                if end == nil, isOnlyDots, dots == 2 { throw .bad("The path climbs with a dot segment.") }
+                if end == nil, isOnlyDots, dots == 2 { throw .bad("The path contains a dot segment.") }
                 (dots, isOnlyDots) = (0, true)
                 if raw == 0x3F, end == nil { end = index - 1 }
                 continue
@@ -66,7 +68,7 @@ package enum RequestTarget {
             if byte >= 0x80 { isASCII = false }
             if byte == 0x2E { dots += 1 } else { isOnlyDots = false }
         }
-        if end == nil, isOnlyDots, dots == 2 { throw .bad("The path climbs with a dot segment.") }
+        if end == nil, isOnlyDots, dots == 2 { throw .bad("The path contains a dot segment.") }
         if !isASCII, PercentCoding.decode(Substring(target.part(0..<(end ?? target.count)).string)) == nil {
             throw .bad("The path is not UTF-8.")
         }

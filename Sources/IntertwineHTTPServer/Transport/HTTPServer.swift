@@ -46,7 +46,7 @@ public final class HTTPServer: Sendable {
             defer { state.isStarted = true }
             return state.isStarted
         }
-        if wasStarted { throw HTTPServerError.cannotListen("one address twice") }
+        if wasStarted { throw HTTPServerError.cannotListen("the same address twice") }
         let socket = try socket ?? ListeningSocket(configuration)
         let bound = socket.address
         var workers: [Worker] = []

@@ -104,7 +104,7 @@ public struct HTTPServerConfiguration: Sendable {
             ("connectionsPerPeer", connectionsPerPeer ?? 1, 1...10_000_000),
         ]
         for (name, value, allowed) in ranges where !allowed.contains(value) {
-            throw .invalidConfiguration("\(name) is \(value); allowed is \(allowed.lowerBound) to \(allowed.upperBound)")
+            throw .invalidConfiguration("\(name) is \(value); allowed: \(allowed.lowerBound) to \(allowed.upperBound)")
         }
         let durations: [(String, Duration)] = [
             ("headTimeout", headTimeout), ("bodyTimeout", bodyTimeout), ("bodyRateGrace", bodyRateGrace), ("idleTimeout", idleTimeout),
@@ -112,7 +112,7 @@ public struct HTTPServerConfiguration: Sendable {
             ("connectionAge", connectionAge), ("timerTick", timerTick),
         ]
         for (name, value) in durations where value <= .zero || value > .seconds(86_400 * 365) {
-            throw .invalidConfiguration("\(name) is \(value); allowed is more than nothing and at most a year")
+            throw .invalidConfiguration("\(name) is \(value); allowed: more than 0, at most one year")
         }
     }
 }
@@ -130,9 +130,9 @@ public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .invalidConfiguration(let reason): reason
-        case .unknownAddress(let host): "can not listen on \(host): it is not an address of this machine"
-        case .addressInUse(let address): "can not listen on \(address): the port is in use"
-        case .cannotListen(let reason): "can not listen on \(reason)"
+        case .unknownAddress(let host): "cannot listen on \(host): it is not an address of this machine"
+        case .addressInUse(let address): "cannot listen on \(address): the port is in use"
+        case .cannotListen(let reason): "cannot listen on \(reason)"
         }
     }
 }

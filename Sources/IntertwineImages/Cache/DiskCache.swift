@@ -104,7 +104,7 @@ final class DiskCache: Sendable {
         }
         guard isNews else { return }
         logger.warning(
-            "images cannot be kept on disk; they are served without",
+            "images cannot be cached on disk",
             metadata: ["folder": "\(folder)", "error": "\(String(cString: strerror(error)))"])
     }
 

@@ -49,7 +49,7 @@ public final class ImageWorkers: ImageTransformer {
             isReady.set(false)
             pool = nil
             configuration.logger.warning(
-                "images are served as they are: there is no \(Self.program) to resize them", metadata: ["path": "\(path)"])
+                "images are not resized: \(Self.program) is missing", metadata: ["path": "\(path)"])
             return
         }
         let pool = WorkerPool(configuration, path: path, loop: loop, starter: starter, isReady: isReady)

@@ -184,7 +184,7 @@ actor WorkerPool {
         startingCount -= 1
         switch result {
         case .failure(let error):
-            reportError("cannot be started (error \(error.number))")
+            reportError("cannot start (error \(error.number))")
             replace()
         case .success(let started):
             guard !isShutDown else { return starter.discard(started) }
@@ -253,7 +253,7 @@ actor WorkerPool {
         if report.hasSeccomp && report.landlock > 0 && report.hasLimits {
             configuration.logger.info("images are resized", metadata: line)
         } else {
-            configuration.logger.warning("images are resized, by processes that this system does not lock in entirely", metadata: line)
+            configuration.logger.warning("images are resized in processes that are not completely sandboxed", metadata: line)
         }
     }
 
@@ -282,7 +282,7 @@ actor WorkerPool {
             replace()
         case .idle: replace()
         case .busy(let number):
-            configuration.logger.warning("an image's worker was lost", metadata: ["bytes": "\(jobs[number]?.image.count ?? 0)"])
+            configuration.logger.warning("an image worker was lost", metadata: ["bytes": "\(jobs[number]?.image.count ?? 0)"])
             finish(number, .failure(ImageError(.workerFailed)))
             replace()
         // The worker was killed because of a cancellation, which is not counted as a crash.
@@ -326,7 +326,7 @@ actor WorkerPool {
         let isAnyoneThere = workers.values.contains { $0.state != .starting }
         guard !isAnyoneThere else { return }
         if !isComplaining {
-            let consequence = hasGreeted ? "sized images are 503 until one does" : "images are served as they are"
+            let consequence = hasGreeted ? "resized images are 503 until one starts" : "originals are served"
             configuration.logger.error("intertwine-image-worker \(what): \(consequence)", metadata: ["path": "\(path)"])
         }
         isComplaining = true

@@ -23,7 +23,7 @@ final class GuardedSession: Sendable {
     func use<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         try connection.withLock { connection in
             guard let connection, connection.isAlive else {
-                throw PostgresError(message: "the session is over", isConnectionLost: true)
+                throw PostgresError(message: "the session has ended", isConnectionLost: true)
             }
             return try body(connection)
         }

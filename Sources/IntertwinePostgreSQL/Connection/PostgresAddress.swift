@@ -36,10 +36,10 @@ package struct PostgresAddress: Sendable, Hashable {
         var fault: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(uri, &fault) else {
             defer { PQfreemem(fault) }
-            let reason = fault.map { String(cString: $0) } ?? "there is no memory left"
+            let reason = fault.map { String(cString: $0) } ?? "out of memory"
             if let number = Self.unknownParameter(in: uri) {
                 throw .unusable(
-                    "the address of the PostgreSQL database cannot be read: libpq knows no such parameter as number \(number) after the ?; "
+                    "the address of the PostgreSQL database cannot be read: libpq does not know parameter \(number) after the ?; "
                         + "correct or remove it, and write %3F for a ? in a password")
             }
             // libpq repeats the unreadable part after the colon, which may be a password.

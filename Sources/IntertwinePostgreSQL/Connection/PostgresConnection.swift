@@ -116,7 +116,7 @@ package final class PostgresConnection: @unchecked Sendable {
     @discardableResult
     package func query(_ text: String, _ values: PostgresValue...) throws(PostgresError) -> PostgresRows {
         let rows = try run([PostgresCommand(text, values)])
-        guard let first = rows.first else { throw PostgresError(message: "the server gave no answer", isConnectionLost: true) }
+        guard let first = rows.first else { throw PostgresError(message: "the server sent no response", isConnectionLost: true) }
         return first
     }
 
@@ -319,7 +319,7 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     private func next() throws(PostgresError) -> OpaquePointer? {
-        if let responseTimeout, !hasResult(within: responseTimeout) { throw end("the server does not answer") }
+        if let responseTimeout, !hasResult(within: responseTimeout) { throw end("the server does not respond") }
         return PQgetResult(handle)
     }
 
@@ -341,7 +341,7 @@ package final class PostgresConnection: @unchecked Sendable {
     private func checkConfirmed() throws(PostgresError) {
         guard !isOutdated else { throw end("another server has become the primary") }
         guard warnings.isUnconfirmed else { return }
-        throw end("no standby of synchronous_standby_names confirms what is written")
+        throw end("no standby of synchronous_standby_names confirms writes")
     }
 
     /// Closes the session from this side, as the state of the protocol is unknown.
@@ -394,6 +394,6 @@ package final class PostgresConnection: @unchecked Sendable {
         // A server that shuts down reports so before the connection closes.
         let isOver = code.isEmpty || code.hasPrefix("57P0") || PQstatus(handle) != CONNECTION_OK
         return PostgresError(
-            code: code, message: address.concealing(message.isEmpty ? "the server gave no answer" : message), isConnectionLost: isOver)
+            code: code, message: address.concealing(message.isEmpty ? "the server sent no response" : message), isConnectionLost: isOver)
     }
 }

@@ -51,7 +51,7 @@ enum PostgresSession {
             if let found, !timelines.isOutdated(found, server: shown(next)) { return (next, found) }
             PQfinish(next)
         }
-        throw PostgresError(message: "an old primary answers at \(server), and no other server takes writes", isConnectionLost: true)
+        throw PostgresError(message: "an old primary responds at \(server), and no other server accepts writes", isConnectionLost: true)
     }
 
     /// Returns host and port of the server of a session.
@@ -93,7 +93,7 @@ enum PostgresSession {
     ) throws(PostgresError) -> OpaquePointer {
         let host = place.map { [("host", $0.host), ("hostaddr", $0.hostAddress), ("port", $0.port)] } ?? []
         let handle = withParameters(address, settings, host + more) { PQconnectdbParams($0, $1, 1) }
-        guard let handle else { throw PostgresError(message: "there is no memory left for a connection") }
+        guard let handle else { throw PostgresError(message: "out of memory for a connection") }
         do throws(PostgresError) {
             guard PQstatus(handle) == CONNECTION_OK else {
                 let message = address.concealing(String(cString: PQerrorMessage(handle)))
@@ -115,7 +115,7 @@ enum PostgresSession {
         let version = PQserverVersion(handle)
         guard version >= oldest else {
             let shown = "\(version / 10_000).\(version % 10_000)"
-            throw PostgresError(code: "0A000", message: "the server is PostgreSQL \(shown); 15 or later is needed")
+            throw PostgresError(code: "0A000", message: "the server is PostgreSQL \(shown); 15 or later is required")
         }
         let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? "unknown"
         guard encoding == "UTF8" else {

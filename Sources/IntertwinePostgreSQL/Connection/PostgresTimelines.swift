@@ -51,7 +51,7 @@ final class PostgresTimelines: Sendable {
     }
 
     static func line(_ place: Place, _ server: String, _ highest: Int64) -> String {
-        "the server at \(server) is an old primary, on timeline \(place.timeline) where \(highest) was seen: its sessions are closed; "
+        "the server at \(server) is an old primary, on timeline \(place.timeline), but \(highest) was seen: its sessions are closed; "
             + "stop it, or make it a standby"
     }
 

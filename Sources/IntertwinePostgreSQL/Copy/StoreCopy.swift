@@ -79,13 +79,13 @@ package struct StoreCopy {
     private func begin() throws -> (CopyProgress, isResumed: Bool) {
         if let progress = try destination.progress() {
             guard [source.identity, source.shown].contains(progress.source) else {
-                throw StoreError.unusable("\(destination.shown): a copy of \(progress.source) was begun there; empty it first")
+                throw StoreError.unusable("\(destination.shown): has an incomplete copy of \(progress.source); empty it first")
             }
             try destination.begin(progress)
             return (progress, true)
         }
         guard try destination.isEmpty() else {
-            throw StoreError.unusable("\(destination.shown): is not empty; a copy goes to where nothing is")
+            throw StoreError.unusable("\(destination.shown): is not empty; the destination of a copy must be empty")
         }
         let progress = CopyProgress(source: source.identity)
         try destination.begin(progress)
@@ -111,7 +111,7 @@ package struct StoreCopy {
             let fault =
                 "\(table.name): \(source.shown) has \(one.count) rows and \(destination.shown) \(other.count), "
                 + "\(one.count == other.count ? "which differ" : "not the same"): was either of them written to? "
-                + "Copy once more: tables that differ are then copied again"
+                + "Run the copy again: it copies tables that differ"
             comparison.fault = comparison.fault ?? fault
         }
         return comparison

@@ -78,7 +78,7 @@ final class PostgresSnapshot: FeedSnapshot {
             stage = .exceeded
             throw Exceeded()
         }
-        guard let rows = answers.last else { throw PostgresError(message: "the server gave no answer", isConnectionLost: true) }
+        guard let rows = answers.last else { throw PostgresError(message: "the server sent no response", isConnectionLost: true) }
         return rows
     }
 

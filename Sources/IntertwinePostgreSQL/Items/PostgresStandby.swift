@@ -77,7 +77,8 @@ final class PostgresStandby: Sendable {
     /// - Throws: `StoreError.unusable` where it can be asked, and has another database.
     func check(_ primary: LSN?) throws(StoreError) {
         guard let primary, let own = try? pool.use({ try LSN.now($0) }), !own.isOfSameDatabase(as: primary) else { return }
-        throw .unusable("store.read-database: \(pool.address.shown) has another database than store.database; name a standby of that")
+        throw .unusable(
+            "store.read-database: \(pool.address.shown) has another database than store.database; name a standby of that database")
     }
 
     /// Runs `body`, unless what the server has is older than `place`.

@@ -98,8 +98,8 @@ package final class PostgresSigningKeys: Sendable {
             }
             guard found.integer(0, 0) < 2 || found.integer(0, 1) >= age else {
                 throw StoreError.unusable(
-                    "the signing key was rotated \(found.integer(0, 1)) s ago, and links that the one before it signed are about: "
-                        + "wait until it is \(age) s, or give them up with --force")
+                    "the signing key was rotated \(found.integer(0, 1)) s ago, and links that the previous key signed are in use: "
+                        + "wait until it is \(age) s, or invalidate them with --force")
             }
             try insert(.random(), connection)
             // Removes keys that no replica accepts any more.

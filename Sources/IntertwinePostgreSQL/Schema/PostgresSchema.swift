@@ -36,7 +36,7 @@ package enum PostgresSchema {
     ) throws {
         try checkOwner(connection)
         if try !isCopying && connection.query("SELECT to_regclass('intertwine_copy') IS NOT NULL").flag(0, 0) {
-            throw StoreError.unusable("a copy into it is not finished: run intertwine copy again, or empty the database")
+            throw StoreError.unusable("a copy into it is incomplete: run intertwine copy again, or empty the database")
         }
         guard try pending(connection, part, migrations) > 0 else { return }
         // The migration of another replica may take long.
@@ -70,7 +70,7 @@ package enum PostgresSchema {
         let end = ContinuousClock.now + .seconds(5)
         while try !connection.query("SELECT pg_try_advisory_xact_lock($1)", .integer(lock)).flag(0, 0) {
             if ContinuousClock.now > end, let holder = try PostgresHolder.ofAdvisoryLock(lock, connection) {
-                throw StoreError.unusable("\(holder), which the tables are made under: end it, and start again")
+                throw StoreError.unusable("\(holder) holds the lock for migrations: end that session, and start again")
             }
             usleep(50_000)
         }
@@ -93,7 +93,7 @@ package enum PostgresSchema {
         for (name, count) in made.sorted(by: { $0.key < $1.key }) {
             guard let known = name == part ? migrations.count : known[name], count > known else { continue }
             throw StoreError.unusable(
-                "was written by a newer version of this program (\(name) \(count), this one knows \(known)); update it")
+                "was written by a newer version of this program (\(name) \(count); this version supports \(known)); update it")
         }
         return migrations.count - made[part, default: 0]
     }

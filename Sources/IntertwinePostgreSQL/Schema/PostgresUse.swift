@@ -13,7 +13,7 @@ enum PostgresUse {
     /// - Throws: ``PostgresError`` with the code 55006 while a copy runs.
     static func share(_ connection: PostgresConnection) throws(PostgresError) {
         guard try connection.query("SELECT pg_try_advisory_lock_shared($1)", .integer(lock)).flag(0, 0) else {
-            throw PostgresError(code: "55006", message: "intertwine copy has the database in use")
+            throw PostgresError(code: "55006", message: "intertwine copy is using the database")
         }
     }
 
@@ -25,7 +25,7 @@ enum PostgresUse {
             if try connection.query("SELECT pg_try_advisory_lock($1)", .integer(lock)).flag(0, 0) { return }
             usleep(50_000)
         }
-        throw StoreError.unusable("is in use by a service, or by another copy: stop all replicas, and copy then")
+        throw StoreError.unusable("is in use by a service or another copy: stop all replicas before the copy")
     }
 
     /// Releases the lock before the session ends.

@@ -32,7 +32,7 @@ package enum ServerChecks {
         let what = error.message
         return switch error.code {
         case "28P01", "28000": "\(what); name the right user, with its password in PGPASSFILE or PGPASSWORD, or correct pg_hba.conf"
-        case "3D000": "\(what); make it with createdb"
+        case "3D000": "\(what); create it with createdb"
         case "42501": "\(what); GRANT CREATE, USAGE ON SCHEMA public to this user, or make it the owner of the database"
         case "25006":
             "\(what); this is a standby, or default_transaction_read_only is on: "
@@ -40,12 +40,12 @@ package enum ServerChecks {
         case "53300": "\(what); raise max_connections, or lower store.readers"
         case "42P07", "42710", "42723":
             "\(what), which is another program's: use a database, or a schema in this user's search_path, that no other program uses"
-        case "55006": "\(what); wait until that is done"
+        case "55006": "\(what); wait until it has ended"
         case "55P03": "\(what); another session holds a lock on the tables: end it, and start again"
         case "" where what.contains("no password supplied"): "\(what); put the password into PGPASSFILE or PGPASSWORD"
-        case "3F000": "\(what); make the schema that this user's search_path begins with, or correct search_path"
+        case "3F000": "\(what); create the first schema of this user's search_path, or correct search_path"
         case "26000", "42P05": "\(what); a pooler in front of the server has to work by session (pool_mode = session)"
-        case "08P01" where what.contains("startup parameter"): "\(what); have the pooler take it (ignore_startup_parameters = options)"
+        case "08P01" where what.contains("startup parameter"): "\(what); let the pooler accept it (ignore_startup_parameters = options)"
         case "" where error.isConnectionLost: unreached(what)
         default: error.description
         }
@@ -55,15 +55,15 @@ package enum ServerChecks {
     private static func unreached(_ what: String) -> String {
         let says = { (words: [String]) in words.contains { what.contains($0) } }
         return if says(["session is read-only", "session is not read-only", "hot standby mode"]) {
-            "no server is what target_session_attrs asks for: \(what); name all hosts, or correct target_session_attrs"
+            "no server matches target_session_attrs: \(what); name all hosts, or correct target_session_attrs"
         } else if says(["SSL", "certificate"]) {
-            "no server is reached by TLS as sslmode asks: \(what); set TLS up on the server, or correct sslmode"
+            "no server matches sslmode: \(what); set TLS up on the server, or correct sslmode"
         } else if what.hasPrefix("an old primary ") {
             "\(what); stop it or make it a standby, and name the new primary"
         } else if what.hasPrefix("invalid ") || what.hasPrefix("could not match ") {
-            "the address cannot be used: \(what); correct it"
+            "the address is invalid: \(what); correct it"
         } else {
-            "no server answers: \(what); start it, or correct store.database"
+            "no server responds: \(what); start it, or correct store.database"
         }
     }
 }

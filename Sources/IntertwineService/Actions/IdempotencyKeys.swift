@@ -87,7 +87,7 @@ struct StoredResponse: Hashable {
         let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false)
         let words = (lines.first ?? []).split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
         guard lines.count == 3, let code = words.first.flatMap({ Int($0) }), (200..<600).contains(code) else {
-            throw Problem(.internalServerError, nil, "A kept answer cannot be read.")
+            throw Problem(.internalServerError, nil, "A stored response cannot be read.")
         }
         verdict = words.dropFirst().first.flatMap { Verdict(rawValue: $0) }
         language = words.dropFirst(2).first

@@ -103,7 +103,7 @@ struct ClientReader: Sendable {
 
     private func viewer(named value: String?, isRepeated: Bool) throws(Problem) -> String? {
         if let viewerField, isRepeated {
-            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must stand there once.")
+            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must occur once.")
         }
         guard let viewerField, let value, !value.isEmpty else { return nil }
         guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {

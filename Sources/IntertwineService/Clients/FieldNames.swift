@@ -3,7 +3,7 @@ internal import HTTPTypes
 /// Field names that swift-http-types does not define.
 extension HTTPField.Name {
     private static func known(_ name: String) -> HTTPField.Name {
-        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is no token (RFC 9110 section 5.1)") }
+        guard let known = HTTPField.Name(name) else { preconditionFailure("\(name) is not a token (RFC 9110 section 5.1)") }
         return known
     }
 

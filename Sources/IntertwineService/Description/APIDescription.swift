@@ -55,7 +55,7 @@ struct APIDescription: Sendable {
             `HEAD` is answered wherever `GET` is, without content. `OPTIONS` is answered 204 with `Allow`. Other methods are answered 405 with \
             `Allow`; methods that HTTP does not know, 501. A path that is not described here is 404. All of these errors are `about:blank` problems.
 
-            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is `about:blank` where the status says it all.
+            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is `about:blank` if the status is sufficient.
 
             Answers of 1 KiB and more come in gzip coding to those who accept it, where they have an entity tag and are no images. Every answer \
             has `Date` and `X-Request-ID`, the request's name in the log; `Content-Length`, `Transfer-Encoding`, `Connection` and `Keep-Alive` are \

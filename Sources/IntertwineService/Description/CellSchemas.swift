@@ -54,7 +54,8 @@ extension Schema {
                     .required("kind", .string(minLength: 1), "The kind of item."), .required("count", .count, "How many of them."),
                     .required(
                         "reason", .string,
-                        "`unknown-cell`: the client knows none of their cells; `unknown-type`: nor what they bind or do. The list is open."),
+                        "`unknown-cell`: the client supports none of their cells; `unknown-type`: nor what they bind or do. The list is open."
+                    ),
                     .optional("identifiers", .list(of: .string), "Those cells."),
                     .optional("types", .list(of: .string), "The types of bindings and actions that are not known."),
                 ])), "What was passed over because the client cannot show it. Only where it says what it can show."),

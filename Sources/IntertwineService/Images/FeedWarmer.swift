@@ -118,10 +118,10 @@ public struct FeedWarmer: Sendable {
         do {
             answer = try await get(href, "application/json", transfers)
         } catch {
-            throw ConfigurationError("\(base.text): \((error as? FetchError)?.rawValue ?? "\(error)"); does the service run?")
+            throw ConfigurationError("\(base.text): \((error as? FetchError)?.rawValue ?? "\(error)"); is the service running?")
         }
         guard answer.head.status == 200, let document = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any] else {
-            throw ConfigurationError("\(href) is answered \(answer.head.status), and not with a page of a feed")
+            throw ConfigurationError("\(href) returned \(answer.head.status), not a page of a feed")
         }
         var images: [String] = []
         for case let cell as [String: Any] in document["cells"] as? [Any] ?? [] {

@@ -152,12 +152,12 @@ public enum ImageAddress {
         do {
             try configuration.images.policy.check(url)
         } catch {
-            throw ConfigurationError("'\(source)' would be refused: \(error.rawValue)")
+            throw ConfigurationError("'\(source)' is rejected: \(error.rawValue)")
         }
         if configuration.signing.key.isEmpty {
             let items = try configuration.store.items()
             guard items.isThere else {
-                throw ConfigurationError("\(items.shown): there is no store whose key could sign it; name one, or configure signing.key")
+                throw ConfigurationError("\(items.shown): no store has a key to sign it; name one, or set signing.key")
             }
             // A path that is no store gets no key beside it either.
             _ = try items.isUpToDate()

@@ -65,10 +65,10 @@ enum ImageResponses {
     /// Returns the detail of a failure that the client can fix. For failures between the proxy and an origin, the code is sufficient.
     private static func detail(_ failure: ImageError) -> String {
         switch failure.code {
-        case "address-denied": "The image's address is not public. Operators allow others by images.allowed-networks."
+        case "address-denied": "The image's address is not public. The setting images.allowed-networks allows others."
         case "port-denied": "The port of the image is not allowed. The setting images.allowed-ports allows others."
-        case "host-denied": "The image's host is not allowed. Operators say which are: images.allowed-hosts, images.denied-hosts."
-        default: "The image could not be had."
+        case "host-denied": "The host of the image is not allowed. The settings images.allowed-hosts and images.denied-hosts decide."
+        default: "The image could not be fetched."
         }
     }
 

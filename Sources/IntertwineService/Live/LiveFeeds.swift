@@ -81,7 +81,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         }
         guard !isFull else {
             throw Problem(
-                .serviceUnavailable, nil, "There are too many listeners. Ask for the changes now and then instead.",
+                .serviceUnavailable, nil, "Too many clients are subscribed. Poll for changes instead.",
                 fields: [.retryAfter: "30"])
         }
         // The retry delay is random, so that clients do not reconnect at one moment after the service has stopped.

@@ -30,7 +30,7 @@ struct TakedownMonitor: Service {
                     try await images.read()
                     (version, mark) = (current, found)
                 } catch {
-                    logger.debug("what is taken down cannot be read", metadata: ["error": "\(error)"])
+                    logger.debug("takedowns cannot be read", metadata: ["error": "\(error)"])
                 }
             }
         }

@@ -192,7 +192,7 @@ extension IneligibilityReason {
         case .noViewer: "capped: no viewer is named, so its caps cannot be enforced"
         case .label: "a campaign of the same label is shown too near (ads.label-distance)"
         case .creativesShown: "its creatives are shown too near (ads.min-distance)"
-        case .notShown: "its creatives cannot be shown: the viewer has dismissed them, or the client does not know their cells"
+        case .notShown: "its creatives cannot be shown: the viewer has dismissed them, or the client does not support their cells"
         case .lost: "another campaign was chosen"
         }
     }

@@ -12,7 +12,7 @@ extension ResponseDescription {
         [.init(.idempotencyKeyReused, "This Idempotency-Key was used for another request.")])
     static let notPerformed = problem(
         .internalServerError, "No command could be performed, or a fault of the service.",
-        [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "Something went wrong here.")], [.problemCaching])
+        [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "An internal error occurred.")], [.problemCaching])
 }
 
 /// The routes `/cells/{id}/…` and `/selections/{id}`: perform and undo actions on cells.

@@ -140,13 +140,13 @@ extension ResponseDescription {
 
     private static let serviceUnavailable = problem(
         .serviceUnavailable, "The service stops, is overloaded, or its store does not answer.",
-        [.init(.storeUnavailable, "The store does not answer. Try again."), .init(nil, "The answer took too long.")],
+        [.init(.storeUnavailable, "The store does not respond. Try again."), .init(nil, "The response took too long.")],
         [.problemCaching, .retryAfter]
     ).named("ServiceUnavailable")
 
     static let tooManyListeners = problem(
         .serviceUnavailable, "The service stops or is overloaded, its store does not answer, or there are too many listeners.",
-        [.init(.storeUnavailable, "The store does not answer. Try again."), .init(nil, "There are too many listeners.")],
+        [.init(.storeUnavailable, "The store does not respond. Try again."), .init(nil, "There are too many listeners.")],
         [.problemCaching, .retryAfter])
 
     /// Returns the responses of a route that serves pages of cells.
@@ -158,9 +158,9 @@ extension ResponseDescription {
         [
             .json(.ok, "A page.", .page, [.pageCaching, .eTag, .vary, .link, .contentEncoding, .contentLanguage]),
             ResponseDescription.empty(
-                .notModified, "What the client has is still right.",
+                .notModified, "The client's copy is current.",
                 [
-                    .init("ETag", "The validator of what the client has."), .init("Cache-Control", "As in 200."),
+                    .init("ETag", "The validator of the client's copy."), .init("Cache-Control", "As in 200."),
                     .init("Vary", "As in 200."), .init("Link", "As in 200."),
                 ]
             ).named("PageNotModified"),

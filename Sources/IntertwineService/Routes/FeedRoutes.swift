@@ -121,7 +121,7 @@ struct FeedRoutes: Sendable {
                 .notFound, "There is no such cell, none in this layout, or none that the client knows.",
                 [
                     .init(.unknownCell, "There is no such cell."),
-                    .init(.unshownCell, "The cell is there, but the client knows none of StoryCell."),
+                    .init(.unshownCell, "The cell is there, but the client supports none of StoryCell."),
                 ]),
         ])
 

@@ -61,7 +61,7 @@ enum ImageRouteDescription {
     private static let responses: [ResponseDescription] = [
         .json(.ok, "The image.", .any, imageHeaders, type: "image/*"),
         .json(.partialContent, "A part of the image.", .any, imageHeaders + [contentRange], type: "image/*"),
-        .empty(.notModified, "What the client has is still right.", imageHeaders),
+        .empty(.notModified, "The client's copy is current.", imageHeaders),
         none(
             .forbidden, "The URL was not made here, or its source must not be fetched.", ["address-denied", "upstream-403"],
             or: [.init(.invalidImageURL, "This image URL was not made here.")]),
@@ -77,21 +77,23 @@ enum ImageRouteDescription {
         none(.notAcceptable, "There is an image, in no format that the client takes.", ["not-acceptable"]),
         none(
             .unsupportedMediaType, "What the origin has is no image that is passed on.",
-            ["type-denied", "type-mismatch", "encoded-body"], or: [.init(nil, "Request bodies must not be coded.", name: "blank")],
+            ["type-denied", "type-mismatch", "encoded-body"],
+            or: [.init(nil, "Request bodies must not have a content coding.", name: "blank")],
             [
                 .init(
                     "Accept-Encoding", "The codings of request bodies that are taken, where the request's was not.", .word("identity"))
             ]),
         .problem(
-            .rangeNotSatisfiable, "The range lies beyond the end.", [.init(nil, "The range lies beyond the end.")], [contentRange]),
+            .rangeNotSatisfiable, "The range is beyond the end of the content.",
+            [.init(nil, "The range is beyond the end of the content.")], [contentRange]),
         none(.init(code: 499), "The request was taken back. The connection ends with it.", ["cancelled"]),
         none(
-            .internalServerError, "A fault of the service.", ["internal-error"],
-            or: [.init(nil, "Something went wrong here.", name: "blank")]),
+            .internalServerError, "An internal error.", ["internal-error"],
+            or: [.init(nil, "An internal error occurred.", name: "blank")]),
         none(.badGateway, "The origin does not answer as it should.", ["upstream-500", "connect-failed", "body-too-large"]),
         none(
             .serviceUnavailable, "Too many downloads are running, or the origin sent Retry-After.", ["overloaded", "host-resting"],
-            or: [.storeUnavailable, .init(nil, "The answer took too long.", name: "blank")]),
+            or: [.storeUnavailable, .init(nil, "The response took too long.", name: "blank")]),
         none(
             .gatewayTimeout, "The origin is too slow, or the request is only-if-cached and no image is stored.",
             ["head-timeout", "total-timeout"]),
@@ -106,7 +108,7 @@ enum ImageRouteDescription {
         _ fields: [ResponseDescription.Header] = []
     ) -> ResponseDescription {
         let images = reasons.map {
-            ResponseDescription.ProblemExample(Problem.ProblemType("image-\($0)"), "The image could not be had.")
+            ResponseDescription.ProblemExample(Problem.ProblemType("image-\($0)"), "The image could not be fetched.")
         }
         let others = told.map { Schema.word($0.uri) }
         let type = others.isEmpty ? Schema.imageProblemType : .choice(others + [.imageProblemType])

@@ -46,7 +46,7 @@ extension StoreError: ProblemConvertible {
     package var problem: Problem {
         switch self {
         case .unavailable, .unusable:
-            Problem(.serviceUnavailable, .storeUnavailable, "The store does not answer. Try again.", fields: [.retryAfter: "1"])
+            Problem(.serviceUnavailable, .storeUnavailable, "The store does not respond. Try again.", fields: [.retryAfter: "1"])
         case .overloaded:
             Problem(.serviceUnavailable, .storeUnavailable, "Too much is waiting for the disk. Try again.", fields: [.retryAfter: "1"])
         }

@@ -20,7 +20,7 @@ struct SampleMediaRoutes: Sendable {
             Route(.get, Self.pattern) { request in
                 let name = try request[Self.file]
                 guard let file = SampleMedia.files.first(where: { $0.name == name }) else {
-                    throw Problem(.notFound, nil, "There is nothing here.")
+                    throw Problem(.notFound, nil, "No resource at this path.")
                 }
                 return Self.response(file)
             }

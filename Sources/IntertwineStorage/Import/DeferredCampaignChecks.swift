@@ -27,7 +27,7 @@ struct DeferredCampaignChecks {
     /// - Returns: an error if its id is repeated or the limit of campaigns is reached; the campaign is not added then.
     mutating func check(_ item: ValidatedItem, line: Int, index: Int?, offset: Int, file: Int) -> InvalidItem? {
         let held = Held(item: item, line: line, index: index, offset: offset, file: file)
-        if let first = lines[item.id] { return held.bad("id", "a campaign of this id stands on line \(first) already") }
+        if let first = lines[item.id] { return held.bad("id", "line \(first) already has a campaign with this id") }
         guard campaigns.count < CampaignIndex.limit else { return held.bad("kind", CampaignIndex.surplus) }
         lines[item.id] = line
         campaigns.append(held)

@@ -44,7 +44,7 @@ final class GzipInflater {
                 case Z_OK: isInside = true
                 // All input is consumed.
                 case Z_BUF_ERROR: isFull = false
-                default: throw ItemFileError.brokenGzip(stream.msg.map { String(cString: $0) } ?? "its bytes are damaged")
+                default: throw ItemFileError.brokenGzip(stream.msg.map { String(cString: $0) } ?? "its data is corrupt")
                 }
             }
         }
@@ -54,7 +54,7 @@ final class GzipInflater {
     ///
     /// - Throws: `ItemFileError.brokenGzip` if the file is truncated.
     func finish() throws(ItemFileError) {
-        guard !isInside else { throw .brokenGzip("it was cut off") }
+        guard !isInside else { throw .brokenGzip("it is truncated") }
     }
 
     private func step() -> (piece: [UInt8], status: Int32) {

@@ -173,7 +173,7 @@ final class DraftFile {
             let path = "\(place).draft-\(number)"
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, DatabaseFile.mode)
             if descriptor < 0, errno == EEXIST { continue }
-            guard descriptor >= 0 else { throw .unusable("\(place): cannot be made: \(String(cString: strerror(errno)))") }
+            guard descriptor >= 0 else { throw .unusable("\(place): cannot be created: \(String(cString: strerror(errno)))") }
             // Another process that locked the file between the two calls treats it as abandoned.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
@@ -199,7 +199,7 @@ final class DraftFile {
         // Unlike a rename, a link never replaces a file that another process has created.
         guard link(path, finalPath) == 0 else {
             guard [EEXIST, EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
-                throw .unavailable("\(finalPath): cannot be put in place: \(String(cString: strerror(errno)))")
+                throw .unavailable("\(finalPath): cannot be moved into place: \(String(cString: strerror(errno)))")
             }
             return false
         }

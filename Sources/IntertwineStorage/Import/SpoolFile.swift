@@ -96,7 +96,7 @@ final class SpoolFile {
     }
 
     private func failure() -> StoreError {
-        let reason = errno == ENOSPC ? "the disk is full" : "items cannot be kept beside it: \(String(cString: strerror(errno)))"
+        let reason = errno == ENOSPC ? "the disk is full" : "items cannot be stored in its folder: \(String(cString: strerror(errno)))"
         return .unavailable("\(store): \(reason); nothing was imported")
     }
 }

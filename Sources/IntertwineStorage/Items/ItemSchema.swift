@@ -31,7 +31,7 @@ package enum ItemSchema {
     /// Returns the position for an item that is appended after another one.
     static func position(after position: Int64) throws(StoreError) -> Int64 {
         let (next, isFull) = position.addingReportingOverflow(step)
-        guard !isFull else { throw .unavailable("no position is left behind \(position)") }
+        guard !isFull else { throw .unavailable("no position is free after \(position)") }
         return next
     }
 

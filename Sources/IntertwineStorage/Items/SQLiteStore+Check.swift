@@ -47,7 +47,7 @@ extension SQLiteStore: CheckedFile {
             if statement.isNull(6) {
                 checked.unsealed = key
             } else if statement.integer(6) != digest(statement) {
-                checked.damage = "the item \(statement.text(2)):\(statement.text(3)) is not as it was written"
+                checked.damage = "the item \(statement.text(2)):\(statement.text(3)) does not match its digest"
             }
         }
         guard let next = checked.next else { return checked }

@@ -34,7 +34,7 @@ public final class SQLiteStore: FeedStore {
             } catch let error as StoreError {
                 throw error
             } catch {
-                throw .unusable("\(path): is damaged: \(error)")
+                throw .unusable("\(path): is corrupt: \(error)")
             }
         }
 

@@ -113,7 +113,7 @@ final class WriteQueue: @unchecked Sendable {
                 succeed = try unit.run(database, &note)
                 return .commit
             }
-            return succeed.map { .success($0) } ?? .failure(StoreError.unavailable("the write was not done"))
+            return succeed.map { .success($0) } ?? .failure(StoreError.unavailable("the write was not performed"))
         } catch {
             guard database.isInsideTransaction else { throw error }
             return .failure(error)

@@ -31,7 +31,7 @@ extension SQLiteLedger: CheckedFile {
             checked.bytes += digest.bytes
             let kept = try SQLStatement.integer(connection, "SELECT digest FROM event_digest WHERE last = ?1", .integer(marker))
             if let kept, kept != digest.value {
-                checked.damage = "events \(marker - EventDigests.length + 1) to \(marker) are not as they were written"
+                checked.damage = "events \(marker - EventDigests.length + 1) to \(marker) do not match their digest"
                 return checked
             }
             if kept == nil, marker <= last { checked.unsealed = (checked.unsealed ?? []) + [marker] }

@@ -179,7 +179,7 @@ extension SQLiteLedger {
     ///
     /// - Throws: `StoreError.unusable` if the file is missing.
     public convenience init(existing path: String) throws(StoreError) {
-        guard FileManager.default.fileExists(atPath: path) else { throw .unusable("\(path): there is no ledger") }
+        guard FileManager.default.fileExists(atPath: path) else { throw .unusable("\(path): no ledger exists") }
         try self.init(path: path)
     }
 

@@ -98,7 +98,7 @@ package struct OrderMaintenance<Rows: StreamRows> {
         if !moves.isEmpty { try rows.move(moves) }
     }
 
-    private static var full: StoreError { .unavailable("no position is left there") }
+    private static var full: StoreError { .unavailable("no position is free there") }
 
     private static func distance(_ left: Int64, _ right: Int64) -> Int64 {
         let (distance, isTooFar) = right.subtractingReportingOverflow(left)

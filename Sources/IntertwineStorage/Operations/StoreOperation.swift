@@ -161,13 +161,13 @@ public struct StoreOperationError: Error, Sendable, Hashable {
 extension StoreOperationError.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unknown(let key): "there is no \(key)"
-        case .known(let key): "\(key) is there already"
-        case .besideItself(let key): "\(key) cannot stand next to itself"
-        case .elsewhere(let key, let other): "\(key) does not belong where \(other) stands"
-        case .ordered(let key, let field): "\(key) stands where its \(ItemError.shown(field)) puts it; update that to move it"
-        case .unknownSection(let name): "there is no section \"\(ItemError.shown(name))\""
-        case .tooMany: "there are more than \(SQLiteStore.operationLimit) operations"
+        case .unknown(let key): "\(key) does not exist"
+        case .known(let key): "\(key) already exists"
+        case .besideItself(let key): "\(key) cannot be placed next to itself"
+        case .elsewhere(let key, let other): "\(key) does not belong to the section of \(other)"
+        case .ordered(let key, let field): "\(key) is ordered by its \(ItemError.shown(field)); update that field to move it"
+        case .unknownSection(let name): "unknown section \"\(ItemError.shown(name))\""
+        case .tooMany: "more than \(SQLiteStore.operationLimit) operations"
         }
     }
 }

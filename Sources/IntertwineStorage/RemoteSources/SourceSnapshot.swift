@@ -212,11 +212,11 @@ public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertibl
 
     public var description: String {
         switch self {
-        case .empty: "the list is empty, and nothing of the source would be left; `removable: 1` in its declaration allows that"
-        case .tooManyCampaigns(let count, let limit): "there would be \(count) campaigns, and no more than \(limit) are taken"
-        case .busy(let source): "the source \(source) is being synchronised already, by the service or by another `intertwine sync`"
+        case .empty: "the list is empty, which would remove all items of the source; `removable: 1` in its declaration allows that"
+        case .tooManyCampaigns(let count, let limit): "there would be \(count) campaigns; the limit is \(limit)"
+        case .busy(let source): "the source \(source) is already being synchronized, by the service or by another `intertwine sync`"
         case .tooManyGone(let gone, let all, let share):
-            "\(gone) of \(all) items would be removed, more than the share of \(share) that may go at once; a greater `removable` in its declaration allows more"
+            "\(gone) of \(all) items would be removed, more than the share of \(share) that may be removed at once; a greater `removable` in its declaration allows more"
         }
     }
 }

@@ -73,7 +73,7 @@ struct DatabaseFile {
             try queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE; COMMIT") }
             return queue
         } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
-            throw .unusable("\(path): is in use by another process: stop the service, and copy then")
+            throw .unusable("\(path): is in use by another process: stop the service before the copy")
         } catch {
             throw failure(error)
         }
@@ -129,7 +129,7 @@ struct DatabaseFile {
     /// SQLite treats a file smaller than its smallest page as a new database, and overwrites it.
     private func checkSize() throws(StoreError) {
         let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
-        guard size == 0 || size >= 512 else { throw .unusable("\(path): is no database") }
+        guard size == 0 || size >= 512 else { throw .unusable("\(path): is not a database") }
     }
 
     /// Reads from an existing file through a read-only connection.
@@ -162,14 +162,15 @@ struct DatabaseFile {
                 throw StoreError.unusable("\(path): is a database of another program, not \(content)")
             }
             guard try isCopying || !database.tableExists("intertwine_copy") else {
-                throw StoreError.unusable("\(path): a copy into it is not finished: run intertwine copy again, or remove the file")
+                throw StoreError.unusable("\(path): a copy into it is incomplete: run intertwine copy again, or remove the file")
             }
             guard version <= self.version else {
                 throw StoreError.unusable(
-                    "\(path): was written by a newer version of this program (\(version), this one knows \(self.version))")
+                    "\(path): was written by a newer version of this program (\(version); this version supports \(self.version))")
             }
             guard try !migrator.hasBeenSuperseded(database) else {
-                throw StoreError.unusable("\(path): was written by a newer version of this program, with migrations unknown to this one")
+                throw StoreError.unusable(
+                    "\(path): was written by a newer version of this program, with migrations that this version does not know")
             }
             return version
         }
@@ -180,8 +181,8 @@ struct DatabaseFile {
         if let error = error as? StoreError { return error }
         guard let error = error as? DatabaseError else { return .unusable("\(path): \(error)") }
         return switch error.resultCode {
-        case .SQLITE_NOTADB: .unusable("\(path): is no database")
-        case .SQLITE_CORRUPT: .unusable("\(path): is damaged; restore it from a backup")
+        case .SQLITE_NOTADB: .unusable("\(path): is not a database")
+        case .SQLITE_CORRUPT: .unusable("\(path): is corrupt; restore it from a backup")
         case .SQLITE_BUSY, .SQLITE_LOCKED: .unavailable("\(path): is locked by another process")
         case .SQLITE_CANTOPEN: .unusable("\(path): cannot be opened")
         case .SQLITE_READONLY: .unusable("\(path): cannot be written")

@@ -43,7 +43,7 @@ final class FileIntegrity: Sendable {
     /// - Throws: `StoreError.unavailable` if the file at the path is open elsewhere in this process and known to be damaged.
     static func check(_ path: String) throws(StoreError) {
         guard let stamp = FileIdentity.Stamp(path) else { return }
-        guard !damaged.withLock({ $0.contains { $0.isSameFile(as: stamp) } }) else { throw .unavailable("\(path): is damaged") }
+        guard !damaged.withLock({ $0.contains { $0.isSameFile(as: stamp) } }) else { throw .unavailable("\(path): is corrupt") }
     }
 
     /// A short description of the damage; nil if none is known.
@@ -52,7 +52,7 @@ final class FileIntegrity: Sendable {
     /// Records damage.
     func note(_ reason: String) {
         let isNew = state.withLock { state in
-            defer { state.reason = state.reason ?? "it is damaged: \(reason)" }
+            defer { state.reason = state.reason ?? "it is corrupt: \(reason)" }
             return state.reason == nil
         }
         guard isNew else { return }
@@ -83,7 +83,7 @@ final class FileIntegrity: Sendable {
 
     private func finding(_ file: DatabaseBytes, _ commits: WALChangeCounter) throws -> String? {
         let bytes = try file.bytes(DatabaseHeader.length, at: 0)
-        guard let bytes else { return "its header is cut off" }
+        guard let bytes else { return "its header is truncated" }
         guard let header = DatabaseHeader(bytes) else { return "its header is overwritten" }
         let size = try file.size()
         let isCut = state.withLock { state in
@@ -91,10 +91,10 @@ final class FileIntegrity: Sendable {
             state.largest = size
             return false
         }
-        if isCut { return "it is cut off" }
+        if isCut { return "it is truncated" }
         guard let position = commits.log, position.frames > 0, !holds(position, pageSize: header.pageSize) else { return nil }
         // The position is compared again, because another connection may have committed in between.
-        return commits.log == position ? "its write-ahead log is overwritten or cut off" : nil
+        return commits.log == position ? "its write-ahead log is overwritten or truncated" : nil
     }
 
     /// Returns true if the log has the header and the frame that SQLite wrote at a position (<https://www.sqlite.org/walformat.html>).

@@ -24,15 +24,15 @@ struct FileReplacementMonitor {
         guard let fault = file.error else {
             guard isGone else { return nil }
             self = FileReplacementMonitor()
-            return .back("\(file.path): is back")
+            return .back("\(file.path): is available again")
         }
         if !isGone {
             isGone = true
             successor = file.successor
             guard file.place != nil else {
-                return .damaged("\(file.path): \(fault); nothing is written until another file has taken its place")
+                return .damaged("\(file.path): \(fault); writes are rejected until the file is replaced")
             }
-            return .gone("\(file.path): \(fault); nothing is written until it is back")
+            return .gone("\(file.path): \(fault); writes are rejected until it is restored")
         }
         guard let found = file.successor, found == successor else {
             successor = file.successor
@@ -42,7 +42,7 @@ struct FileReplacementMonitor {
             file.removeCompanions()
             try open()
             self = FileReplacementMonitor()
-            return .back("\(file.path): another file has taken its place, and is served from now on")
+            return .back("\(file.path): the file was replaced, and the new one is served")
         } catch {
             return nil
         }
@@ -83,7 +83,7 @@ struct FileIdentity: Sendable {
     /// - Throws: `StoreError.unavailable` if the file is missing already.
     init(_ path: String) throws(StoreError) {
         self.path = path
-        guard let database = Stamp(path) else { throw .unavailable("\(path): is gone") }
+        guard let database = Stamp(path) else { throw .unavailable("\(path): is missing") }
         self.database = database
         integrity = FileIntegrity(path)
         others = Dictionary(uniqueKeysWithValues: Self.companions.compactMap { name in Stamp(path + name).map { (name, $0) } })
@@ -94,10 +94,10 @@ struct FileIdentity: Sendable {
 
     /// A short description of a missing or replaced file; nil if the files are at their paths.
     var place: String? {
-        guard let found = Stamp(path) else { return "the file is gone" }
-        guard found.isSameFile(as: database) else { return "another file has taken its place" }
+        guard let found = Stamp(path) else { return "the file is missing" }
+        guard found.isSameFile(as: database) else { return "the file was replaced" }
         let isWhole = others.allSatisfy { name, stamp in Stamp(path + name).map { $0.isSameFile(as: stamp) } ?? false }
-        return isWhole ? nil : "a file that belongs to it (-wal or -shm) is gone"
+        return isWhole ? nil : "its -wal or -shm file is missing"
     }
 
     /// The stamp of another database at the path; nil if the path is empty or the file is unchanged.

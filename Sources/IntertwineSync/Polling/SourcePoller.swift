@@ -96,7 +96,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
             try await record(name, outcome)
         } catch {
             logger.error(
-                "audit log cannot be written; a synchronisation has no line", metadata: ["source": "\(name)", "error": "\(error)"])
+                "audit log cannot be written; a synchronization has no entry", metadata: ["source": "\(name)", "error": "\(error)"])
         }
     }
 
@@ -107,7 +107,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
         let (name, board, logger) = (source.name, registry, logger)
         board.update(name) { $0.begin(at: now()) }
         let run = SyncJob(source, transfers: transfers, into: location) { bad in
-            logger.debug("item of a source left out", metadata: ["source": "\(name)", "item": "\(bad)"])
+            logger.debug("item of a source skipped", metadata: ["source": "\(name)", "item": "\(bad)"])
         } onProgress: { progress in
             board.update(name) { $0.progress = progress }
         } version: { [store] in
@@ -143,7 +143,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
                 $0.fail("\(error)", cause: failure?.cause.rawValue ?? SourceState.otherCause, next: now() + wait.milliseconds)
             }
             logger.warning(
-                "source not synchronised; what is served stays",
+                "source not synchronized; its items stay unchanged",
                 metadata: ["source": "\(name)", "error": "\(error)", "failures": "\(count)", "next": "\(wait.milliseconds) ms"])
             return wait
         }

@@ -43,7 +43,7 @@ struct CampaignReaderTests {
             try ItemKinds([kind]).validate(
                 Array(#"{"kind":"campaign","id":"a","advertiser":"A","creatives":["1"],"targeting":{"sections":["main"]}}"#.utf8))
         }
-        #expect("\(fault as Any)".contains("unknown section 'main'; there is none"))
+        #expect("\(fault as Any)".contains("unknown section 'main'; none exists"))
     }
 
     @Test("what a spreadsheet takes for a formula is told as text")
@@ -57,12 +57,12 @@ struct CampaignReaderTests {
     @Test(
         "what is wrong is refused with the field and what is allowed",
         arguments: [
-            (#","starts":"2026-12-01T00:00:00Z","ends":"2026-11-01T00:00:00Z""#, "ends", "is not after starts"),
+            (#","starts":"2026-12-01T00:00:00Z","ends":"2026-11-01T00:00:00Z""#, "ends", "must be after starts"),
             (#","starts":"2026-12-01""#, "starts", "with its zone"),
             (#","zone":"Mars/Base""#, "zone", "Europe/Berlin"),
             (#","goal":{"total":0}"#, "goal.total", "from 1 to"),
             (#","goal":{}"#, "goal", "total or daily"),
-            (#","goal":{"total":5},"pacing":"even""#, "pacing", "ends is missing"),
+            (#","goal":{"total":5},"pacing":"even""#, "pacing", "requires ends"),
             (#","caps":[{"count":3}]"#, "caps.0", "window is missing"),
             (#","caps":[{"count":0,"window":"1d"}]"#, "caps.0.count", "from 1"),
             (#","caps":{"count":1,"window":"never"}"#, "caps.0.window", "a number with its unit"),
@@ -74,7 +74,7 @@ struct CampaignReaderTests {
             (#","targeting":{"days":["monday"]}"#, "targeting.days.0", "mon, tue"),
             (#","priority":"high""#, "priority", "sponsorship, standard, house"),
             (#","budget":5"#, "budget", "unknown key 'budget'"),
-            (#","creatives":["1"]"#, "creatives", "stands there twice"),
+            (#","creatives":["1"]"#, "creatives", "occurs twice"),
         ] as [(String, String, String)])
     func faults(members: String, field: String, reason: String) {
         let fault = #expect(throws: ItemError.self) { try item(members) }

@@ -118,9 +118,9 @@ struct ItemReaderTests {
 
     @Test("a comma too many, or none of the end, is one bad item")
     func ends() {
-        #expect(read("[\(user("a")),]") == ["a", "1: a comma stands before the end: take it out"])
-        #expect(read("[\(user("a")),\n") == ["a", "2: the array has no end: the file may have been cut off"])
-        #expect(read("[\(user("a"))") == ["a", "1: the array has no end: the file may have been cut off"])
+        #expect(read("[\(user("a")),]") == ["a", "1: a comma precedes the end: remove it"])
+        #expect(read("[\(user("a")),\n") == ["a", "2: the array is not terminated: the file may be truncated"])
+        #expect(read("[\(user("a"))") == ["a", "1: the array is not terminated: the file may be truncated"])
         #expect(read("\(user("a")),\n\(user("b"))").first?.hasPrefix("1: a comma follows the item: lines have none") == true)
         #expect(read("[\(user("a"))\n,{\"kind\":") == ["a", "2: ends too early"])
         #expect(read("[\(user("a"))]\nx") == ["a", "2: something follows the end of the array"])

@@ -29,9 +29,9 @@ struct TextTemplateTests {
     @Test(
         "refuse what reaches beyond the item",
         arguments: [
-            ("{{name}}", "unknown field 'name'"), ("{{a", "not closed"), ("{{{a}}", "not closed"), ("{{#a}}", "not ended"),
-            ("{{/a}}", "ends no"),
-            ("{{#a}}{{/b}}", "ends no"), ("{{>partial}}", "not a field"), ("{{<p}}{{/p}}", "not a field"), ("{{=<% %>=}}", "not a field"),
+            ("{{name}}", "unknown field 'name'"), ("{{a", "not closed"), ("{{{a}}", "not closed"), ("{{#a}}", "not closed"),
+            ("{{/a}}", "closes no"),
+            ("{{#a}}{{/b}}", "closes no"), ("{{>partial}}", "not a field"), ("{{<p}}{{/p}}", "not a field"), ("{{=<% %>=}}", "not a field"),
             ("{{%CONTENT_TYPE:HTML}}", "not a field"), ("{{$a}}{{/a}}", "not a field"), ("{{.}}", "unknown field '.'"),
             ("{{}}", "not a field"),
             ("{{uppercased(a)}}", "not a field"), ("{{a b}}", "not a field"), ("{{a.b}}", "unknown field 'a.b'"),

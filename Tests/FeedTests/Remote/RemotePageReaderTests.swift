@@ -69,13 +69,13 @@ struct RemotePageReaderTests {
         "what is no list where one should be is a fault with its place",
         arguments: [
             (#"{"data":{}}"#, "/data", "byte 8: /data is not an array"), (#"{"data":1}"#, "/data", "byte 8: /data is not an array"),
-            (#"{"other":[]}"#, "/data", "byte 12: there is no /data"), (#"[]"#, "/data", "byte 2: there is no /data"),
+            (#"{"other":[]}"#, "/data", "byte 12: /data is missing"), (#"[]"#, "/data", "byte 2: /data is missing"),
             (#"{}"#, "", "byte 0: the document is not an array"), (#""text""#, "", "byte 0: the document is not an array"),
             (#"[] []"#, "", "byte 3: something follows the value"), ("", "", "byte 0: ends too early"),
             (#"{"data":[],"data":[]}"#, "/data", "byte 18: /data occurs twice"),
             (#"{"a":tru}"#, "/data", "byte 5: neither true, false nor null"),
             (#"{"data":[{}{}]}"#, "/data", "byte 11: a comma or the end of the object or array is expected"),
-            ("<html>", "", "byte 0: this is an HTML page, not JSON: the address may want a login, or be wrong; look at it in a browser"),
+            ("<html>", "", "byte 0: this is an HTML page, not JSON: the URL may be wrong or require a login; open it in a browser"),
             (#"{"data":[{"a":]}"#, "/data", "byte 14: a value is expected"),
             (#"{"a":"# + String(repeating: "[", count: 100), "/data", "byte 68: nested too deeply"),
         ])

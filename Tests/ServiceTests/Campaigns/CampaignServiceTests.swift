@@ -172,14 +172,14 @@ struct CampaignServiceTests {
         try await TestService.run(items: Self.items(campaigns)) { service in
             let json = ["Content-Type": "application/json"]
             let one = try await service.operators.put("/admin/items/campaign/more", fields: json, body: Self.campaign("more", 2))
-            #expect(one.status == 422 && one.text.contains("there are 10000 campaigns already"), "\(one.text)")
+            #expect(one.status == 422 && one.text.contains("the limit of 10000 campaigns is reached"), "\(one.text)")
             let appended = try await service.operators.post(
                 "/admin/operations", fields: json, body: "[{\"append\":\(Self.campaign("more", 2))}]")
             #expect(appended.status == 422 && appended.text.contains("Operation 0"), "\(appended.text)")
             let imported = try await service.operators.post(
                 "/admin/items", fields: ["Content-Type": "application/x-ndjson"],
                 body: Self.campaign("c1", 2) + "\n" + Self.campaign("more", 2) + "\n")
-            #expect(imported.status == 422 && imported.text.contains("there are 10000 campaigns already"), "\(imported.text)")
+            #expect(imported.status == 422 && imported.text.contains("the limit of 10000 campaigns is reached"), "\(imported.text)")
             #expect(imported.text.contains("line 2: kind"), "\(imported.text)")
             let anew = try await service.operators.put(
                 "/admin/items/campaign/c9999", fields: ["Content-Type": "application/json", "If-Match": "*"],
@@ -245,7 +245,7 @@ struct CampaignServiceTests {
                     body: #"{"advertiser":"ACME","creatives":["\#(creative)"]}"#)
             }
             let refused = try await put(9)
-            #expect(refused.status == 422 && refused.text.contains("creatives.0: there is no advertisement '9'"), "\(refused.text)")
+            #expect(refused.status == 422 && refused.text.contains("creatives.0: the store has no ad '9'"), "\(refused.text)")
             #expect(try await put(3).status == 201)
             func operate(_ operations: String...) async throws -> TestResponse {
                 try await service.operators.post(
@@ -290,11 +290,11 @@ struct CampaignServiceTests {
         }
         #expect(
             error?.reasons == [
-                "c.yaml:6: spring: ends: is not after starts",
+                "c.yaml:6: spring: ends: must be after starts",
                 "c.yaml:13: summer: caps.0: window is missing: a number with its unit: s, min, h or d; at most 90d",
                 "c.yaml:11: summer: targeting.sections.0: unknown section 'bottom'; allowed: main",
                 "c.yaml:15: winter: id: unknown key 'id' in a campaign; allowed: \(CampaignReader.members.joined(separator: ", "))",
-                "c.yaml:19: winter: creatives.1: 'user:u1' is no advertisement",
+                "c.yaml:19: winter: creatives.1: 'user:u1' is not an ad",
             ], "\(error?.reasons ?? [])")
     }
 }

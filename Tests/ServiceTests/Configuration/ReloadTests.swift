@@ -30,7 +30,7 @@ struct ReloadTests {
         func take() -> [String] {
             lines.withLock { lines in
                 defer { lines = [] }
-                return lines.filter { $0.hasPrefix("settings that only a restart puts in force") }
+                return lines.filter { $0.hasPrefix("settings that require a restart") }
             }
         }
     }
@@ -63,10 +63,10 @@ struct ReloadTests {
         #expect(lines.take() == [])
         try write(sources.replacing("people:", with: "persons:"), to: "sources.yaml")
         try await live.change(to: configuration)
-        #expect(lines.take() == ["settings that only a restart puts in force sources.file"])
+        #expect(lines.take() == ["settings that require a restart sources.file"])
         try write(KindsFileTests.event.replacing("max: 80", with: "max: 81"), to: "kinds.yaml")
         try await live.change(to: configuration)
-        #expect(lines.take() == ["settings that only a restart puts in force feed.kinds sources.file"])
+        #expect(lines.take() == ["settings that require a restart feed.kinds sources.file"])
         // Nor are they read for the sake of another setting.
         try write("kinds: [", to: "kinds.yaml")
         try await live.change(to: Self.configuration(folder, ["ads.per-page": "2"]))

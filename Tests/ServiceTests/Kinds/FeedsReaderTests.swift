@@ -92,8 +92,8 @@ struct FeedsReaderTests {
         arguments: [
             Fault("kinds: [event]", "kinds: [evnt]", 6, "unknown kind 'evnt'; allowed: event, user"),
             Fault("kinds: [event]", "kinds: [ad]", 6, "'ad' is an advertisement"),
-            Fault("kinds: [event]", "kinds: [event, event]", 6, "the kind 'event' stands there twice"),
-            Fault("kinds: [event]", "kinds: []", 6, "a section takes one kind at least"),
+            Fault("kinds: [event]", "kinds: [event, event]", 6, "the kind 'event' occurs twice"),
+            Fault("kinds: [event]", "kinds: []", 6, "a section needs at least one kind"),
             Fault(", kinds: [event]", "", 6, "kinds is missing"),
             Fault("field starts descending", "field begins", 6, "unknown field 'begins' to order 'events' by"),
             Fault("field starts descending", "field price", 6, "allowed: starts, title"),
@@ -107,17 +107,17 @@ struct FeedsReaderTests {
             Fault("order: newest", "order: latest", 8, "'latest' is not allowed; allowed: imported, newest, field NAME"),
             Fault("ads: 2", "ads: 21", 6, "'21' is not allowed; allowed: a whole number from 0 to 20"),
             Fault("title: Soon", "tilte: Soon", 6, "unknown key 'tilte' in section 'events'; allowed: title, kinds, order, ads"),
-            Fault("    title: People", "    kinds: [user]", 9, "takes every kind that no other section takes"),
-            Fault("  events: {", "  1events: {", 6, "cannot be a section's name"),
-            Fault("  agenda: [events]", "  agenda/x: [events]", 12, "cannot be a feed's name"),
+            Fault("    title: People", "    kinds: [user]", 9, "holds every kind that no other section holds"),
+            Fault("  events: {", "  1events: {", 6, "is not a valid section name"),
+            Fault("  agenda: [events]", "  agenda/x: [events]", 12, "is not a valid feed name"),
             Fault("  agenda: [events]", "  agenda: [evnts]", 12, "unknown section 'evnts'; allowed: events, main"),
-            Fault("  agenda: [events]", "  agenda: [events, events]", 12, "the section 'events' stands in the feed twice"),
+            Fault("  agenda: [events]", "  agenda: [events, events]", 12, "the section 'events' occurs twice in the feed"),
             Fault("  agenda: [events]", "  agenda: []", 12, "a feed has 1 to 1000 sections"),
             Fault("  agenda: [events]", "  agenda: events", 12, "a list is expected: a list of sections: events, main"),
             Fault("feeds:", "feds:", 10, "unknown key 'feds' in the file; allowed: languages, labels, alt, kinds, sections, feeds"),
             Fault(
                 "  main:\n    order", "  more: {kinds: [user, event]}\n  main:\n    order", 7,
-                "the section 'events' takes the kind 'event' already"),
+                "the section 'events' already holds the kind 'event'"),
         ])
     func faults(_ fault: Fault) {
         let text = Self.text.replacing(fault.old, with: fault.new, maxReplacements: 1)

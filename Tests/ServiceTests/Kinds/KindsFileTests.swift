@@ -69,7 +69,7 @@ struct KindsFileTests {
         arguments: [
             ("", "title: {en: A}", "kinds.yaml:2: a text by language takes languages that are declared"),
             ("languages: [en, de]", "title: {fr: A}", "unknown language 'fr'"),
-            ("languages: [en, EN]", "title: A", "kinds.yaml:1: the language 'EN' stands there twice"),
+            ("languages: [en, EN]", "title: A", "kinds.yaml:1: the language 'EN' occurs twice"),
             ("languages: [e]", "title: A", "'e' is not allowed"), ("languages: []", "title: A", "there are 1 to 32 languages"),
             ("languages: [en]\nlabels: {impression: Seen}", "title: A", "'impression' is nothing that people do"),
             ("languages: [en]\nlabels: {like: {de: A}}", "title: A", "unknown language 'de'"),
@@ -129,7 +129,7 @@ struct KindsFileTests {
         "stop the start with file and line, what is wrong and what is allowed",
         arguments: [
             Fault("types:", "tpyes:", 10, "unknown key 'tpyes' in kind 'event'; allowed: prefix, lane, id, types"),
-            Fault("kinds:", "kind:", 1, "unknown key 'kind'"), Fault("  event:", "  user:", 2, "there is a kind 'user' already"),
+            Fault("kinds:", "kind:", 1, "unknown key 'kind'"), Fault("  event:", "  user:", 2, "the kind 'user' already exists"),
             Fault("  event:", "  2nd:", 2, "must be a letter"), Fault("starts: date", "starts: dates", 5, "allowed: text, number, date"),
             Fault("starts: date", "starts: [date]", 5, "single value"), Fault("starts: date", "starts:", 5, "value is missing"),
             Fault("starts: date", "starts: {required: true}", 5, "type is missing"),
@@ -137,7 +137,7 @@ struct KindsFileTests {
             Fault("starts: date", "starts: {type: date, max: 3}", 5, "min and max are for text and number"),
             Fault("max: 80", "max: many", 4, "a number"),
             Fault("max: 80", "max: -1", 4, "max 1 to"), Fault("required: true, max", "required: yes, max", 4, "true, false"),
-            Fault("starts: date", "title: date", 5, "stands there twice"), Fault("[party, talk]", "{party: 1}", 10, "single value"),
+            Fault("starts: date", "title: date", 5, "occurs twice"), Fault("[party, talk]", "{party: 1}", 10, "single value"),
             Fault("[party, talk]", "[party, party]", 10, "twice"),
             Fault("destination: signup", "destination: title", 11, "allowed: signup"),
             Fault("collection:", "grid:", 13, "allowed: collection, table"),
@@ -155,8 +155,8 @@ struct KindsFileTests {
             Fault("{{title}}!", "{{>title}}", 17, "not a field"), Fault("text: title", "txt: title", 21, "allowed: text, image, date"),
             Fault("text: title", "text: tilte", 21, "unknown field 'tilte'; allowed: id, type, title"),
             Fault("text: title", "image: title", 21, "allowed: image"), Fault("{text: title}", "title", 21, "mapping is expected"),
-            Fault("{text: title}", "{text: title, date: starts}", 21, "filled in one way"),
-            Fault("{text: title}", "{text: title, size: cell}", 21, "stand beside image alone"),
+            Fault("{text: title}", "{text: title, date: starts}", 21, "needs exactly one binding"),
+            Fault("{text: title}", "{text: title, size: cell}", 21, "are for images only"),
             Fault("{text: title}", "{image: image, fit: fill}", 21, "without a size"),
             Fault("{text: title}", "{image: image, size: 2xx}", 21, "allowed: cell, 150x100"),
             Fault("{text: title}", "{image: image, size: 0x3}", 21, "1 to 10000 points"),
@@ -186,11 +186,11 @@ struct KindsFileTests {
         #expect(Self.fault("\u{FEFF}" + Self.event.replacing("types:", with: "tpyes:"))?.hasPrefix("kinds.yaml:10: ") == true)
     }
 
-    @Test("a kind that stands there twice is told at its second place")
+    @Test("a kind that occurs twice is told at its second place")
     func duplicates() {
         let second = Self.event.split(separator: "\n").dropFirst().joined(separator: "\n")
         let refusal = Self.fault(Self.event + "\n" + second)
-        #expect(refusal?.hasPrefix("kinds.yaml:25: 'event' stands there twice") == true, "\(refusal ?? "")")
+        #expect(refusal?.hasPrefix("kinds.yaml:25: 'event' occurs twice") == true, "\(refusal ?? "")")
     }
 
     @Test(

@@ -119,11 +119,11 @@ struct SourcesFileTests {
             ),
             (
                 "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: b\n      type: {value: regulr}",
-                "sources.yaml:8: no item can have this: type: must be one of regular, featured, is \"regulr\""
+                "sources.yaml:8: no item can have this value: type: must be one of regular, featured, is \"regulr\""
             ),
             (
                 "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      avatarUrl: {value: b}\n      type: c",
-                "sources.yaml:7: no item can have this: avatarUrl: "
+                "sources.yaml:7: no item can have this value: avatarUrl: "
             ),
             (
                 "url: https://a.example\n    kind: user\n    fields:\n      username: a\n      type: {value: regular}",
@@ -135,7 +135,10 @@ struct SourcesFileTests {
             ),
             ("url: https://a.example\n    kind: user\n    headers: {A b: x}", "'A b' is not allowed; allowed: a header field's name"),
             ("url: https://a.example\n    kind: user\n    headers: {Host: x}", "Host is set by the service itself"),
-            ("url: https://a.example\n    kind: user\n    headers: {X: {env: NOPE}}", "sources.yaml:5: the environment has no NOPE"),
+            (
+                "url: https://a.example\n    kind: user\n    headers: {X: {env: NOPE}}",
+                "sources.yaml:5: the environment variable NOPE is not set"
+            ),
             ("url: https://a.example\n    kind: user\n    headers: {X: {env: INTERTWINE_X}}", "must not begin with INTERTWINE_"),
             ("url: https://a.example\n    kind: user\n    headers: {X: {file: /nonexistent/key}}", "/nonexistent/key cannot be read"),
             ("url: https://a.example\n    kind: user\n    headers: {X: \"a\\r\\nb\"}", "the value of X must be 1 to 8192 visible ASCII"),

@@ -98,7 +98,7 @@ struct StoreOperationTests {
         #expect(store.version == version)
         #expect(
             "\(StoreOperationError.Reason.ordered(Self.key("a"), by: "username"))"
-                == "user:a stands where its username puts it; update that to move it")
+                == "user:a is ordered by its username; update that field to move it")
         _ = try await store.apply([.move(ItemKey(kind: "ad", id: "2"), .before(ItemKey(kind: "ad", id: "1")))])
         #expect(try await store.ids(.advertisements) == ["2", "1"])
     }
