@@ -144,13 +144,13 @@ def changes(walk):
     for template, values in feeds:
         page = json.loads(walk.ask("get", template, 200, values, "?limit=2&changes=true").content)["page"]
         following = json.loads(walk.follow("get", template, 200, page["next"]).content)["page"]
-        held.append(f"?since={page['since']},{following['since']}")
+        held.append(f"?syncToken={page['syncToken']},{following['syncToken']}")
     tags = []
     for (template, values), query in zip(feeds, held):
         answer = walk.ask("get", template + "/changes", 200, values, query)
         nothing = json.loads(answer.content)
         assert not nothing["reload"] and not any(nothing[name] for name in ["removed", "inserted", "moved", "reconfigured"]), nothing
-        assert query == "?since=" + ",".join(page["since"] for page in nothing["pages"])
+        assert query == "?syncToken=" + ",".join(page["syncToken"] for page in nothing["pages"])
         tags.append(answer.getheader("ETag"))
     walk.service.import_items([user("Grace", "featured")])
     for (template, values), query, tag in zip(feeds, held, tags):
@@ -160,17 +160,17 @@ def changes(walk):
         walk.ask("get", template + "/changes", 304, values, query, again)
         walk.ask("get", template + "/changes", 412, values, query, {"If-Match": tag})
         walk.ask("get", template + "/changes", 200, values, query, VIEWER)
-        assert json.loads(walk.ask("get", template + "/changes", 200, values, "?since=AAAA").content) == {"reload": True}
-        for wrong in ["", "?since=", "?since=a.b", "?since=A&since=B"]:
+        assert json.loads(walk.ask("get", template + "/changes", 200, values, "?syncToken=AAAA").content) == {"reload": True}
+        for wrong in ["", "?syncToken=", "?syncToken=a.b", "?syncToken=A&syncToken=B"]:
             walk.ask("get", template + "/changes", 400, values, wrong)
         # The same with a body, for what is too long for a URL.
-        body = json.dumps({"since": query.removeprefix("?since=").split(",")})
+        body = json.dumps({"syncTokens": query.removeprefix("?syncToken=").split(",")})
         posted = walk.ask("post", template + "/changes", 200, values, headers=JSON, body=body)
         assert [each["cell"]["id"] for each in json.loads(posted.content)["reconfigured"]] == ["user:grace"]
         walk.ask("post", template + "/changes", 400, values, headers=JSON, body="{}")
     walk.ask("get", "/feed", 400, query="?changes=perhaps")
-    walk.ask("get", "/feeds/{name}/changes", 404, {"name": "nothing"}, "?since=A")
-    walk.ask("get", section + "/changes", 404, {"name": "people", "section": "nothing"}, "?since=A")
+    walk.ask("get", "/feeds/{name}/changes", 404, {"name": "nothing"}, "?syncToken=A")
+    walk.ask("get", section + "/changes", 404, {"name": "people", "section": "nothing"}, "?syncToken=A")
 
 
 def single(walk):

@@ -70,9 +70,9 @@ def main():
         assert [each.verdict.value for each in judged] == ["counted"], judged
         first = api["feed.get_feed"].sync(
             client=client, limit=2, changes=True)
-        changes = api["feed.get_feed_changes"].sync(client=client, since=first.page.since)
+        changes = api["feed.get_feed_changes"].sync(client=client, sync_token=first.page.sync_token)
         assert isinstance(changes, models.BatchUpdate) and not changes.removed, changes
-        assert isinstance(api["feed.get_feed_changes"].sync(client=client, since="AAAA"), models.Reload)
+        assert isinstance(api["feed.get_feed_changes"].sync(client=client, sync_token="AAAA"), models.Reload)
     # What tomorrow's service may add is passed over.
     unknown = models.Actions.from_dict({"selection": {"type": "play", "href": "/stories/1"}, "sharing": {"type": "link", "href": "/s"}})
     assert isinstance(unknown.selection, models.UnknownAction) and unknown["sharing"].href == "/s"

@@ -37,17 +37,17 @@ struct LiveTests {
         }
     }
 
-    private func since(_ service: RunningService, _ path: String = "/feed?changes=true", fields: [String] = []) throws -> String {
-        try #require(try JSON(try service.get(path, fields: fields).text)["page"]?["since"]?.text)
+    private func syncToken(_ service: RunningService, _ path: String = "/feed?changes=true", fields: [String] = []) throws -> String {
+        try #require(try JSON(try service.get(path, fields: fields).text)["page"]?["syncToken"]?.text)
     }
 
     @Test("a change is told to whoever holds the page, and its id is where to go on")
     func told() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
-            let since = try since(service)
-            let first = try Listener(service, "/feed/changes?since=\(since)")
-            let second = try Listener(service, "/feed/changes?since=gone", fields: ["Last-Event-ID: \(since)"])
+            let syncToken = try syncToken(service)
+            let first = try Listener(service, "/feed/changes?syncToken=\(syncToken)")
+            let second = try Listener(service, "/feed/changes?syncToken=gone", fields: ["Last-Event-ID: \(syncToken)"])
             for listener in [first, second] {
                 let head = try listener.text(until: "retry: ")
                 #expect(head.hasPrefix("HTTP/1.1 200") && head.contains("Content-Type: text/event-stream"))
@@ -61,10 +61,10 @@ struct LiveTests {
             #expect(event.data["inserted"]?.list.compactMap { $0["cell"]?["id"]?.text } == ["user:u9"])
             #expect(try second.event()?.id == event.id)
             // Whoever comes late is told at once, and whoever is in step is not.
-            let late = try Listener(service, "/feed/changes?since=\(since)")
+            let late = try Listener(service, "/feed/changes?syncToken=\(syncToken)")
             _ = try late.text(until: "retry: ")
             #expect(try late.event()?.id == event.id)
-            #expect(try service.get("/feed/changes?since=\(event.id)").text.contains(#""inserted":[]"#))
+            #expect(try service.get("/feed/changes?syncToken=\(event.id)").text.contains(#""inserted":[]"#))
             #expect(try service.admin("GET", "/metrics").text.contains("\nintertwine_feed_listeners 3"))
         }
     }
@@ -74,8 +74,8 @@ struct LiveTests {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
             let (ann, bob) = (["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"])
-            let listener = try Listener(service, "/feed/changes?since=\(try since(service, fields: ann))", fields: ann)
-            let other = try Listener(service, "/feed/changes?since=\(try since(service, fields: bob))", fields: bob)
+            let listener = try Listener(service, "/feed/changes?syncToken=\(try syncToken(service, fields: ann))", fields: ann)
+            let other = try Listener(service, "/feed/changes?syncToken=\(try syncToken(service, fields: bob))", fields: bob)
             for listener in [listener, other] { _ = try listener.text(until: "retry: ") }
             #expect(try service.ask("POST", "/cells/user:u1/dismissal", fields: ann).status == 200)
             #expect(try listener.event()?.data["removed"]?[0]?["id"]?.text == "user:u1")
@@ -93,18 +93,18 @@ struct LiveTests {
     func reload() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
-            let listener = try Listener(service, "/feed/changes?since=AAAA")
+            let listener = try Listener(service, "/feed/changes?syncToken=AAAA")
             let text = try listener.text(until: "0\r\n\r\n")
             #expect(text.contains("event: reload\ndata: {\"reload\":true}\n\n"))
             #expect(try listener.client.isClosedByServer())
             #expect(try service.get("/feed/changes", fields: ["Accept: text/event-stream"]).status == 400)
             // A stream goes on for ever: it is for whoever wants one at least as much.
             for accept in ["application/json, text/event-stream;q=0.1", "text/event-stream;q=0, */*", "*/*"] {
-                let answer = try service.get("/feed/changes?since=\(try since(service))", fields: ["Accept: \(accept)"])
+                let answer = try service.get("/feed/changes?syncToken=\(try syncToken(service))", fields: ["Accept: \(accept)"])
                 #expect(answer["content-type"] == "application/json", "\(accept)")
             }
             // What says that nothing has come yet.
-            let fresh = try Listener(service, "/feed/changes?since=\(try since(service))", fields: ["Last-Event-ID:"])
+            let fresh = try Listener(service, "/feed/changes?syncToken=\(try syncToken(service))", fields: ["Last-Event-ID:"])
             #expect(try fresh.text(until: "retry: ").hasPrefix("HTTP/1.1 200"))
         }
     }
@@ -113,7 +113,7 @@ struct LiveTests {
     func bounded() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: ["limits.listeners=2"])
-            let path = "/feed/changes?since=\(try since(service))"
+            let path = "/feed/changes?syncToken=\(try syncToken(service))"
             let listeners = try (0..<2).map { _ in try Listener(service, path) }
             for listener in listeners { _ = try listener.text(until: "retry: ") }
             let refused = try service.get(path, fields: ["Accept: text/event-stream"])
@@ -133,7 +133,7 @@ struct LiveTests {
     func coded(minor: Int) async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
-            let path = "/feed/changes?since=\(try since(service))"
+            let path = "/feed/changes?syncToken=\(try syncToken(service))"
             let plain = try Listener(service, path)
             #expect(try plain.text(until: "retry: ").contains("Vary: "))
             let client = try RawClient(port: service.port)
@@ -190,7 +190,7 @@ struct LiveTests {
     func stop() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
-            let listener = try Listener(service, "/feed/changes?since=\(try since(service))")
+            let listener = try Listener(service, "/feed/changes?syncToken=\(try syncToken(service))")
             _ = try listener.text(until: "retry: ")
             service.process.signal(SIGTERM)
             #expect(try listener.text(until: "0\r\n\r\n").hasSuffix("0\r\n\r\n"))

@@ -83,20 +83,20 @@ struct OperationTests {
                 { try apply(#"{"clear":"main"}"#) }, { try apply(#"{"append":\#(Self.user("only"))}"#) },
             ]
             for step in steps {
-                let held = client.sinces.count
+                let held = client.syncTokens.count
                 try step()
                 try client.follow(service)
                 #expect(client.changes > 0)
                 var fresh = FeedClient()
                 try fresh.load(service, "/feed?limit=4&changes=true", pages: held)
-                #expect(client.cells == fresh.cells && client.sinces == fresh.sinces && client.next == fresh.next)
+                #expect(client.cells == fresh.cells && client.syncTokens == fresh.syncTokens && client.next == fresh.next)
             }
             #expect(try service.get("/feed/changes").status == 400)
-            #expect(try service.get("/feed/changes?since=").status == 400)
-            #expect(try service.get("/feed/changes?since=a.b").status == 400)
-            #expect(try service.get("/feed/changes?since=AAAA,").text == #"{"reload":true}"#)
-            let many = Array(repeating: client.since, count: 17).joined(separator: ",")
-            #expect(try service.get("/feed/changes?since=\(many)").text == #"{"reload":true}"#)
+            #expect(try service.get("/feed/changes?syncToken=").status == 400)
+            #expect(try service.get("/feed/changes?syncToken=a.b").status == 400)
+            #expect(try service.get("/feed/changes?syncToken=AAAA,").text == #"{"reload":true}"#)
+            let many = Array(repeating: client.syncToken, count: 17).joined(separator: ",")
+            #expect(try service.get("/feed/changes?syncToken=\(many)").text == #"{"reload":true}"#)
         }
     }
 
@@ -105,14 +105,14 @@ struct OperationTests {
         try await offPool {
             let service = try RunningService(items: Items.users(5), settings: [RunningService.tokenSetting])
             let plain = try service.get("/feed").text
-            #expect(!plain.contains("since") && !plain.contains("changes"))
-            let since = try #require(try JSON(try service.get("/feed?changes=true").text)["page"]?["since"]?.text)
-            let first = try service.get("/feed/changes?since=\(since)")
+            #expect(!plain.contains("syncToken") && !plain.contains("changes"))
+            let syncToken = try #require(try JSON(try service.get("/feed?changes=true").text)["page"]?["syncToken"]?.text)
+            let first = try service.get("/feed/changes?syncToken=\(syncToken)")
             let tag = try #require(first["etag"])
             let fields = ["User-Agent: tests", "If-None-Match: \(tag)"]
-            #expect(try service.get("/feed/changes?since=\(since)", fields: fields).status == 304)
+            #expect(try service.get("/feed/changes?syncToken=\(syncToken)", fields: fields).status == 304)
             _ = try service.admin("POST", "/admin/operations", body: #"[{"remove":"user:u1"}]"#)
-            #expect(try service.get("/feed/changes?since=\(since)", fields: fields).status == 200)
+            #expect(try service.get("/feed/changes?syncToken=\(syncToken)", fields: fields).status == 200)
             #expect(try service.get("/feed").text != plain)
         }
     }

@@ -85,18 +85,18 @@ struct ProtocolTests {
             var path: String? = "/feed?changes=true"
             while let current = path, held.count < 16 {
                 let page = try JSON(try service.get(current).text)["page"]
-                held.append(try #require(page?["since"]?.text))
+                held.append(try #require(page?["syncToken"]?.text))
                 path = page?["next"]?.text
             }
             #expect(held.joined(separator: ",").utf8.count > 8_192)
-            let body = #"{"since": ["\#(held.joined(separator: #"", ""#))"]}"#
+            let body = #"{"syncTokens": ["\#(held.joined(separator: #"", ""#))"]}"#
             _ = try service.importItems(Items.user("late"))
             let answer = try service.ask("POST", "/feed/changes", body: body)
             #expect(answer.status == 200)
             #expect(try JSON(answer.text)["pages"]?.list.count == 16 && JSON(answer.text)["removed"]?.list.isEmpty == true)
-            let one = try service.ask("POST", "/feed/changes", body: #"{"since": ["\#(held[0])"]}"#)
-            #expect(try one.text == service.get("/feed/changes?since=\(held[0])").text)
-            #expect(try service.ask("POST", "/feed/changes", body: #"{"since": []}"#).status == 400)
+            let one = try service.ask("POST", "/feed/changes", body: #"{"syncTokens": ["\#(held[0])"]}"#)
+            #expect(try one.text == service.get("/feed/changes?syncToken=\(held[0])").text)
+            #expect(try service.ask("POST", "/feed/changes", body: #"{"syncTokens": []}"#).status == 400)
             #expect(try service.ask("POST", "/feed/changes", body: #"["x"]"#).status == 400)
         }
     }

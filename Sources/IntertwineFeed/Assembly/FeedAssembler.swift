@@ -227,7 +227,8 @@ package final class FeedAssembler: Sendable {
             entries: entries, limit: request.limit, next: href(next, for: request),
             previous: href(previous, for: request),
             sections: source.name(of: 0).map { _ in blocks.blocks.compactMap { $0.section.flatMap(source.name(of:)) } },
-            since: request.followsChanges ? since(entries, request, cursor, previous: previous, next: next, isPaid: paid != nil) : nil,
+            syncToken: request.followsChanges
+                ? syncToken(entries, request, cursor, previous: previous, next: next, isPaid: paid != nil) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now), omissions: content.omissions + blocks.omissions + headers.omissions,
             following: next, decision: paid?.decision, language: request.language)
     }

@@ -100,8 +100,8 @@ package struct FeedPage: Sendable {
     public var previous: String?
     /// The names of the sections on the page, in order; nil if the feed has no sections.
     public var sections: [String]?
-    /// The value for requesting changes of the page; nil if the client does not follow changes or the page is too large.
-    public var since: String?
+    /// The sync token, with which a client requests changes of the page; nil if the client does not follow changes or the page is too large.
+    public var syncToken: String?
     /// The time until which the page is valid, in milliseconds since 1970-01-01 UTC. Its tokens then change to the next hour.
     public var validUntil: Int64
     /// A Boolean value indicating whether the page shows an image whose metadata is still pending.

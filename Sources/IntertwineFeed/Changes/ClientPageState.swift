@@ -1,7 +1,7 @@
 internal import Crypto
 internal import IntertwinePrimitives
 
-/// The state of a page in a client, encoded as the text for requesting changes: the page's parameters and its cells.
+/// The state of a page in a client, encoded as its sync token: the page's parameters and its cells.
 ///
 /// The service stores none of it, so it works with every replica and after a restart. It is not signed.
 /// Why: an altered state only describes another page, and the response contains nothing that the feed does not show. Its cursor is signed.

@@ -14,10 +14,10 @@ package struct PageDiff: Sendable {
     /// The difference between ``clientCells`` and the entries of ``pages``.
     package var changes: ListDiff
 
-    /// The value for requesting the next changes; nil if a page is too large for it.
-    package var since: String? {
-        let texts = pages.compactMap(\.since)
-        return texts.count == pages.count ? texts.joined(separator: ",") : nil
+    /// The sync tokens of the pages, separated by commas; nil if a page is too large for one.
+    package var syncTokens: String? {
+        let tokens = pages.compactMap(\.syncToken)
+        return tokens.count == pages.count ? tokens.joined(separator: ",") : nil
     }
 
     init(clientCells: [ClientCell], pages: [FeedPage]) {
@@ -38,15 +38,15 @@ extension FeedAssembler {
     /// The feed is read again from the start of the first page, over as many pages as the client holds, on one snapshot of the store. The client's
     /// list then equals that of a new pagination session: no cell is repeated or skipped at a page boundary.
     /// - Parameters:
-    ///   - texts: The ``FeedPage/since`` of each page in feed order, each page the successor of the page before.
-    ///   - request: The request as for a page; cursor, limit, layout and width are taken from the texts.
-    /// - Returns: ``FeedChanges/reload`` also for texts that are damaged, of another feed, of another version of the service, of pages that are
+    ///   - syncTokens: The ``FeedPage/syncToken`` of each page in feed order, each page the successor of the page before.
+    ///   - request: The request as for a page; cursor, limit, layout and width are taken from the tokens.
+    /// - Returns: ``FeedChanges/reload`` also for tokens that are corrupt, of another feed, of another version of the service, of pages that are
     ///   not consecutive, or with a cursor signed by an expired key.
     /// - Throws: ``StoreError``.
-    package func changes(since texts: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
-        guard texts.count <= Self.clientPageLimit else { return .reload }
-        let held = texts.compactMap { ClientPageState(text: $0) }
-        guard !held.isEmpty, held.count == texts.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }
+    package func changes(since syncTokens: [some StringProtocol], _ request: FeedRequest) async throws -> FeedChanges {
+        guard syncTokens.count <= Self.clientPageLimit else { return .reload }
+        let held = syncTokens.compactMap { ClientPageState(text: $0) }
+        guard !held.isEmpty, held.count == syncTokens.count, held.allSatisfy({ $0.feed == digest }) else { return .reload }
         let cursors = held.map { page in page.cursor.flatMap { try? cursor($0) } }
         guard zip(held, cursors).allSatisfy({ $0.cursor == nil || $1 != nil }), Self.areInOrder(held, cursors) else { return .reload }
         let changed = PageDiff(clientCells: held.flatMap(\.cells), pages: try await pages(held, from: cursors.first ?? nil, request))
@@ -93,10 +93,10 @@ extension FeedAssembler {
         }
     }
 
-    /// Returns the value with which a client requests changes of the page.
+    /// Returns the sync token of a page, with which a client requests its changes.
     ///
     /// - Parameter isPaid: True if campaigns were considered for the page's slots.
-    func since(
+    func syncToken(
         _ entries: [FeedPage.Entry], _ request: FeedRequest, _ cursor: PageCursor?, previous: PageCursor?, next: PageCursor?,
         isPaid: Bool
     ) -> String? {

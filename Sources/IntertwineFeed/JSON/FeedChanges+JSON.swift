@@ -36,8 +36,8 @@ extension JSONWriter {
         raw(#","pages":"#)
         write(changed.pages) { writer, page in
             writer.member(#"{"count":"#, page.entries.count)
-            writer.raw(#","since":"#)
-            writer.write(page.since)
+            writer.raw(#","syncToken":"#)
+            writer.write(page.syncToken)
         }
         raw(#","page":{"next":"#)
         write(changed.pages.last?.next)

@@ -30,9 +30,9 @@ extension FeedPage {
             }
             writer.raw("]")
         }
-        if let since {
-            writer.raw(#","since":"#)
-            writer.write(since)
+        if let syncToken {
+            writer.raw(#","syncToken":"#)
+            writer.write(syncToken)
         }
         writeOmitted(to: &writer)
         writer.raw("}}")

@@ -42,10 +42,10 @@ extension Schema {
             "sections", Schema.list(of: .string(minLength: 1), isUnique: true).examples(#"["events", "main"]"#),
             "The names of the sections that the page meets, in order. Only in feeds that have sections."),
         .optional(
-            "since", .string(pattern: "^[A-Za-z0-9_-]+$"),
+            "syncToken", .string(pattern: "^[A-Za-z0-9_-]+$"),
             """
-            What the page's changes are asked for with: opaque, some 600 characters for a page of 20. Only where `changes=true` asked for it; \
-            missing where a page of very long ids would need more than 6,144.
+            The opaque token for requests of the page's changes; about 600 characters for a page of 20. Present only with `changes=true`. Absent if \
+            the page has long ids and the token would exceed 6,144 characters.
             """),
         .optional(
             "omitted",

@@ -4,16 +4,15 @@ internal import IntertwineRouting
 extension Schema {
     static let changes = Schema.choice([.batchUpdate, .reload]).described(
         """
-        What turns the cells of the pages that a client holds, one page after the other, into those of a walk over as many pages now. To apply \
-        it as a batch update: take the cells at `removed` and at the `from` of `moved` out, all by their indices in the old list; put those of \
-        `inserted` and the moved ones in, at their indices in the new list, the lowest first; replace those of `reconfigured`, by their indices \
-        in the new list. A cell that moved and shows something else is in both. Then `pages` takes the place of what was held, and `page.next` \
-        is where to go on.
+        The difference between the cells of the client's pages and the cells of as many current pages. The client applies it as a batch update, in \
+        four steps. 1. Remove the cells at `removed` and at `from` of `moved`, by their old indices. 2. Insert the cells of `inserted` and the moved \
+        cells at their new indices, in ascending order. 3. Replace the cells of `reconfigured` at their new indices. A cell can be in both `moved` \
+        and `reconfigured`. 4. Replace the sync tokens by those of `pages`, and continue at `page.next`.
         """
     ).examples(
         #"""
         {"reload": false, "removed": [{"index": 4, "id": "user:cash"}], "inserted": [], "moved": [{"from": 0, "to": 2, "id":
-        "user:tt"}], "reconfigured": [], "pages": [{"count": 21, "since": "AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"}], "page": {
+        "user:tt"}], "reconfigured": [], "pages": [{"count": 21, "syncToken": "AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"}], "page": {
         "next": null, "previous": null}}
         """#
     ).named("Changes")
@@ -21,8 +20,8 @@ extension Schema {
         .required("reload", .flag(true))
     ]).titled("Reload").described(
         """
-        More has changed than is told (200 changes), more pages are held than can be asked about (16), or `since` cannot be read any more: \
-        damaged, of another feed, or of an older configuration, key or version of the service. The client takes its pages anew.
+        The client requests its pages again. Causes: more than 200 changes, more than 16 pages, or an invalid sync token. A sync token is invalid if \
+        it is corrupt, of another feed, or older than the configuration, the signing key or the version of the service.
         """
     ).named("Reload")
     private static let batchUpdate = Schema.object([
@@ -31,50 +30,50 @@ extension Schema {
             "removed",
             .list(
                 of: .object([
-                    .required("index", .count, "In the old list."),
+                    .required("index", .count, "The index in the old list."),
                     .required("id", .string, "The cell's id."),
-                ])), "Cells that are gone from the list, by ascending index."),
+                ])), "The removed cells, by ascending index."),
         .required(
             "inserted",
             .list(
                 of: .object([
-                    .required("index", .count, "In the new list."),
+                    .required("index", .count, "The index in the new list."),
                     .required("cell", .cell),
-                ])), "Cells that are new in the list, by ascending index."),
+                ])), "The inserted cells, by ascending index."),
         .required(
             "moved",
             .list(
                 of: .object([
-                    .required("from", .count, "In the old list."),
-                    .required("to", .count, "In the new list."),
+                    .required("from", .count, "The index in the old list."),
+                    .required("to", .count, "The index in the new list."),
                     .required("id", .string, "The cell's id."),
-                ])), "Cells that stand elsewhere among those that stay; as few as can be."),
+                ])), "The minimum number of moved cells."),
         .required(
             "reconfigured",
             .list(
                 of: .object([
-                    .required("index", .count, "In the new list."),
+                    .required("index", .count, "The index in the new list."),
                     .required("cell", .cell),
-                ])), "Cells that show something else now, or whose tokens are new, by ascending index."),
+                ])), "The cells with changed content or new tokens, by ascending index."),
         .required(
             "pages",
             .list(
                 of: .object([
-                    .required("count", .count, "Cells on the page."),
-                    .required("since", .string.orNull, "What to ask with the next time; null as `page.since` is missing."),
-                ])), "The pages that the list is made of now, fewer where the feed has become shorter."),
+                    .required("count", .count, "The number of cells on the page."),
+                    .required("syncToken", .string.orNull, "The new sync token of the page; null if the page is too large for one."),
+                ])), "The current pages; fewer than before if the feed is shorter now."),
         .required(
             "page",
             .object([
                 .required(
-                    "next", .string(format: "uri-reference").orNull, "The href of the next page; null on the last. To be followed as it is."
-                ),
+                    "next", .string(format: "uri-reference").orNull,
+                    "The href of the next page; null on the last page. Clients follow it unchanged."),
                 .required(
                     "previous", .string(format: "uri-reference").orNull,
-                    "The href of the page before; null on the first. To be followed as it is."),
+                    "The href of the previous page; null on the first page. Clients follow it unchanged."),
                 .optional(
                     "sections", .list(of: .string(minLength: 1)),
-                    "The names of the sections that the pages meet, in order. Only in feeds that have sections."),
+                    "The names of the sections on the pages, in order. Present only in feeds with sections."),
             ])),
     ]).titled("Batch update").named("BatchUpdate")
 }

@@ -23,8 +23,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         /// The targeting context of campaigns, without a time.
         var facts: TargetingContext?
         var language: FeedLanguage?
-        /// The values of `page.since` of the client's pages, separated by commas; the id of the last event.
-        var since: String
+        /// The sync tokens of the client's pages, separated by commas; the id of the last event.
+        var syncTokens: String
     }
 
     fileprivate struct Subscription {
@@ -150,7 +150,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         let changes: FeedChanges
         do {
             guard let feed = feed(key.path) else { return reload(key) }
-            let held = key.since.split(separator: ",", omittingEmptySubsequences: false)
+            let held = key.syncTokens.split(separator: ",", omittingEmptySubsequences: false)
             var request = FeedRequest(of: key.viewer, in: ledger, now: clock())
             (request.lacking, request.client, request.language) = (key.lacking, key.client, key.language)
             request.campaigns = key.facts
@@ -161,8 +161,8 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             logger.debug("live updates could not be sent", metadata: ["error": "\(error)"])
             return
         }
-        guard case .changed(let pages) = changes, let since = pages.since else { return reload(key) }
-        guard since != key.since || pages.changes.count > 0 else {
+        guard case .changed(let pages) = changes, let syncTokens = pages.syncTokens else { return reload(key) }
+        guard syncTokens != key.syncTokens || pages.changes.count > 0 else {
             state.withLock { $0.groups[key]?.isNew = false }
             return
         }
@@ -170,7 +170,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             var group = state.groups.removeValue(forKey: key) ?? Subscription()
             let told = group.streams
             var next = key
-            next.since = since
+            next.syncTokens = syncTokens
             group.isNew = false
             if var other = state.groups[next] {
                 other.streams += group.streams
@@ -180,7 +180,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             }
             return told
         }
-        send("changes", id: since, changes.json(), to: streams)
+        send("changes", id: syncTokens, changes.json(), to: streams)
     }
 
     /// Tells the subscribers to reload the list and to subscribe again, because its pages are no longer consistent or the feed is gone.

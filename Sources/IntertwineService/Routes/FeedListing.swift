@@ -23,8 +23,8 @@ struct FeedListing: Sendable {
     }
 
     private static let operation = APIOperation(
-        "getFeeds", tag: "Feed", "What feeds there are",
-        "Each feed with its sections and the layouts that it has cells for, so that a client can offer them.",
+        "getFeeds", tag: "Feed", "The feeds",
+        "Each feed with its sections and its layouts.",
         parameters: [FeedParameters.acceptLanguage, FeedParameters.ifNoneMatch],
         responses: ResponseDescription.negotiated + [
             .json(

@@ -6,15 +6,15 @@ internal import IntertwineRouting
 enum FeedParameters {
     static let limit = Parameter.integer(
         "limit", in: FeedRequest.limits, default: FeedRequest.defaultLimit,
-        "Content items on the page; advertisements come on top of it.", example: 20)
+        "The maximum number of content items on the page. Ads are not included in it.", example: 20)
 
     /// - Note: The pattern matters, because cached pages are found by text, in which some characters beyond ASCII equal a letter.
     static let cursor = Parameter.text(
         "cursor", .string(minLength: 1, pattern: "^[A-Za-z0-9_-]+$"),
         """
-        Where to go on: opaque, signed by the service, and good for the list that gave it alone. It stands in the hrefs `page.next` and \
-        `page.previous`, which are best followed as they are; without it, the list begins at its start. No client can make a cursor up, and an \
-        altered one is refused (400, `invalid-cursor`).
+        The opaque position of a page. `page.next` and `page.previous` contain it; clients follow these hrefs unchanged. Without a cursor, the \
+        response is the first page. The service signs cursors. A cursor that is altered or belongs to another list is rejected (400, \
+        `invalid-cursor`).
         """, example: nil
     ) { (query) throws(Problem) in
         let cursor: String?
@@ -24,29 +24,28 @@ enum FeedParameters {
     }
 
     static let layout = Parameter.word(
-        "layout", default: CellLayout.collection, "Which form of cells: those of collections or those of tables.", example: .table)
+        "layout", default: CellLayout.collection, "The layout of the cells: for a collection view or for a table view.", example: .table)
 
     static let width = Parameter.integer(
         "width", in: SizeRule.widths,
-        "The client's width in points, from which sizes are computed by each cell's rule; without it they are fixed.", example: 390)
+        "The width of the client's list in points. Each cell's size rule computes its size from it. Without a width, sizes are fixed.",
+        example: 390)
 
     static let scale = Parameter.integer(
         "scale", in: FeedRequest.scales, default: 1,
         """
-        Pixels per point of the client's screen: the hrefs of sized images are those of images with so many. The wish is handed on to \
-        `page.next` and `page.previous`.
+        Pixels per point of the client's screen. The hrefs of sized images have this scale. `page.next` and `page.previous` keep the parameter.
         """, example: 2)
 
     static let changes = Parameter.flag(
         "changes",
-        """
-        Whether the page is to tell, in `page.since`, what its changes are asked for with. The wish is handed on to `page.next` and \
-        `page.previous`.
-        """)
+        "If true, the page has a sync token in `page.syncToken`. `page.next` and `page.previous` keep the parameter.")
 
     static let client = Parameter.text(
         "client", .string(pattern: "^[A-Za-z0-9_-]{16}$"),
-        "The digest that `PUT /clients/{name}` gave: what the client can show, in place of `Accept-Cells`. Handed on to `next` and `previous`.",
+        """
+        The digest in the response of `PUT /clients/{name}`. It replaces `Accept-Cells`. `page.next` and `page.previous` keep the parameter.
+        """,
         example: nil
     ) { (query) throws(Problem) in
         guard let digest = try query.text("client") else { return nil }
@@ -59,37 +58,37 @@ enum FeedParameters {
     static let acceptCells = Parameter.field(
         "Accept-Cells", .string,
         """
-        Which cells the client can show (a list of RFC 9651): identifiers, each with the newest version that it knows (`;v=2`) or refused (`;q=0`), \
-        and `*` for all others; and, where it says so, the types of bindings and of actions that it knows, `(text image date);bindings` and \
-        `(request link);actions`. Without it everything is given. Items none of whose cells it knows are left out, and `page.omitted` says so.
+        The cells that the client supports, as a list (RFC 9651). A member is the identifier of a cell, with the newest supported version (`;v=2`) \
+        or rejected (`;q=0`). `*` means all other cells. `(text image date);bindings` and `(request link);actions` list the supported types of \
+        bindings and actions. Without the field, the client supports everything. The page omits items without a supported cell and counts them in \
+        `page.omitted`.
         """, example: #""UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0""#)
 
     static let acceptLanguage = Parameter.field(
         "Accept-Language", .string,
         """
-        Which of the languages that the service has texts in is wanted, looked up as RFC 4647 says; the first that is declared where it is none of \
-        them. What is known of the viewer goes before it, in a field that is configuration (`feed.language-header`). Not looked at where no \
-        languages are declared.
+        The preferred languages. The service selects one of its declared languages by lookup (RFC 4647, 3.4), or the first one if none matches. \
+        The field of the setting `feed.language-header` has priority. The service ignores both if no languages are declared.
         """, example: #""de-CH, fr;q=0.5""#)
 
-    static let since = Parameter.text(
-        "since", .string(minLength: 1, pattern: "^[A-Za-z0-9_,-]+$"),
+    static let syncToken = Parameter.text(
+        "syncToken", .string(minLength: 1, pattern: "^[A-Za-z0-9_,-]+$"),
         """
-        The `page.since` of each page that the client holds, in the order of the feed and with commas in between; at most 16. Each page must be \
-        the `next` one of the page before. A client that holds more asks about those around what it shows, and drops those behind them.
+        The `page.syncToken` of each page of the client, in the order of the feed, separated by commas; at most 16. Each page must be the `next` \
+        page of the preceding one. A client with more pages sends the tokens of the pages around its visible cells, and discards the others.
         """, isRequired: true, example: #""AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ""#
     ) { (query) throws(Problem) in
-        guard let since = try query.text("since") else { return nil }
-        guard !since.isEmpty, since.utf8.allSatisfy(isPlain) else { throw wrongSince }
-        return since
+        guard let syncTokens = try query.text("syncToken") else { return nil }
+        guard !syncTokens.isEmpty, syncTokens.utf8.allSatisfy(isPlain) else { throw invalidSyncToken }
+        return syncTokens
     }
 
-    static let wrongSince = Problem(
-        .badRequest, .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
+    static let invalidSyncToken = Problem(
+        .badRequest, .invalidParameter, "syncToken must be the page.syncToken of each page of the client, separated by commas.")
 
     static let lastEvent = Parameter.field(
         "Last-Event-ID", .string,
-        "The id of the last event that came, where a stream is taken up again: in place of `since`. Only with `Accept: text/event-stream`.",
+        "The id of the last received event, if the client reconnects. It replaces `syncToken`. Only with `Accept: text/event-stream`.",
         example: #""AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ""#)
 
     /// Returns true for the characters of base64url and the comma.
@@ -108,7 +107,7 @@ enum FeedParameters {
     static let plain = Schema.string(minLength: 1, pattern: #"^[^\u0000-\u001f\u007f]+$"#)
 
     static let cell = Parameter.segment(
-        "id", plain.with("format", .text("cell-id")), "The cell's id, percent-encoded.", example: #""user:tt""#)
+        "id", plain.with("format", .text("cell-id")), "The id of the cell, percent-encoded.", example: #""user:tt""#)
 
     // MARK: Fields that are read elsewhere
 
@@ -118,13 +117,16 @@ enum FeedParameters {
     static let viewer = Parameter.field(
         viewerField, .string(maxLength: 256),
         """
-        Who asks, set by whatever authenticates in front of the service. UTF-8, at most 256 characters; empty is nobody. Names that differ in a \
-        byte are two. The field's name is configuration.
+        The viewer's name, in UTF-8 with at most 256 characters. The proxy that authenticates the viewer sets it. An empty value means no viewer. \
+        Names are compared by bytes. The setting `events.viewer-header` has the name of the field.
         """, example: #""viewer-1""#)
 
     static let requiredViewer = Parameter.field(
         viewerField, .string(minLength: 1, maxLength: 256),
-        "Whose it is, set by whatever authenticates in front of the service. At most 256 characters. The field's name is configuration.",
+        """
+        The name of the viewer to whom the list belongs, in UTF-8 with at most 256 characters. The proxy that authenticates the viewer sets it. \
+        The setting `events.viewer-header` has the name of the field.
+        """,
         isRequired: true, example: #""viewer-1""#)
 
     static let ifNoneMatch = Parameter.ifNoneMatch
@@ -139,13 +141,14 @@ extension ResponseDescription {
     ]
 
     private static let serviceUnavailable = problem(
-        .serviceUnavailable, "The service stops, is overloaded, or its store does not answer.",
+        .serviceUnavailable, "The service is stopping or overloaded, or its store does not respond.",
         [.init(.storeUnavailable, "The store does not respond. Try again."), .init(nil, "The response took too long.")],
         [.problemCaching, .retryAfter]
     ).named("ServiceUnavailable")
 
     static let tooManyListeners = problem(
-        .serviceUnavailable, "The service stops or is overloaded, its store does not answer, or there are too many listeners.",
+        .serviceUnavailable,
+        "The service is stopping or overloaded, its store does not respond, or the number of event streams has reached its limit.",
         [.init(.storeUnavailable, "The store does not respond. Try again."), .init(nil, "There are too many listeners.")],
         [.problemCaching, .retryAfter])
 
@@ -158,9 +161,9 @@ extension ResponseDescription {
         [
             .json(.ok, "A page.", .page, [.pageCaching, .eTag, .vary, .link, .contentEncoding, .contentLanguage]),
             ResponseDescription.empty(
-                .notModified, "The client's copy is current.",
+                .notModified, "The representation of the client is current.",
                 [
-                    .init("ETag", "The validator of the client's copy."), .init("Cache-Control", "As in 200."),
+                    .init("ETag", "The validator of the client's representation."), .init("Cache-Control", "As in 200."),
                     .init("Vary", "As in 200."), .init("Link", "As in 200."),
                 ]
             ).named("PageNotModified"),
@@ -179,24 +182,24 @@ extension ResponseDescription.ProblemExample {
 
 extension ResponseDescription.Header {
     static let pageCaching = ResponseDescription.Header(
-        "Cache-Control", "How long the page may be used without asking again. `private` where it is one viewer's own.", isRequired: true,
+        "Cache-Control", "The lifetime of the page in caches. `private` if the page is personalized.", isRequired: true,
         example: "no-cache"
     ).named("PageCacheControl")
     static let link = ResponseDescription.Header(
-        "Link", "`page.next` and `page.previous` as links (RFC 8288), with the relations `next` and `prev`. Missing on the only page.",
+        "Link",
+        "`page.next` and `page.previous` as links (RFC 8288) with the relations `next` and `prev`. Absent if the feed has only one page.",
         example: #"</feed?cursor=kWaF&limit=20>; rel="next""#
     ).named("Link")
     static let contentLanguage = ResponseDescription.Header(
-        "Content-Language", "The language of the texts (RFC 5646). Missing where no languages are declared.", example: "de"
+        "Content-Language", "The language of the texts (RFC 5646). Absent if no languages are declared.", example: "de"
     ).named("ContentLanguage")
     static let verdict = ResponseDescription.Header(
         "X-Verdict",
         """
-        The ledger's verdict: that of the click where there is one, else of the first thing recorded. Only where configuration has it told \
-        (`events.tell-verdict`).
+        The verdict of the click, or of the first recorded event if there is no click. Only with the setting `events.tell-verdict`.
         """, .verdict
     ).named("Verdict")
     static let location = ResponseDescription.Header(
-        "Location", "Where the person goes: the stored clickthrough URL.", .uri, isRequired: true, example: "https://shop.example.com/1"
+        "Location", "The stored clickthrough URL.", .uri, isRequired: true, example: "https://shop.example.com/1"
     ).named("Location")
 }

@@ -22,8 +22,8 @@ struct FeedRoutes: Sendable {
     let live: LiveFeeds
 
     private static let name = Parameter.segment(
-        "name", nameSchema, "The feed's name: `main`, or one that configuration declares.", example: #""main""#)
-    private static let section = Parameter.segment("section", nameSchema, "The name of one of its sections.", example: #""events""#)
+        "name", nameSchema, "The name of the feed: `main`, or a declared one.", example: #""main""#)
+    private static let section = Parameter.segment("section", nameSchema, "The name of a section of the feed.", example: #""events""#)
     private static let nameSchema = Schema.string(pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$")
 
     /// A path of a feed, with a route for pages and one for changes.
@@ -51,36 +51,37 @@ struct FeedRoutes: Sendable {
                 pages: .init(
                     id: "getFeed", summary: "A page of the feed",
                     text: """
-                        Cells ready to be shown, in the feed's order: that of the items' first import, or section after section, each in its own \
-                        order, where the feed was composed of sections. It is the feed `main` of `/feeds/{name}`. Walking `page.next` to the end \
-                        meets every item that was there at the start exactly once, whatever is inserted, replaced or deleted meanwhile. The page's \
-                        advertisements stand as one block at the midpoint of its content, in a feed with sections at that of each section's part \
-                        of it; they rotate from page to page, beginning with another one for each viewer and hour, and the same cursor gives the same \
-                        page. What the viewer dismissed is left out. A page with fewer than `limit` content items is the last.
+                        `/feed` is an alias of `/feeds/main`. The response has ready-to-render cells in the order of the feed: the order of the items' \
+                        first import, or section after section if the feed has sections. Pagination along `page.next` returns each item that existed at \
+                        its start exactly once, also if items are inserted, replaced or deleted in the meantime. A page with fewer than `limit` content \
+                        items is the last one.
+
+                        By default, the ads of a page are one block at the midpoint of its content, or of each section's part of it. They rotate from page to page. \
+                        The first ad depends on the viewer and the hour. Requests with equal cursors return equal pages. The page omits cells that the \
+                        viewer dismissed.
                         """),
                 changes: .init(
-                    id: "getFeedChanges", summary: "What became of pages of the feed",
+                    id: "getFeedChanges", summary: "The changes of pages of the feed",
                     text: """
-                        A client that shows pages keeps them in step: it asks for them with `changes=true`, and then now and again for what became \
-                        of them. The feed is walked anew from where the first page begins, over as many pages, so the client's list is afterwards \
-                        what somebody else would get by that walk: no cell twice, none missing where two pages meet. The service keeps nothing \
-                        between two questions. With `If-None-Match`, nothing is sent as long as nothing more happens.
+                        A client keeps its pages in sync: it requests them with `changes=true`, and later requests their changes. The service reads the \
+                        feed again from the start of the first page, over as many pages. The updated list equals the list of a new pagination: no cell \
+                        is missing or duplicated between two pages. The service stores no state between two requests. With `If-None-Match`, the response \
+                        is 304 if there are no further changes.
                         """),
                 missing: []
             ) { _ in feeds.main },
             PagePath(
                 pattern: "/feeds/{name}", parameters: [Self.name],
                 pages: .init(
-                    id: "getNamedFeed", summary: "A page of one of the feeds",
+                    id: "getNamedFeed", summary: "A page of a feed",
                     text: """
-                        As `/feed`, for the feed of that name. `page.sections` names the sections that the page meets, in order; each section \
-                        begins with a header, a cell of its own in front of its first item, which does not count for `limit`. A section without \
-                        items has no header. Where a field orders a section, an item whose field changes meanwhile moves with it. A feed that \
-                        there is, and that has no items, is an empty page; one that there is not is 404.
+                        The response has the form of `/feed`. `page.sections` has the names of the sections on the page, in order. Each section with items \
+                        begins with a header cell, which does not count toward `limit`. If a field orders a section, an item moves when the value of its \
+                        field changes. The response is an empty page if the feed has no items, and 404 if there is no such feed.
                         """),
                 changes: .init(
-                    id: "getNamedFeedChanges", summary: "What became of pages of a feed by its name",
-                    text: "As `/feed/changes`, for a feed by its name."),
+                    id: "getNamedFeedChanges", summary: "The changes of pages of a feed",
+                    text: "The response has the form of `/feed/changes`."),
                 missing: [.problem(.notFound, "There is no such feed.", [unknownFeed])]
             ) { try feeds.feed($0[Self.name]) },
             PagePath(
@@ -88,12 +89,12 @@ struct FeedRoutes: Sendable {
                 pages: .init(
                     id: "getSection", summary: "A page of one section of a feed",
                     text: """
-                        As `/feeds/{name}`, for one of its sections alone. The feed's cursors do not hold here. A feed without sections has none \
-                        of this name either.
+                        The response has the form of `/feeds/{name}`, with the cells of one section. Cursors of the feed are invalid here. The response is \
+                        404 if the feed has no such section.
                         """),
                 changes: .init(
-                    id: "getSectionChanges", summary: "What became of pages of one section of a feed",
-                    text: "As `/feed/changes`, for one section of a feed."),
+                    id: "getSectionChanges", summary: "The changes of pages of one section of a feed",
+                    text: "The response has the form of `/feed/changes`."),
                 missing: [.problem(.notFound, "There is no such feed, or no such section in it.", [unknownFeed, unknownSection])]
             ) { try feeds.section($0[Self.section], of: $0[Self.name]) },
         ]
@@ -106,8 +107,8 @@ struct FeedRoutes: Sendable {
     private static let one = APIOperation(
         "getCell", tag: "Feed", "One cell by its id",
         """
-        As pages show it, for links into an app and for notifications. What the viewer dismissed is there too: whoever asks for it wants it. \
-        An ad that belongs to a campaign is there if the campaign has a place for this viewer now, as on a page of the main feed.
+        The cell as on a page, for deep links and notifications. The response has the cell even if the viewer dismissed it. An ad that belongs to \
+        a campaign is available only if the campaign would win an ad slot of the main feed for this viewer now.
         """,
         parameters: [
             FeedParameters.cell, FeedParameters.layout, FeedParameters.width, FeedParameters.scale, FeedParameters.client,
@@ -118,7 +119,7 @@ struct FeedRoutes: Sendable {
             .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
             .badRequest("A parameter is wrong.", [.wrongViewer, .wrongClient]),
             .problem(
-                .notFound, "There is no such cell, none in this layout, or none that the client knows.",
+                .notFound, "There is no such cell, it does not exist in this layout, or the client does not support it.",
                 [
                     .init(.unknownCell, "There is no such cell."),
                     .init(.unshownCell, "The cell is there, but the client supports none of StoryCell."),
@@ -153,27 +154,27 @@ struct FeedRoutes: Sendable {
                 P.ifNoneMatch,
             ],
             responses: way.missing + ResponseDescription.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
-        let wrongSince = ResponseDescription.ProblemExample(
-            .invalidParameter, "since must be the page.since of each page that is held, with commas in between.")
+        let invalidSyncToken = ResponseDescription.ProblemExample(
+            .invalidParameter, "syncToken must be the page.syncToken of each page of the client, separated by commas.")
         let changes = APIOperation(
             way.changes.id, tag: "Feed", way.changes.summary, way.changes.text + Self.liveText,
-            parameters: way.parameters + [P.since, P.lastEvent, P.client, P.acceptCells, P.acceptLanguage, P.viewer, P.ifNoneMatch],
+            parameters: way.parameters + [P.syncToken, P.lastEvent, P.client, P.acceptCells, P.acceptLanguage, P.viewer, P.ifNoneMatch],
             responses: way.missing + ResponseDescription.negotiated + [
                 .json(.ok, "The changes.", .changes, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
-                .badRequest("`since` is missing, or holds characters that it never has.", [wrongSince, .wrongClient]), .tooManyListeners,
+                .badRequest("`syncToken` is missing or has invalid characters.", [invalidSyncToken, .wrongClient]), .tooManyListeners,
             ])
         return [
             Route(.get, way.pattern, pages) { try await page($0, of: try way.feed($0), route: way.pattern) },
             Route(.get, "\(way.pattern)/changes", changes) { request in
-                let since = try request[FeedParameters.since]
+                let syncTokens = try request[FeedParameters.syncToken]
                 let feed = try way.feed(request)
                 if AcceptHeader(request.head.headerFields[.accept]).asks(for: "text/event-stream", ratherThan: "application/json") {
                     // An empty id counts as absent: event stream clients send it before the first event (WHATWG HTML, 9.2.4).
                     let last = request.head.headerFields[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
-                    return try await listen(request, since: last ?? since, to: feed)
+                    return try await listen(request, since: last ?? syncTokens, to: feed)
                 }
-                guard let since else { throw FeedParameters.wrongSince }
-                let held = since.split(separator: ",", omittingEmptySubsequences: false)
+                guard let syncTokens else { throw FeedParameters.invalidSyncToken }
+                let held = syncTokens.split(separator: ",", omittingEmptySubsequences: false)
                 return format.response(
                     try await self.changes(request, since: held, of: feed), in: clients.languages.language(of: request.head))
             },
@@ -187,46 +188,47 @@ struct FeedRoutes: Sendable {
     }
 
     private static let liveText = """
-         With `Accept: text/event-stream` the answer goes on: each change is an event `changes` whose data is what is answered here otherwise \
-        (`BatchUpdate`), and whose id is the next `since`; an event `reload` is the last.
+         With `Accept: text/event-stream`, the response is a stream of events. The data of an event `changes` is a `BatchUpdate`, and its id is the \
+        next `syncToken`. An event `reload` is the last one.
         """
 
-    /// The maximum size of a body in bytes: 16 texts of maximum length with the surrounding JSON.
+    /// The maximum size of a body in bytes: 16 sync tokens of maximum length with the surrounding JSON.
     private static let changesBodyLimit = 128 << 10
 
     private func posted(_ way: PagePath) -> APIOperation {
         APIOperation(
-            way.changes.id.replacing("get", with: "post", maxReplacements: 1), tag: "Feed", way.changes.summary + ", asked in a body",
-            "The same answer within the same limits as `GET`, for pages whose `page.since` are too long together for a URL.",
+            way.changes.id.replacing("get", with: "post", maxReplacements: 1), tag: "Feed",
+            way.changes.summary + ", with the sync tokens in the body",
+            "The response and its limits equal those of `GET`. A client uses it if its sync tokens are too long for a URL.",
             parameters: way.parameters + [
                 FeedParameters.client, FeedParameters.acceptCells, FeedParameters.acceptLanguage, FeedParameters.viewer,
             ],
             body: RequestBodyDescription(
                 .object([
                     .required(
-                        "since",
+                        "syncTokens",
                         .list(
                             of: .string(minLength: 1, maxLength: 6_144, pattern: "^[A-Za-z0-9_-]+$"), minimum: 1,
                             maximum: FeedAssembler.clientPageLimit),
-                        "The `page.since` of each page that the client holds, in the order of the feed.")
-                ]), text: "At most 16 pages.", example: #"{"since": ["AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"]}"#),
+                        "The `page.syncToken` of each page of the client, in the order of the feed.")
+                ]), text: "At most 16 pages.", example: #"{"syncTokens": ["AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"]}"#),
             responses: way.missing + [
                 .json(.ok, "The changes.", .changes, [.noStore, .contentLanguage]),
-                .badRequest("The body is not one of these.", [.init(.invalidBody, Self.changesShape), .wrongClient, .wrongViewer]),
+                .badRequest("The body has another form.", [.init(.invalidBody, Self.changesShape), .wrongClient, .wrongViewer]),
             ])
     }
 
-    private static let changesShape = #"The body must be {"since": ["…"]}: the page.since of each page that is held."#
+    private static let changesShape = #"The body must be {"syncTokens": ["…"]}: the page.syncToken of each page of the client."#
 
-    /// Returns the texts in a body.
+    /// Returns the sync tokens in a body.
     private static func clientPages(in body: [UInt8]) throws(Problem) -> [String] {
-        struct Held: Decodable { var since: [String] }
-        guard let held = try? JSONDecoder().decode(Held.self, from: Data(body)), !held.since.isEmpty,
-            held.since.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { FeedParameters.isPlain($0) && $0 != UInt8(ascii: ",") } })
+        struct Held: Decodable { var syncTokens: [String] }
+        guard let held = try? JSONDecoder().decode(Held.self, from: Data(body)), !held.syncTokens.isEmpty,
+            held.syncTokens.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { FeedParameters.isPlain($0) && $0 != UInt8(ascii: ",") } })
         else {
             throw Problem(.badRequest, .invalidBody, changesShape)
         }
-        return held.since
+        return held.syncTokens
     }
 
     /// Returns the function that looks up cached pages on the event loops.
@@ -340,10 +342,10 @@ struct FeedRoutes: Sendable {
     }
 
     /// Returns an event stream with the changes of the client's pages.
-    private func listen(_ request: RouteRequest, since: String?, to feed: FeedAssembler) async throws -> ServerResponse {
-        guard let since, !since.isEmpty, since.utf8.count <= Self.changesBodyLimit, since.utf8.allSatisfy(FeedParameters.isPlain) else {
-            throw FeedParameters.wrongSince
-        }
+    private func listen(_ request: RouteRequest, since syncTokens: String?, to feed: FeedAssembler) async throws -> ServerResponse {
+        guard let syncTokens, !syncTokens.isEmpty, syncTokens.utf8.count <= Self.changesBodyLimit,
+            syncTokens.utf8.allSatisfy(FeedParameters.isPlain)
+        else { throw FeedParameters.invalidSyncToken }
         var asked = FeedRequest(now: request.now)
         try await clients.addCapabilities(to: &asked, from: request)
         let viewer = try clients.viewer(of: request.head)
@@ -354,7 +356,7 @@ struct FeedRoutes: Sendable {
         return try live.listen(
             LiveFeeds.Key(
                 path: feed.path, viewer: viewer, lacking: asked.lacking, client: asked.client,
-                facts: held, language: asked.language, since: since))
+                facts: held, language: asked.language, syncTokens: syncTokens))
     }
 
     private func changes(

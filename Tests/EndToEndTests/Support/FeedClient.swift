@@ -5,26 +5,26 @@ import TestSupport
 struct FeedClient {
     /// Each as JSON with its members in a fixed order.
     private(set) var cells: [String] = []
-    private(set) var sinces: [String] = []
+    private(set) var syncTokens: [String] = []
     private(set) var next: String?
     /// How many changes the last answer told.
     private(set) var changes = 0
 
-    var since: String { sinces.joined(separator: ",") }
+    var syncToken: String { syncTokens.joined(separator: ",") }
 
     mutating func load(_ service: RunningService, _ path: String, pages: Int) throws {
         next = path
-        while sinces.count < pages, let href = next {
+        while syncTokens.count < pages, let href = next {
             let page = try JSON(try service.get(href).text)
             cells += try (page["cells"]?.list ?? []).map(Self.text)
-            sinces.append(page["page"]?["since"]?.text ?? "")
+            syncTokens.append(page["page"]?["syncToken"]?.text ?? "")
             next = page["page"]?["next"]?.text
         }
     }
 
     /// - Throws: where the service says that the pages must be taken anew.
     mutating func follow(_ service: RunningService) throws {
-        let answer = try JSON(try service.get("/feed/changes?since=\(since)").text)
+        let answer = try JSON(try service.get("/feed/changes?syncToken=\(syncToken)").text)
         guard answer["reload"]?.value as? Bool == false else { throw RawClientError.closed }
         let lists = ["removed", "inserted", "moved", "reconfigured"].map { answer[$0]?.list ?? [] }
         changes = lists.map(\.count).reduce(0, +)
@@ -34,7 +34,7 @@ struct FeedClient {
         let inserted = try lists[1].map(Self.placed) + moves.map { ($0.1, old[$0.0]) }
         for (index, cell) in inserted.sorted(by: { $0.0 < $1.0 }) { cells.insert(cell, at: index) }
         for (index, cell) in try lists[3].map(Self.placed) { cells[index] = cell }
-        sinces = answer["pages"]?.list.compactMap { $0["since"]?.text } ?? []
+        syncTokens = answer["pages"]?.list.compactMap { $0["syncToken"]?.text } ?? []
         next = answer["page"]?["next"]?.text
     }
 

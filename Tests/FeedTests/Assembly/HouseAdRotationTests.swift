@@ -116,7 +116,7 @@ struct HouseAdRotationTests {
         let second = try await page(fixture, first.next.flatMap(Fixture.cursor), viewer: "ann", follows: true)
         let now = Fixture.now + Self.hour
         let request = FeedRequest(now: now, hasViewer: true, rotation: RotationSeed(viewer: "ann", now: now))
-        let changes = try await fixture.assembler().changes(since: [first.since ?? "", second.since ?? ""], request)
+        let changes = try await fixture.assembler().changes(since: [first.syncToken ?? "", second.syncToken ?? ""], request)
         guard case .changed(let pages) = changes else { throw Failure() }
         #expect(pages.pages.map(\.ids) == [first.ids, second.ids])
         #expect(try await page(fixture, viewer: "ann", hours: 1).ids != first.ids)

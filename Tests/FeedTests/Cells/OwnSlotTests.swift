@@ -262,7 +262,7 @@ struct CompanionTests {
         let page = try await assembler.page(FeedRequest(limit: 2, now: Fixture.now, followsChanges: true))
         func changes(_ cell: String) async throws -> [Int] {
             let request = FeedRequest(now: Fixture.now, hasViewer: true, marks: HiddenSet([ByteString(cell)]))
-            guard case .changed(let changed) = try await assembler.changes(since: [try #require(page.since)], request) else {
+            guard case .changed(let changed) = try await assembler.changes(since: [try #require(page.syncToken)], request) else {
                 throw TestFailure()
             }
             return changed.changes.removed

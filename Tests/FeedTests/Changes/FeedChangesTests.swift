@@ -20,7 +20,7 @@ struct FeedChangesTests {
     }
 
     private func changes(_ fixture: Fixture, _ pages: [FeedPage], now: Int64 = Fixture.now) async throws -> FeedChanges {
-        try await fixture.assembler().changes(since: pages.map { $0.since ?? "" }, FeedRequest(now: now))
+        try await fixture.assembler().changes(since: pages.map { $0.syncToken ?? "" }, FeedRequest(now: now))
     }
 
     private func changed(_ fixture: Fixture, _ pages: [FeedPage], now: Int64 = Fixture.now) async throws -> PageDiff {
@@ -37,15 +37,15 @@ struct FeedChangesTests {
         #expect(changed.pages.map { $0.json() } == pages.map { $0.json() })
     }
 
-    @Test("pages tell their since only where they were asked to, and hand the wish on")
+    @Test("pages have a sync token only if the request asks for it, and their hrefs keep the parameter")
     func wish() async throws {
         let fixture = try Fixture(users: 20)
         let plain = try await fixture.page(limit: 4)
-        #expect(plain.since == nil && !String(decoding: plain.json(), as: UTF8.self).contains("since"))
+        #expect(plain.syncToken == nil && !String(decoding: plain.json(), as: UTF8.self).contains("syncToken"))
         let page = try await page(fixture)
-        #expect(page.since != nil && page.next?.hasSuffix("&changes=true") == true)
+        #expect(page.syncToken != nil && page.next?.hasSuffix("&changes=true") == true)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(page.json())) as? [String: Any])
-        #expect((object["page"] as? [String: Any])?["since"] as? String == page.since)
+        #expect((object["page"] as? [String: Any])?["syncToken"] as? String == page.syncToken)
     }
 
     @Test("a cell put between others pushes the last one to the next page held, and no cell is held twice or lost")
@@ -81,8 +81,8 @@ struct FeedChangesTests {
         #expect((reconfigured["cell"] as? [String: Any])?["identifier"] as? String == "CircularUserCollectionViewCell")
         let next = try #require((object["pages"] as? [[String: Any]])?.first)
         #expect(next["count"] as? Int == 4)
-        let since = try #require(next["since"] as? String)
-        guard case .changed(let after) = try await fixture.assembler().changes(since: [since], FeedRequest(now: Fixture.now)) else {
+        let syncToken = try #require(next["syncToken"] as? String)
+        guard case .changed(let after) = try await fixture.assembler().changes(since: [syncToken], FeedRequest(now: Fixture.now)) else {
             Issue.record("must not reload")
             return
         }
@@ -93,11 +93,13 @@ struct FeedChangesTests {
     func dismissed() async throws {
         let fixture = try Fixture(users: 8)
         let request = FeedRequest(limit: 4, now: Fixture.now, hasViewer: true, followsChanges: true)
-        let since = try #require(try await fixture.assembler().page(request).since)
+        let syncToken = try #require(try await fixture.assembler().page(request).syncToken)
         let hidden = FeedRequest(now: Fixture.now, hasViewer: true, marks: HiddenSet(["user:u2"]))
-        guard case .changed(let without) = try await fixture.assembler().changes(since: [since], hidden) else { throw CancellationError() }
+        guard case .changed(let without) = try await fixture.assembler().changes(since: [syncToken], hidden) else {
+            throw CancellationError()
+        }
         #expect(without.changes.removed == [2] && without.changes.inserted == [3])
-        let next = try #require(without.pages.first?.since)
+        let next = try #require(without.pages.first?.syncToken)
         guard case .changed(let back) = try await fixture.assembler().changes(since: [next], request) else { throw CancellationError() }
         #expect(back.pages.first?.ids == ["user:u0", "user:u1", "user:u2", "user:u3"])
     }
@@ -120,11 +122,11 @@ struct FeedChangesTests {
         #expect(try await mustReload(fixture, many))
         let second = try #require(try await held(fixture, pages: 2).last)
         #expect(try await mustReload(try Fixture(users: 400, keyByte: 9), [second]))
-        let other = try await fixture.assembler(name: "other").changes(since: [page.since ?? ""], FeedRequest(now: Fixture.now))
+        let other = try await fixture.assembler(name: "other").changes(since: [page.syncToken ?? ""], FeedRequest(now: Fixture.now))
         #expect(String(decoding: other.json(), as: UTF8.self) == #"{"reload":true}"#)
         var old = second
-        let bytes = try #require(Base64URL.decode((second.since ?? "").utf8))
-        old.since = Base64URL.encode([9] + bytes.dropFirst())
+        let bytes = try #require(Base64URL.decode((second.syncToken ?? "").utf8))
+        old.syncToken = Base64URL.encode([9] + bytes.dropFirst())
         #expect(try await mustReload(fixture, [old]))
         let all = try await held(fixture, pages: 3, limit: 100)
         for index in 0..<150 { fixture.store.delete(kind: "user", id: "u\(index)") }
@@ -173,13 +175,13 @@ struct FeedChangesTests {
         return true
     }
 
-    @Test("whatever is sent in place of a page's since, it is answered")
+    @Test("any bytes in place of a sync token get an answer")
     func mutations() async throws {
         let fixture = try Fixture(users: 30, advertisements: 2)
-        let since = try #require(try await held(fixture, pages: 2).last?.since)
+        let syncToken = try #require(try await held(fixture, pages: 2).last?.syncToken)
         var random = SeededRandom(seed: 3)
         for _ in 0..<5_000 {
-            var text = Array(since.utf8)
+            var text = Array(syncToken.utf8)
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 switch Int.random(in: 0..<3, using: &random) {
                 case 0: text = Array(text.prefix(Int.random(in: 0...text.count, using: &random)))
@@ -214,8 +216,8 @@ struct FeedChangesTests {
     @Test("a page of twenty short ids takes less than 400 characters, and one that would take too many tells nothing")
     func size() async throws {
         let fixture = try Fixture(users: 60, advertisements: 3)
-        let since = try #require(try await held(fixture, pages: 2, limit: 20).last?.since)
-        #expect(since.count < 400)
+        let syncToken = try #require(try await held(fixture, pages: 2, limit: 20).last?.syncToken)
+        #expect(syncToken.count < 400)
         let cells = (0..<100).map { ClientCell(id: String(repeating: "\($0)", count: 200), digest: 0) }
         #expect(ClientPageState(feed: 1, cursor: nil, limit: 100, layout: .collection, width: nil, cells: cells).text == nil)
     }

@@ -101,8 +101,8 @@ struct LanguageAnswerTests {
     func changes() async throws {
         try await Self.run { service in
             let page = try service.get("/feed?changes=true", fields: ["Accept-Language: de"])
-            let match = try #require(page.text.firstMatch(of: try Regex(#""since":"([^"]+)""#)))
-            let path = "/feed/changes?since=\(try #require(match.output[1].substring))"
+            let match = try #require(page.text.firstMatch(of: try Regex(#""syncToken":"([^"]+)""#)))
+            let path = "/feed/changes?syncToken=\(try #require(match.output[1].substring))"
             let same = try service.get(path, fields: ["Accept-Language: de"])
             #expect(same["content-language"] == "de" && same.text.contains(#""reconfigured":[]"#))
             let other = try service.get(path, fields: ["Accept-Language: en"])
@@ -166,8 +166,8 @@ struct LanguageAnswerTests {
             let listeners = try ["de", "en"].map { tag in
                 let fields = ["Accept-Language: \(tag)"]
                 let page = try service.get("/feed?changes=true", fields: fields)
-                let match = try #require(page.text.firstMatch(of: try Regex(#""since":"([^"]+)""#)))
-                let path = "/feed/changes?since=\(try #require(match.output[1].substring))"
+                let match = try #require(page.text.firstMatch(of: try Regex(#""syncToken":"([^"]+)""#)))
+                let path = "/feed/changes?syncToken=\(try #require(match.output[1].substring))"
                 let client = try service.begin(path, fields: fields + ["Accept: text/event-stream"])
                 let head = try Self.text(of: client, until: "retry:")
                 #expect(head.contains("Content-Language: \(tag)\r\n"), "\(head)")

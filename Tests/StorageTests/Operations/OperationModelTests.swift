@@ -45,7 +45,7 @@ struct OperationModelTests {
     /// Applies what the service tells to what a client holds: it must then hold what a fresh walk finds.
     private func follow(_ assembler: FeedAssembler, _ held: [FeedPage], fresh: [FeedPage]) async throws -> [FeedPage] {
         let request = FeedRequest(now: FeedAssembler.now)
-        guard case .changed(let changed) = try await assembler.changes(since: held.compactMap(\.since), request) else {
+        guard case .changed(let changed) = try await assembler.changes(since: held.compactMap(\.syncToken), request) else {
             Issue.record("must not reload")
             return held
         }
