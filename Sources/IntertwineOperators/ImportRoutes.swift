@@ -39,7 +39,8 @@ struct ImportRoutes: Sendable {
     }
 
     private static let onError = Parameter.word(
-        "on-error", default: BadItemPolicy.stop, "What a bad item does: ends the import and takes it back, or is left out and named.",
+        "onError", default: BadItemPolicy.stop,
+        "`stop`: an invalid item rolls the import back. `skip`: the import omits and reports invalid items.",
         example: .skip)
 
     var routes: [Route] {
@@ -64,8 +65,8 @@ struct ImportRoutes: Sendable {
                         "bad": [{"line": 2, "offset": 190, "field": "avatarUrl", "reason": "is missing"}]}
                         """),
                 .problem(
-                    .badRequest, "`on-error` is wrong, or the body broke off.",
-                    [.init(.invalidParameter, "on-error must be stop or skip."), .init(nil, "The body is incomplete.")], [.problemCaching]),
+                    .badRequest, "`onError` is invalid, or the body is incomplete.",
+                    [.init(.invalidParameter, "onError must be stop or skip."), .init(nil, "The body is incomplete.")], [.problemCaching]),
                 .forbidden, .requestTimeout, .contentTooLarge,
                 .problem(
                     .unprocessableContent, "An item is wrong, and nothing was imported.",

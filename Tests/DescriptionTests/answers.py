@@ -188,8 +188,8 @@ def single(walk):
 def actions(walk, cells):
     cell, ad = {"id": "user:grace"}, {"id": "ad:1"}
     selection, dismissal = "/cells/{id}/selection", "/cells/{id}/dismissal"
-    walk.ask("post", selection, 200, cell, "?simulate=true")
-    walk.ask("post", selection, 400, cell, "?simulate=perhaps")
+    walk.ask("post", selection, 200, cell, "?dryRun=true")
+    walk.ask("post", selection, 400, cell, "?dryRun=perhaps")
     done = json.loads(walk.ask("post", selection, 200, cell, headers={**VIEWER, "Idempotency-Key": "k"}).content)
     walk.ask("post", selection, 422, {"id": "user:ada"}, headers={**VIEWER, "Idempotency-Key": "k"})
     walk.ask("post", selection, 400, cell, headers={"Idempotency-Key": "a b"})
@@ -211,7 +211,7 @@ def actions(walk, cells):
     for template in ["/dismissed/{cell}", "/saved/{cell}"]:
         walk.ask("delete", template, 400, {"cell": "user:grace"})
         walk.ask("delete", template, 404, {"cell": "user:nobody"}, headers=VIEWER)
-    walk.ask("delete", "/dismissed/{cell}", 200, {"cell": "user:grace"}, "?simulate=true", headers=VIEWER)
+    walk.ask("delete", "/dismissed/{cell}", 200, {"cell": "user:grace"}, "?dryRun=true", headers=VIEWER)
     walk.ask("delete", "/dismissed/{cell}", 200, {"cell": "user:grace"}, headers=VIEWER)
 
     shown = next(cell for cell in cells if cell["id"].startswith("ad:"))["actions"]

@@ -47,10 +47,10 @@ def items(walk, template, good, kind=None):
 
 def lists(walk):
     line = json.dumps(user("Ada"))
-    walk.ask("post", "/admin/items", 200, query="?on-error=skip", body=line + "\n{}\n")
+    walk.ask("post", "/admin/items", 200, query="?onError=skip", body=line + "\n{}\n")
     walk.ask("post", "/admin/items", 200, body=f"[{line}]")
     walk.ask("post", "/admin/items", 422, body="{}")
-    walk.ask("post", "/admin/items", 400, query="?on-error=perhaps", body=line)
+    walk.ask("post", "/admin/items", 400, query="?onError=perhaps", body=line)
     walk.ask("post", "/admin/items", 413, body=(line + "\n") * 1_000)
     operations = "/admin/operations"
     walk.ask("post", operations, 200, body=[{"move": "user:ada", "before": "user:grace"}])

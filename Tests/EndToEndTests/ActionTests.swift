@@ -265,10 +265,10 @@ struct ActionTests {
     func simulation() async throws {
         try await offPool {
             let service = try Self.service()
-            let response = try service.ask("POST", "/cells/user:u1/selection?simulate=true")
+            let response = try service.ask("POST", "/cells/user:u1/selection?dryRun=true")
             #expect(response.status == 200)
             #expect(try JSON(response.text)["commands"]?.list.compactMap { $0["outcome"]?.text } == ["simulated", "simulated"])
-            #expect(try service.ask("POST", "/cells/user:u1/selection?simulate=perhaps").status == 400)
+            #expect(try service.ask("POST", "/cells/user:u1/selection?dryRun=perhaps").status == 400)
             #expect(try service.events().isEmpty)
         }
     }
@@ -358,7 +358,7 @@ struct ActionTests {
                 #expect(nobody.text.contains("viewer-required"))
                 #expect(try status("DELETE", "/\(list)/user:u1", ["X-Viewer-ID: other"]) == 404)
                 #expect(try status("DELETE", "/\(list)/user:nobody") == 404)
-                #expect(try status("DELETE", "/\(list)/user:u1?simulate=true") == 200)
+                #expect(try status("DELETE", "/\(list)/user:u1?dryRun=true") == 200)
                 #expect(try ids("/\(list)").count == 3)
                 let keyed = Self.viewer + ["Idempotency-Key: k-\(list)"]
                 let done = try service.ask("DELETE", "/\(list)/user:u1", fields: keyed)

@@ -135,16 +135,16 @@ struct IdentityTests {
             let service = try RunningService(items: Items.user("u"))
             let ann = Self.viewer("ann")
             let undo = try Self.undo(try service.ask("POST", "/cells/user:u/dismissal", fields: ann))
-            let simulated = try service.ask("DELETE", "\(undo)?simulate=true", fields: ann)
+            let simulated = try service.ask("DELETE", "\(undo)?dryRun=true", fields: ann)
             #expect(simulated.status == 200)
             #expect(try JSON(simulated.text)["commands"]?.list.compactMap { $0["outcome"]?.text } == ["simulated", "simulated"])
-            #expect(try service.ask("DELETE", "\(undo)?simulate=perhaps", fields: ann).status == 400)
+            #expect(try service.ask("DELETE", "\(undo)?dryRun=perhaps", fields: ann).status == 400)
             #expect(try Self.ids(service, "/feed", ann).isEmpty)
             let answers = try (0..<2).map { _ in try service.ask("DELETE", undo, fields: ann + ["Idempotency-Key: k"]) }
             #expect(answers.map(\.status) == [200, 200] && answers[0].body == answers[1].body)
             #expect(try service.ask("DELETE", undo, fields: ann + ["Idempotency-Key: other"]).status == 409)
-            #expect(try service.ask("DELETE", "\(undo)?simulate=true", fields: ann).status == 409)
-            #expect(try service.ask("POST", "/events?simulate=true", body: "[]").status == 400)
+            #expect(try service.ask("DELETE", "\(undo)?dryRun=true", fields: ann).status == 409)
+            #expect(try service.ask("POST", "/events?dryRun=true", body: "[]").status == 400)
             #expect(try service.events().compactMap { $0["kind"]?.text } == ["dismissal", "undo"])
         }
     }

@@ -90,14 +90,14 @@ struct OperatorImportTests {
             #expect(stopped.status == 422)
             #expect(try JSON(stopped.text)["detail"]?.text?.contains("line 2") == true)
             #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
-            let skipped = try JSON(try service.admin("POST", "/admin/items?on-error=skip", body: body).text)
+            let skipped = try JSON(try service.admin("POST", "/admin/items?onError=skip", body: body).text)
             #expect([skipped["added"]?.number, skipped["skipped"]?.number] == [2, 1])
             #expect(skipped["bad"]?[0]?["line"]?.number == 2)
             let many = String(repeating: "{}\n", count: 500)
-            let capped = try JSON(try service.admin("POST", "/admin/items?on-error=skip", body: many).text)
+            let capped = try JSON(try service.admin("POST", "/admin/items?onError=skip", body: many).text)
             #expect(capped["skipped"]?.number == 500)
             #expect(capped["bad"]?.list.count == 100)
-            #expect(try service.admin("POST", "/admin/items?on-error=perhaps", body: body).status == 400)
+            #expect(try service.admin("POST", "/admin/items?onError=perhaps", body: body).status == 400)
             #expect(try service.admin("POST", "/admin/items", body: "").status == 200)
         }
     }
@@ -120,11 +120,11 @@ struct OperatorImportTests {
             let bomb = try post(gzipped(Array(String(repeating: Items.user("a"), count: 20_000).utf8)))
             #expect(bomb.status == 413)
             #expect(try JSON(bomb.text)["detail"]?.text == "Nothing was imported: the body has more than 1048576 bytes, decompressed.")
-            let page = try post(Array("<!doctype html><html></html>".utf8), "?on-error=skip")
+            let page = try post(Array("<!doctype html><html></html>".utf8), "?onError=skip")
             #expect(page.status == 422)
             #expect(try JSON(page.text)["detail"]?.text?.contains("an HTML page") == true)
             let wrong = Items.users(3).split(separator: "\n").joined(separator: ",").replacing("\"User u2\"", with: "7")
-            let bad = try JSON(try post(Array("[\(wrong)]".utf8), "?on-error=skip").text)["bad"]?[0]
+            let bad = try JSON(try post(Array("[\(wrong)]".utf8), "?onError=skip").text)["bad"]?[0]
             #expect(bad?["index"]?.number == 2 && bad?["id"]?.text == "u2" && bad?["line"]?.number == 1)
             #expect(
                 bad?["offset"]?.number.map { Int($0) } == "[\(wrong)".utf8.count

@@ -69,7 +69,7 @@ struct WriteLimitTests {
                 let statuses = try (0..<3).map { _ in try service.ask(method, path, fields: fields, body: body).status }
                 #expect(statuses[0] != 429 && statuses[1...] == [429, 429], "\(method) \(path) \(statuses)")
                 guard path.hasPrefix("/cells") else { continue }
-                let simulated = try service.ask(method, path + "?simulate=true", fields: fields)
+                let simulated = try service.ask(method, path + "?dryRun=true", fields: fields)
                 #expect(simulated.status != 429, "what writes nothing is not limited")
             }
             // Whoever adds a route that writes gives it a rate.

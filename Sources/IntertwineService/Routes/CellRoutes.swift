@@ -119,7 +119,7 @@ struct CellRoutes: Sendable {
         return APIOperation(
             id, tag: "Actions", summary, text,
             parameters: [FeedParameters.cell] + more
-                + [FeedParameters.simulate, viewer, FeedParameters.acceptLanguage, Parameter.idempotencyKey],
+                + [FeedParameters.dryRun, viewer, FeedParameters.acceptLanguage, Parameter.idempotencyKey],
             body: takesInput ? body : nil,
             responses: answers + [
                 .json(
@@ -148,7 +148,7 @@ struct CellRoutes: Sendable {
     private static func removal(from list: ViewerList, _ id: String, _ summary: String, _ text: String) -> APIOperation {
         APIOperation(
             id, tag: "Actions", summary, text,
-            parameters: [listEntryID, FeedParameters.simulate, FeedParameters.requiredViewer, Parameter.idempotencyKey],
+            parameters: [listEntryID, FeedParameters.dryRun, FeedParameters.requiredViewer, Parameter.idempotencyKey],
             responses: [
                 .json(.ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict]).undoable,
                 .badRequest(
@@ -168,9 +168,9 @@ struct CellRoutes: Sendable {
         Takes back what was performed, the commands in reverse order. Only its own viewer can. Under an idempotency key, what was taken \
         back is told again to who repeats the request.
         """,
-        parameters: [selection, FeedParameters.simulate, FeedParameters.viewer, Parameter.idempotencyKey],
+        parameters: [selection, FeedParameters.dryRun, FeedParameters.viewer, Parameter.idempotencyKey],
         responses: [
-            .json(.ok, "Taken back, or with `simulate`, what would be.", .undone, [.noStore]),
+            .json(.ok, "Taken back, or with `dryRun`, what would be.", .undone, [.noStore]),
             .badRequest(
                 "The command needs a viewer and none was named; or a parameter, the viewer's name or the idempotency key is invalid.",
                 [.init(.viewerRequired, "The command dismiss acts for a viewer; none was named."), .wrongViewer]),
@@ -196,7 +196,7 @@ struct CellRoutes: Sendable {
         let body = request.request.body.bytes ?? []
         let token = slot == .selection || slot.isOwn ? try request[Self.clickToken] : nil
         defer { viewerDidChange(client.viewer) }
-        if try request[FeedParameters.simulate] {
+        if try request[FeedParameters.dryRun] {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now, body: body)
             return Self.response(for: simulated, to: client).response()
         }
@@ -215,7 +215,7 @@ struct CellRoutes: Sendable {
         let cell = try request[Self.listEntryID]
         let key = try keys.key(of: request, viewer: client.viewer)
         defer { viewerDidChange(client.viewer) }
-        if try request[FeedParameters.simulate] {
+        if try request[FeedParameters.dryRun] {
             return Self.response(for: try await performer.simulate(command, of: cell, on: list, for: client), to: client).response()
         }
         return try response(
@@ -245,7 +245,7 @@ struct CellRoutes: Sendable {
         let selection = try request[Self.selection]
         let key = try keys.key(of: request, viewer: client.viewer)
         defer { viewerDidChange(client.viewer) }
-        if try request[FeedParameters.simulate] {
+        if try request[FeedParameters.dryRun] {
             return Self.response(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response()
         }
         guard let key else {

@@ -36,7 +36,7 @@ struct EventRoutes: Sendable {
             """
             The types are `impression` and, of what is played, \(Self.playback). Each event gets its verdict, in order. What counts is in the ledger, on disk, before it is answered. A token counts once for each type: for its \
             viewer or, where none is named, for its page view, which is one address with the page that the token came on, whatever it calls \
-            its user agent. An idempotency key is kept where an event counted. With `simulate=true` events are refused (400): what they \
+            its user agent. An idempotency key is kept where an event counted. With `dryRun=true` events are refused (400): what they \
             count for is known only once they are recorded.
             """,
             parameters: [FeedParameters.viewer, Parameter.idempotencyKey],
@@ -56,7 +56,7 @@ struct EventRoutes: Sendable {
     }
 
     private func record(_ request: RouteRequest) async throws -> ServerResponse {
-        guard try !request[FeedParameters.simulate] else {
+        guard try !request[FeedParameters.dryRun] else {
             throw Problem(
                 .badRequest, .invalidParameter, "Events cannot be simulated: what they count for is known once they are recorded.")
         }

@@ -101,7 +101,8 @@ enum FeedParameters {
         }
     }
 
-    static let simulate = Parameter.flag("simulate", "Tells what would run, and runs nothing.")
+    static let dryRun = Parameter.flag(
+        "dryRun", "If true, the response has the commands that would be performed, and the service performs none of them.")
 
     /// The schema of a path segment without control characters.
     static let plain = Schema.string(minLength: 1, pattern: #"^[^\u0000-\u001f\u007f]+$"#)

@@ -10,13 +10,13 @@ struct LimitedRoutes: Sendable {
     let clients: ClientReader
     let refusals: WriteRefusals
 
-    /// Returns the given routes with the rate limit. Simulated actions write nothing, and are not limited.
+    /// Returns the given routes with the rate limit. Dry runs write nothing, and are not limited.
     func limiting(_ routes: [Route], as group: WriteLimiter.Group) -> [Route] {
         routes.map { route in
             var limited = route
             limited.handle = { request in
-                let isSimulated = try group == .actions && request[FeedParameters.simulate]
-                if !isSimulated { try admit(request, on: route, as: group) }
+                let isDryRun = try group == .actions && request[FeedParameters.dryRun]
+                if !isDryRun { try admit(request, on: route, as: group) }
                 return try await route.handle(request)
             }
             limited.operation?.responses.append(.tooManyWrites)

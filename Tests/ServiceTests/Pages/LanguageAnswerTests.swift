@@ -131,7 +131,7 @@ struct LanguageAnswerTests {
         try await Self.run { service in
             let (german, english) = (["X-Viewer-ID: ann", "Accept-Language: de"], ["X-Viewer-ID: ann", "Accept-Language: en"])
             let path = "/cells/story:1/selection"
-            let simulated = try service.ask("POST", path + "?simulate=true", fields: english)
+            let simulated = try service.ask("POST", path + "?dryRun=true", fields: english)
             #expect(simulated["content-language"] == nil && simulated.status == 200, "nothing is shown of it")
             let performed = try service.ask("POST", path, fields: german + ["Idempotency-Key: k"])
             let repeated = try service.ask("POST", path, fields: english + ["Idempotency-Key: k"])
