@@ -5,7 +5,7 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
-/// The route `GET /admin/reports?from=&to=&by=`: the totals of the ledger, grouped by one or two dimensions.
+/// The route `GET /admin/reports?from=&to=&by=&thenBy=`: the totals of the ledger, grouped by one or two dimensions.
 struct ReportRoutes: Sendable {
     private static let day: Int64 = 86_400_000
     /// The default span of a report in days.
@@ -21,9 +21,9 @@ struct ReportRoutes: Sendable {
         var from: String
         var to: String
         var by: String
-        var and: String?
+        var thenBy: String?
         /// The standard error of the distinct viewers; nil if they are not estimated.
-        var viewersError: Double?
+        var distinctViewersError: Double?
         var rows: [ReportRow]
         /// Campaigns that cannot be shown in the current state; nil if there are none, or if the report is not grouped by campaign alone.
         var blocked: [Blocked]?
@@ -34,27 +34,27 @@ struct ReportRoutes: Sendable {
         var reason: String
     }
 
-    private static let from = day("from", "The first day, in UTC.", example: "2026-11-01")
-    private static let to = day("to", "The last day, in UTC.", example: "2026-11-30")
-    private static let by = Parameter.word("by", default: LedgerReport.Grouping.day, "What the rows are.", example: .ad)
+    private static let from = day(
+        "from", "The first day of the report, in UTC. The default is 29 days before the last day.", example: "2026-11-01")
+    private static let to = day("to", "The last day of the report, in UTC. The default is today.", example: "2026-11-30")
+    private static let by = Parameter.word("by", default: LedgerReport.Grouping.day, "The grouping of the rows.", example: .ad)
     private enum Second: String, CaseIterable, Sendable {
         case none, day, hour, ad, campaign, advertiser, creative, feed, section, position
     }
 
     private enum Format: String, CaseIterable, Sendable { case json, csv }
 
-    private enum Viewers: String, CaseIterable, Sendable { case none, estimated }
+    private enum DistinctViewers: String, CaseIterable, Sendable { case none, estimated }
 
-    private static let and = Parameter.word("and", default: Second.none, "What the rows are divided by once more.", example: .hour)
-    private static let format = Parameter.word("format", default: Format.json, "How the report is written.", example: .csv)
-    private static let viewers = Parameter.word(
-        "viewers", default: Viewers.none,
+    private static let thenBy = Parameter.word("thenBy", default: Second.none, "The second grouping of the rows.", example: .hour)
+    private static let format = Parameter.word("format", default: Format.json, "The format of the report.", example: .csv)
+    private static let distinctViewers = Parameter.word(
+        "distinctViewers", default: DistinctViewers.none,
         """
-        `estimated`: with how many different viewers, of those with a name, impressions counted. An estimate with a standard error of 0.8 %; \
-        by one grouping but `verdict` and `reason`, or by one and `day`.
+        `estimated`: rows have the estimated number of distinct named viewers with counted impressions. The standard error is 0.8 %. The report has \
+        one grouping other than `verdict`, `reason` and `choice`, or one and `day`.
         """,
-        example: Viewers.none)
-    private static let pathBy = Parameter<LedgerReport.Grouping>.segment("by", "What the rows are.", example: .ad)
+        example: DistinctViewers.none)
 
     private static func day(_ name: String, _ text: String, example: String) -> Parameter<String?> {
         Parameter.text(name, .date, text, example: "\"\(example)\"") { (query) throws(Problem) in
@@ -68,27 +68,20 @@ struct ReportRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, "/admin/reports", Self.operation("getReport", [Self.from, Self.to, Self.by, Self.and, Self.viewers, Self.format])) {
-                request in
-                try await report(request, by: try request[Self.by])
-            },
-            Route(
-                .get, "/admin/reports/{by}",
-                Self.operation("getReportBy", [Self.pathBy, Self.from, Self.to, Self.and, Self.viewers, Self.format])
-            ) { request in
-                try await report(request, by: try request[Self.pathBy])
-            },
+            Route(.get, "/admin/reports", Self.operation) { try await report($0) }
         ]
     }
 
-    private static func operation(_ id: String, _ parameters: [any RequestParameter]) -> APIOperation {
+    private static let operation =
         APIOperation(
-            id, tag: "Reports", "What the ledger counted",
+            "getReport", tag: "Reports", "A report on the ledger's counts",
             """
-            Both days included, 30 of them up to today where none is named. What has the verdict `counted`, but by `verdict` and by `reason`, which \
-            tells apart why tokens are unknown. By `choice` rows are the values of input fields that declare their choices, alone or by `day`. By `campaign` alone, rows tell besides how far the campaign has come by now, whatever the days.
+            The report includes both days. Rows have the counts of events with the verdict `counted`. Grouped by `verdict` or `reason`, rows have the \
+            counts of all events; `reason` distinguishes the causes of the verdict `unknown`. Grouped by `choice`, rows are the values of input fields \
+            with declared choices; the second grouping can be `day`. Grouped by `campaign` alone, rows also have the current delivery of the campaign, \
+            independent of the days.
             """,
-            parameters: parameters,
+            parameters: [from, to, by, thenBy, distinctViewers, format],
             responses: [
                 .json(
                     .ok, "The report.", .report, [.noStore], orTexts: ["text/csv"],
@@ -99,19 +92,18 @@ struct ReportRoutes: Sendable {
                         """),
                 .notModified,
                 .badRequest(
-                    "A parameter is wrong, or the request cannot be understood at all.",
+                    "A parameter is invalid, or the request is malformed.",
                     [.init(.invalidParameter, "from must be a day in UTC, such as 2026-11-21.")]),
                 .storeUnavailable,
             ])
-    }
 
-    private func report(_ request: RouteRequest, by: LedgerReport.Grouping) async throws -> ServerResponse {
+    private func report(_ request: RouteRequest) async throws -> ServerResponse {
         let last = try request[Self.to].flatMap(Self.number) ?? Int(request.now / Self.day)
         let first = try request[Self.from].flatMap(Self.number) ?? last - (Self.span - 1)
         guard first <= last else { throw Problem(.badRequest, .invalidParameter, "from must not be later than to.") }
         let question = LedgerReport.Query(
-            days: first...last, by: by, and: LedgerReport.Grouping(rawValue: try request[Self.and].rawValue), prefixes: prefixes,
-            countsViewers: try request[Self.viewers] == .estimated)
+            days: first...last, by: try request[Self.by], and: LedgerReport.Grouping(rawValue: try request[Self.thenBy].rawValue),
+            prefixes: prefixes, countsViewers: try request[Self.distinctViewers] == .estimated)
         if let fault = question.error { throw Problem(.badRequest, .invalidParameter, fault) }
         var report: LedgerReport
         var figures: [String: CampaignStatistics] = [:]
@@ -136,8 +128,8 @@ struct ReportRoutes: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = try encoder.encode(
             Answer(
-                from: Self.text(first), to: Self.text(last), by: by.rawValue, and: question.and?.rawValue,
-                viewersError: question.countsViewers ? UniqueViewersSketch.error : nil,
+                from: Self.text(first), to: Self.text(last), by: question.by.rawValue, thenBy: question.and?.rawValue,
+                distinctViewersError: question.countsViewers ? UniqueViewersSketch.error : nil,
                 rows: rows, blocked: blocked.isEmpty ? nil : blocked))
         return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
     }
@@ -170,7 +162,7 @@ struct ReportRow: Encodable {
         var row = encoder.container(keyedBy: Name.self)
         try row.encode(keys[0], forKey: Name(stringValue: "key"))
         for (grouping, key) in zip(groupings, keys) { try row.encode(key, forKey: Name(stringValue: grouping.rawValue)) }
-        try row.encodeIfPresent(self.row.viewers, forKey: Name(stringValue: "viewers"))
+        try row.encodeIfPresent(self.row.viewers, forKey: Name(stringValue: "distinctViewers"))
         try row.encode(
             Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) }), forKey: Name(stringValue: "counts"))
         try row.encodeIfPresent(clickThroughRate, forKey: Name(stringValue: "clickThroughRate"))
@@ -195,33 +187,37 @@ extension Schema {
         .required("from", .date),
         .required("to", .date),
         .required("by", .words(LedgerReport.Grouping.self)),
-        .optional("and", .words(LedgerReport.Grouping.self)),
-        .optional("viewersError", .number(minimum: 0), "The standard error of `viewers`, as a share of it."),
+        .optional("thenBy", .words(LedgerReport.Grouping.self), "The second grouping; absent if there is none."),
+        .optional("distinctViewersError", .number(minimum: 0), "The relative standard error of `distinctViewers`."),
         .required("rows", .list(of: .reportRow)),
         .optional(
             "blocked",
             .list(of: Schema.object([.required("campaign", .string), .required("reason", .string)]).titled("BlockedCampaign")),
-            "By `campaign` alone: campaigns that no request can get as things are, whether or not anything of them counted."),
+            "Grouped by `campaign` alone: the campaigns that cannot be shown in the current state, with or without counted events."),
     ]).named("Report")
     private static let reportRow = Schema.object([
-        .required("key", .string, "The day, ad, …; also under the grouping's own name, as that of the second is."),
-        .optional("hour", .time, "When it begins, in UTC."),
-        .optional("campaign", .string, "Empty for none."),
-        .optional("advertiser", .string, "Empty for none."),
-        .optional("creative", .string, "`image`, `video`, …"),
-        .optional("feed", .string, "Empty where no page's token tells."),
-        .optional("section", .string, "Empty for none."),
-        .optional("position", .string, "Among the cells of the page, from 0; empty where no page's token tells."),
-        .optional("choice", .string, "A field of a slot's input and its value: `reason=spam`."),
-        .optional("viewers", .count, "Different viewers whose impressions counted, estimated."),
+        .required(
+            "key", .string,
+            "The value of the first grouping. A member with the name of the grouping has the same value. The second grouping has such a member too."
+        ),
+        .optional("hour", .time, "The start of the hour, in UTC."),
+        .optional("campaign", .string, "The id; empty without a campaign."),
+        .optional("advertiser", .string, "The name; empty without an advertiser."),
+        .optional("creative", .string, "The type of the creative: `image`, `video`, …"),
+        .optional("feed", .string, "The name of the feed; empty if the event has no token of a page."),
+        .optional("section", .string, "The name; empty without a section."),
+        .optional("position", .string, "The index among the cells of the page; empty if the event has no token of a page."),
+        .optional("choice", .string, "A field of a slot's input and its value, such as `reason=spam`."),
+        .optional("distinctViewers", .count, "The estimated number of distinct viewers with counted impressions."),
         .optional("day", .date),
-        .optional("ad", .string, "The cell's id."),
+        .optional("ad", .string, "The id of the cell."),
         .optional("verdict", .string),
         .optional(
             "reason", .string,
-            "The verdict or, of what is unknown: `forged`, `misplaced` (another cell's token), `gone` (no such cell any more)."),
-        .required("counts", .map(of: .count), "Events by kind; kinds without any are missing."),
-        .optional("clickThroughRate", .number(minimum: 0), "Clicks per impression; missing without impressions."),
+            "The verdict. Instead of `unknown`: `forged`, `misplaced` (the token of another cell) or `gone` (the cell does not exist any more)."
+        ),
+        .required("counts", .map(of: .count), "The number of events by kind. Kinds without events are absent."),
+        .optional("clickThroughRate", .number(minimum: 0), "Clicks per impression; absent without impressions."),
         .required("impressions", .count),
         .required("clicks", .count),
         .required("selections", .count),
@@ -229,11 +225,13 @@ extension Schema {
         .required("dismissals", .count),
         .required("saves", .count),
         .required("undos", .count),
-        .required("ctr", .number(minimum: 0).orNull, "The same rate with four decimals; null without impressions."),
-        .optional("unit", .words(Campaign.Goal.Unit.self), "Of the campaign's goal."),
-        .optional("total", .integer(minimum: 1), "Its goal in all."), .optional("daily", .integer(minimum: 1), "Its goal of a day."),
-        .optional("delivered", .count, "Of the goal's unit, impressions without one, in all."), .optional("deliveredToday", .count),
-        .optional("due", .count, "Of the total, at this time."), .optional("dueToday", .count, "Of the day's goal, at this time."),
-        .optional("pace", .number(minimum: 0), "Delivered events per event that is due at this time."),
-    ]).described("With the members of a row of `intertwine report --format json`.").named("ReportRow")
+        .required("ctr", .number(minimum: 0).orNull, "`clickThroughRate`, rounded to four decimals; null without impressions."),
+        .optional("unit", .words(Campaign.Goal.Unit.self), "The unit of the campaign's goal."),
+        .optional("total", .integer(minimum: 1), "The total goal."), .optional("daily", .integer(minimum: 1), "The daily goal."),
+        .optional("delivered", .count, "The total delivery in the goal's unit, or in impressions without a goal."),
+        .optional("deliveredToday", .count, "The delivery of the current day."),
+        .optional("due", .count, "The part of the total goal that is due now."),
+        .optional("dueToday", .count, "The part of the daily goal that is due now."),
+        .optional("pace", .number(minimum: 0), "Delivered events per due event."),
+    ]).described("A row has all members of a row of `intertwine report --format json`.").named("ReportRow")
 }

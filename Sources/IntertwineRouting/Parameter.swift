@@ -55,15 +55,6 @@ extension Parameter where Value == String {
     }
 }
 
-extension Parameter where Value: CaseIterable & RawRepresentable<String> {
-    /// Creates a parameter for a path segment that is one of a type's raw values.
-    package static func segment(_ name: String, _ text: String, example: Value) -> Parameter {
-        let description = ParameterDescription(
-            name: name, location: .path, isRequired: true, text: text, schema: .words(Value.self), example: "\"\(example.rawValue)\"")
-        return Parameter(description) { (request) throws(Problem) in try Query.word(request.segment(name), of: name) }
-    }
-}
-
 // MARK: Query parameters
 
 extension Parameter {
@@ -225,15 +216,10 @@ package struct Query: Sendable {
     /// - Throws: ``Problem`` (400) if the value is not a raw value of the type.
     package func word<Word: CaseIterable & RawRepresentable<String>>(_ name: String) throws(Problem) -> Word? {
         guard let text = try text(name) else { return nil }
-        return try Self.word(text, of: name)
-    }
-
-    /// Parses a text as one of a type's raw values.
-    static func word<Word: CaseIterable & RawRepresentable<String>>(_ text: String, of name: String) throws(Problem) -> Word {
         guard let word = Word(rawValue: text) else {
             let words = Word.allCases.map(\.rawValue)
             let list = words.count > 2 ? "one of \(words.joined(separator: ", "))" : words.joined(separator: " or ")
-            throw invalid("\(name) must be \(list).")
+            throw Self.invalid("\(name) must be \(list).")
         }
         return word
     }

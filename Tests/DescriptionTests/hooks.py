@@ -25,13 +25,13 @@ def filter_case(context, case):
     query = case.query or {}
     if query.get("from") and query["from"] > query.get("to", "2000-01-01"):
         return False
-    if case.operation.path.startswith("/admin/reports"):
-        by = {**query, **(case.path_parameters or {})}.get("by", "day")
-        second = query.get("and", "none")
-        if second == "choice" or by == "choice" and (second not in ("none", "day") or "viewers" in query):
+    if case.operation.path == "/admin/reports":
+        by = query.get("by", "day")
+        second = query.get("thenBy", "none")
+        if second == "choice" or by == "choice" and (second not in ("none", "day") or "distinctViewers" in query):
             return False
-    if case.operation.path.startswith("/admin/reports") and "viewers" in query:
-        pair = {{**query, **(case.path_parameters or {})}.get("by", "day"), query.get("and", "none")} - {"none"}
+    if case.operation.path == "/admin/reports" and "distinctViewers" in query:
+        pair = {query.get("by", "day"), query.get("thenBy", "none")} - {"none"}
         if pair & {"verdict", "reason"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
             return False
     values = (unquote(str(value)) for value in (case.path_parameters or {}).values())
@@ -54,17 +54,17 @@ def map_case(context, case):
         case.headers["Accept-Cells"] = "CircularUserCollectionViewCell;v=2, *"
     if case.operation.path == "/clients/{name}" and isinstance(case.body, dict):
         case.body["cells"] = "CircularUserCollectionViewCell;v=2, *"
-    if case.operation.path.startswith("/admin/reports") and case.query:
-        by = {**case.query, **(case.path_parameters or {})}.get("by", "day")
-        second = case.query.get("and", "none")
+    if case.operation.path == "/admin/reports" and case.query:
+        by = case.query.get("by", "day")
+        second = case.query.get("thenBy", "none")
         pair = {by, second} - {"none"}
         if "choice" in pair:
-            case.query.pop("viewers", None)
+            case.query.pop("distinctViewers", None)
         if len(pair) == 1 or pair & {"verdict", "reason"} or second == "choice" or by == "choice" and second != "day":
-            case.query.pop("and", None)
+            case.query.pop("thenBy", None)
             pair = {by}
         if pair & {"verdict", "reason"} or len(pair) == 2 and ("day" not in pair or "hour" in pair):
-            case.query.pop("viewers", None)
+            case.query.pop("distinctViewers", None)
     if case.operation.path == "/admin/images":
         case.query = next(({name: case.query[name]} for name in ("url", "prefix", "host") if name in (case.query or {})), {"all": "true"})
     return case

@@ -197,7 +197,9 @@ struct OperatorImportTests {
                 try ask("DELETE", "/admin/users/x", "Accept: " + String(repeating: "x", count: 70_000), ""),
             ]
             #expect(statuses == [403, 413, 415, 417, 405, 405, 404, 405, 400, 414, 431])
-            for method in ["GET", "HEAD", "OPTIONS"] { _ = try ask(method, "/admin/reports/moon", "Origin: https://evil.example.com", "") }
+            for method in ["GET", "HEAD", "OPTIONS"] {
+                _ = try ask(method, "/admin/reports?by=moon", "Origin: https://evil.example.com", "")
+            }
             #expect(try Self.audited(service).compactMap { $0["status"]?.number } == statuses)
             let (notAllowed, missing) = ("refused: Method Not Allowed", "refused: Not Found")
             #expect(

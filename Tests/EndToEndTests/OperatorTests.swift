@@ -13,7 +13,7 @@ struct OperatorTests {
             let routes = [
                 "GET /healthz", "GET /readyz", "GET /metrics", "HEAD /metrics", "GET /admin/users/u0", "PUT /admin/users/u0",
                 "DELETE /admin/users/u0", "GET /admin/advertisements/1", "PUT /admin/advertisements/1", "DELETE /admin/advertisements/1",
-                "POST /admin/items", "GET /admin/reports", "GET /admin/reports/day", "DELETE /admin/images?url=https://a.example/a.png",
+                "POST /admin/items", "GET /admin/reports", "GET /admin/reports?by=day", "DELETE /admin/images?url=https://a.example/a.png",
                 "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/users/u0", "GET /nowhere", "GET /", "OPTIONS *",
                 "TRACE /metrics", "FOO /metrics", "GET /openapi.json",
             ]
@@ -191,12 +191,12 @@ struct OperatorTests {
             let row = try #require(try JSON(printed.lines.joined())[0])
             #expect(row["ad"]?.text == "ad:1" && row["clicks"]?.number == 1 && row["ctr"]?.isNull == true)
             #expect(row.keys.allSatisfy { "\(row[$0]?.value ?? "")" == "\(report["rows"]?[0]?[$0]?.value ?? "?")" }, "\(row) \(report)")
-            #expect(try JSON(try service.admin("GET", "/admin/reports/verdict").text)["rows"]?[0]?["key"]?.text == "counted")
-            let places = try JSON(try service.admin("GET", "/admin/reports?by=feed&and=creative&viewers=none").text)
-            #expect(places["and"]?.text == "creative" && places["rows"]?.list.count == 1)
+            #expect(try JSON(try service.admin("GET", "/admin/reports?by=verdict").text)["rows"]?[0]?["key"]?.text == "counted")
+            let places = try JSON(try service.admin("GET", "/admin/reports?by=feed&thenBy=creative&distinctViewers=none").text)
+            #expect(places["thenBy"]?.text == "creative" && places["rows"]?.list.count == 1)
             #expect(places["rows"]?[0]?["feed"]?.text == "main" && places["rows"]?[0]?["creative"]?.text == "image")
             #expect(places["rows"]?[0]?["clicks"]?.number == 1)
-            let table = try service.admin("GET", "/admin/reports?by=position&and=ad&format=csv")
+            let table = try service.admin("GET", "/admin/reports?by=position&thenBy=ad&format=csv")
             #expect(table["content-type"] == "text/csv; charset=utf-8")
             #expect(table.text.hasPrefix("position,ad,impressions,clicks,") && table.text.contains(",ad:1,0,1,"))
             let written = try Command.run([
@@ -207,8 +207,8 @@ struct OperatorTests {
             #expect(
                 written.lines.filter { !$0.isEmpty }.map { $0.replacing("\r", with: "") }
                     == table.text.split(separator: "\r\n").map(String.init))
-            let viewers = try JSON(try service.admin("GET", "/admin/reports?by=ad&viewers=estimated").text)
-            #expect("\(viewers["viewersError"]?.value ?? "")" == "0.008125" && viewers["rows"]?[0]?["viewers"]?.number == 0)
+            let viewers = try JSON(try service.admin("GET", "/admin/reports?by=ad&distinctViewers=estimated").text)
+            #expect("\(viewers["distinctViewersError"]?.value ?? "")" == "0.008125" && viewers["rows"]?[0]?["distinctViewers"]?.number == 0)
             #expect(try JSON(try service.admin("GET", "/admin/reports?from=2020-01-01&to=2020-01-02").text)["rows"]?.list.isEmpty == true)
             for query in ["by=moon", "from=yesterday", "from=2020-01-02&to=2020-01-01", "from=2026-02-30", "to=2026-11-21x"] {
                 #expect(try service.admin("GET", "/admin/reports?\(query)").status == 400)

@@ -157,7 +157,7 @@ struct TrackerTests {
             try Self.click(service, viewer: "anna")
             #expect(Self.wait(origin, "/paid?c=spring&a=ad%3A1", 1).count == 1)
             #expect(Self.wait(origin, "/seen", 1).count == 1)
-            let report = try JSON(try service.admin("GET", "/admin/reports?by=advertiser&and=campaign").text)
+            let report = try JSON(try service.admin("GET", "/admin/reports?by=advertiser&thenBy=campaign").text)
             #expect(report["rows"]?[0]?["advertiser"]?.text == "ACME" && report["rows"]?[0]?["campaign"]?.text == "spring")
         }
     }

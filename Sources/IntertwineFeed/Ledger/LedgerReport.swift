@@ -165,7 +165,7 @@ extension LedgerReport {
         let played = CommandKey.playback.map(\.occurrence).filter { kind in rows.contains { $0.counts[kind] != nil } }
         let counted = LedgerEvent.Kind.allCases + played + ownKinds(question)
         let viewers = question.countsViewers
-        let names = question.groupings.map(\.rawValue) + (viewers ? ["viewers", "viewersError"] : [])
+        let names = question.groupings.map(\.rawValue) + (viewers ? ["distinctViewers", "distinctViewersError"] : [])
         let figures = question.includesPace ? CampaignStatistics.columns : []
         return [names + counted.map { "\($0.rawValue)s" } + ["ctr"] + figures]
             + rows.map { row in

@@ -2,7 +2,7 @@
 import { bars, legend, lines } from "/reports/chart.mjs"
 
 const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason", "choice"]
-const MEASURES = ["impressions", "clicks", "ctr", "viewers", "selections", "dismissals", "saves"]
+const MEASURES = ["impressions", "clicks", "ctr", "distinctViewers", "selections", "dismissals", "saves"]
 const DAY = 86_400_000
 // What is drawn; the table has everything.
 const [SERIES, BARS] = [7, 40]
@@ -34,8 +34,8 @@ async function ask(path) {
 
 function path(format, more = {}) {
   const query = new URLSearchParams({ from: find("from").value, to: find("to").value, by: by.value, format, ...more })
-  if (and.value !== "none") query.set("and", and.value)
-  if (find("viewers").checked) query.set("viewers", "estimated")
+  if (and.value !== "none") query.set("thenBy", and.value)
+  if (find("viewers").checked) query.set("distinctViewers", "estimated")
   return `/admin/reports?${query}`
 }
 
@@ -52,20 +52,20 @@ function times(from, to, isHourly) {
 }
 
 function plot(report, name) {
-  const time = [report.by, report.and].find((word) => word === "day" || word === "hour")
+  const time = [report.by, report.thenBy].find((word) => word === "day" || word === "hour")
   const main = time ?? report.by
-  const other = [report.by, report.and].find((word) => word && word !== main)
+  const other = [report.by, report.thenBy].find((word) => word && word !== main)
   const totals = new Map()
   for (const row of report.rows) {
     const key = other ? called(row[other]) : name
     totals.set(key, (totals.get(key) ?? 0) + value(row, name))
   }
   const kept = [...totals].sort(([, one], [, two]) => two - one).slice(0, SERIES).map(([key]) => key)
-  const hasMore = totals.size > kept.length && name !== "ctr" && name !== "viewers"
+  const hasMore = totals.size > kept.length && name !== "ctr" && name !== "distinctViewers"
   const names = time ? times(report.from, report.to, time === "hour") : []
   const cells = new Map()
   // Rates and viewers do not add up: each row has a bar of its own.
-  const isAlone = !time && other && (name === "ctr" || name === "viewers")
+  const isAlone = !time && other && (name === "ctr" || name === "distinctViewers")
   if (isAlone) kept.splice(0, kept.length, name)
   for (const row of report.rows) {
     const place = time ? row[main] : isAlone ? `${called(row[main])}, ${called(row[other])}` : called(row[main])
@@ -84,7 +84,7 @@ function plot(report, name) {
   const series = [...kept, ...(hasMore ? ["others"] : [])].map((key) => ({
     name: key, values: names.map((place) => cells.get(place)?.get(key) ?? 0),
   }))
-  const label = `${name} by ${[report.by, report.and].filter(Boolean).join(" and ")}; the table below has the numbers`
+  const label = `${name} by ${[report.by, report.thenBy].filter(Boolean).join(" and ")}; the table below has the numbers`
   return [(time ? lines : bars)(names, series, label), series]
 }
 
@@ -97,7 +97,7 @@ async function pace(id) {
   const from = campaign.starts ? day(Date.parse(campaign.starts)) : find("from").value
   const to = campaign.ends ? day(Date.parse(campaign.ends) - 1) : find("to").value
   const today = day(Date.now())
-  const query = new URLSearchParams({ from, to: to < today ? to : today < from ? from : today, by: "campaign", and: "day" })
+  const query = new URLSearchParams({ from, to: to < today ? to : today < from ? from : today, by: "campaign", thenBy: "day" })
   const report = await (await ask(`/admin/reports?${query}`)).json()
   report.rows = report.rows.filter((row) => row.campaign === id)
   const counted = new Map(report.rows.map((row) => [row.day, row[unit]]))
@@ -122,8 +122,8 @@ async function pace(id) {
 }
 
 function table(report) {
-  const keys = [report.by, report.and].filter(Boolean)
-  const columns = [...keys, ...(report.rows.some((row) => row.viewers !== undefined) ? ["viewers"] : []),
+  const keys = [report.by, report.thenBy].filter(Boolean)
+  const columns = [...keys, ...(report.rows.some((row) => row.distinctViewers !== undefined) ? ["distinctViewers"] : []),
     "impressions", "clicks", "ctr", "selections", "deselections", "dismissals", "saves", "undos"]
   const made = document.createElement("table")
   const head = made.createTHead().insertRow()
@@ -150,10 +150,10 @@ async function show() {
   const campaign = find("campaign").value.trim()
   find("status").textContent = "Asking …"
   try {
-    if (measure.value === "viewers") find("viewers").checked = true
+    if (measure.value === "distinctViewers") find("viewers").checked = true
     const report = campaign ? null : await (await ask(path("json"))).json()
     const [chart, series, rows, told] = campaign ? await pace(campaign) : [...plot(report, measure.value), report, ""]
-    const error = rows.viewersError ? ` Viewers are estimates, ± ${(rows.viewersError * 100).toFixed(1)} % two times out of three.` : ""
+    const error = rows.distinctViewersError ? ` Viewers are estimates, ± ${(rows.distinctViewersError * 100).toFixed(1)} % two times out of three.` : ""
     find("chart").replaceChildren(chart)
     find("legend").replaceChildren(...legend(series))
     find("table").replaceChildren(table(rows))
