@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// Where UIKit is not, a stub of the names that the example uses stands in for it, so that the compiler sees the example there as well.
+// Without UIKit, the example is compiled against a stub of the UIKit names that it uses.
 #if os(Linux)
     let stub: [Target] = [.target(name: "UIKit", path: "Tests/UIKitStub")]
 #else

@@ -2,7 +2,7 @@
     import IntertwineClient
     import UIKit
 
-    /// A feed in a collection view: cells registered by identifier, batch updates, pictures that go with their cell, dismissal with undo.
+    /// A feed in a collection view: cells registered by identifier, batch updates, images that are cancelled with their cell, dismissal with undo.
     final class FeedViewController: UICollectionViewController, UICollectionViewDelegateFlowLayout {
         private let registry = CellRegistry<UICollectionViewCell>()
         private let list: FeedList
@@ -11,8 +11,8 @@
         private let impressions: Impressions
         private var sections: [FeedSection] = []
         private var tasks: [Task<Void, Never>] = []
-        private var pictures: [ObjectIdentifier: Task<Void, Never>] = [:]
-        private var lastUndo: Performance.Undo?
+        private var imageTasks: [ObjectIdentifier: Task<Void, Never>] = [:]
+        private var lastUndo: Invocation.Undo?
 
         init(server: URL, viewer: String) {
             registry.register("UserSnapshotCollectionViewCell", make: UserCell.init) { ($0 as? UserCell)?.show($1.bindings) }
@@ -68,41 +68,41 @@
             sections[section].cells.count
         }
 
-        override func collectionView(_ collectionView: UICollectionView, cellForItemAt place: IndexPath) -> UICollectionViewCell {
-            let cell = sections[place.section].cells[place.item]
+        override func collectionView(_ collectionView: UICollectionView, cellForItemAt indexPath: IndexPath) -> UICollectionViewCell {
+            let cell = sections[indexPath.section].cells[indexPath.item]
             let view =
-                registry.dequeue(cell) { collectionView.dequeueReusableCell(withReuseIdentifier: $0, for: place) } ?? UserCell()
+                registry.dequeue(cell) { collectionView.dequeueReusableCell(withReuseIdentifier: $0, for: indexPath) } ?? UserCell()
             registry.bind(cell, to: view)
-            pictures[ObjectIdentifier(view)]?.cancel()
-            pictures[ObjectIdentifier(view)] = Task { [images, scale = traitCollection.displayScale] in
-                for await part in images.pictures(for: cell, scale: scale) { (view as? UserCell)?.show(part) }
+            imageTasks[ObjectIdentifier(view)]?.cancel()
+            imageTasks[ObjectIdentifier(view)] = Task { [images, scale = traitCollection.displayScale] in
+                for await part in images.images(for: cell, scale: scale) { (view as? UserCell)?.show(part) }
             }
             return view
         }
 
         func collectionView(
-            _ collectionView: UICollectionView, layout: UICollectionViewLayout, sizeForItemAt place: IndexPath
+            _ collectionView: UICollectionView, layout: UICollectionViewLayout, sizeForItemAt indexPath: IndexPath
         ) -> CGSize {
-            let size = registry.size(of: sections[place.section].cells[place.item], within: collectionView.bounds.width)
+            let size = registry.size(of: sections[indexPath.section].cells[indexPath.item], within: collectionView.bounds.width)
             return CGSize(width: size.width, height: size.height)
         }
 
         override func collectionView(_ view: UICollectionView, didEndDisplaying cell: UICollectionViewCell, forItemAt: IndexPath) {
-            pictures.removeValue(forKey: ObjectIdentifier(cell))?.cancel()
+            imageTasks.removeValue(forKey: ObjectIdentifier(cell))?.cancel()
         }
 
-        override func collectionView(_ collectionView: UICollectionView, didSelectItemAt place: IndexPath) {
-            let cell = sections[place.section].cells[place.item]
+        override func collectionView(_ collectionView: UICollectionView, didSelectItemAt indexPath: IndexPath) {
+            let cell = sections[indexPath.section].cells[indexPath.item]
             Task {
                 switch try await actions.perform("selection", of: cell) {
                 case .link(let url): await UIApplication.shared.open(url)
-                case .answered(let answer): show(answer.presentation)
-                case .queued, .nothing: break
+                case .performed(let response): show(response.presentation)
+                case .queued, .noOperation: break
                 }
             }
         }
 
-        /// The cell leaves at once, and comes back where the server refuses.
+        /// Hides the cell immediately. It returns if the server refuses.
         func dismiss(_ cell: FeedCell) async throws {
             lastUndo = try await actions.perform("dismissal", of: cell, showing: .hiding(cell, in: list)).undo
         }
@@ -114,15 +114,15 @@
 
         override func scrollViewDidScroll(_ scrollView: UIScrollView) {
             let window = CGRect(origin: scrollView.contentOffset, size: scrollView.bounds.size)
-            let sights = collectionView.indexPathsForVisibleItems.compactMap { place -> Impressions.Sight? in
-                guard let frame = collectionView.layoutAttributesForItem(at: place)?.frame, frame.width > 0, frame.height > 0 else {
+            let visibleCells = collectionView.indexPathsForVisibleItems.compactMap { indexPath -> Impressions.VisibleCell? in
+                guard let frame = collectionView.layoutAttributesForItem(at: indexPath)?.frame, frame.width > 0, frame.height > 0 else {
                     return nil
                 }
-                let seen = frame.intersection(window)
-                let share = seen.isNull ? 0 : seen.width * seen.height / (frame.width * frame.height)
-                return Impressions.Sight(sections[place.section].cells[place.item], share: share)
+                let visible = frame.intersection(window)
+                let share = visible.isNull ? 0 : visible.width * visible.height / (frame.width * frame.height)
+                return Impressions.VisibleCell(sections[indexPath.section].cells[indexPath.item], share: share)
             }
-            Task { await impressions.see(sights) }
+            Task { await impressions.setVisibleCells(visibleCells) }
             if window.maxY > scrollView.contentSize.height - 2 * window.height { Task { try? await list.loadNext() } }
         }
 
@@ -132,26 +132,26 @@
         }
     }
 
-    /// Shows a name and pictures by part.
+    /// Shows a name and an image.
     final class UserCell: UICollectionViewCell {
         private let name = UILabel()
-        private let picture = UIImageView()
+        private let imageView = UIImageView()
 
         func show(_ bindings: [String: Binding]) {
             name.text = bindings["username"]?.text
-            picture.image = nil
-            for view in [picture, name] where view.superview == nil {
+            imageView.image = nil
+            for view in [imageView, name] where view.superview == nil {
                 view.frame = contentView.bounds
                 view.autoresizingMask = [.flexibleWidth, .flexibleHeight]
                 contentView.addSubview(view)
             }
         }
 
-        func show(_ part: CellPicture) {
+        func show(_ part: CellImage) {
             switch part {
-            case .placeholder: picture.backgroundColor = .secondarySystemBackground
-            case .picture(_, let data, _): picture.image = UIImage(data: data)
-            case .missing: break
+            case .placeholder: imageView.backgroundColor = .secondarySystemBackground
+            case .image(_, let data, _): imageView.image = UIImage(data: data)
+            case .failed: break
             }
         }
     }

@@ -23,10 +23,10 @@ public struct FeedClient: Sendable {
     public var languages: [String] = []
     public var retry: RetryPolicy
     /// The maximum number of bytes of a response that is not an image.
-    public var longestAnswer = 16 << 20
+    public var maxResponseBytes = 16 << 20
     public let transport: any Transport
     var now: @Sendable () -> Date = { Date() }
-    private let memory = AnswerMemory()
+    private let cache = ResponseCache()
 
     public init(base: URL, viewer: String? = nil, retry: RetryPolicy = RetryPolicy(), transport: any Transport = URLSessionTransport()) {
         self.base = base
@@ -54,8 +54,10 @@ public struct FeedClient: Sendable {
 
     /// Returns the page at an href: a result of `href(feed:)`, or `next` or `previous` of another page.
     public func page(_ href: String) async throws -> FeedPage {
-        let answer = try await get(href)
-        guard let page = FeedPage(answer.value, language: answer.language) else { throw FeedClientError.unreadable(reason: "no page") }
+        let response = try await get(href)
+        guard let page = FeedPage(response.value, language: response.language) else {
+            throw FeedClientError.invalidResponse(reason: "no page")
+        }
         return page
     }
 
@@ -71,14 +73,14 @@ public struct FeedClient: Sendable {
 
     /// Returns the server's feeds, ordered by name.
     public func feeds() async throws -> [FeedSummary] {
-        guard let feeds = try await get("/feeds").value["feeds"]?.array else { throw FeedClientError.unreadable(reason: "no feeds") }
+        guard let feeds = try await get("/feeds").value["feeds"]?.array else { throw FeedClientError.invalidResponse(reason: "no feeds") }
         return feeds.compactMap(FeedSummary.init)
     }
 
     /// Returns one cell by its id, for example for a deep link.
     public func cell(_ id: String) async throws -> FeedCell {
         guard let cell = FeedCell(try await get("/cells/\(Self.escaped(id))").value) else {
-            throw FeedClientError.unreadable(reason: "no cell")
+            throw FeedClientError.invalidResponse(reason: "no cell")
         }
         return cell
     }
@@ -88,31 +90,33 @@ public struct FeedClient: Sendable {
         var request = try request("GET", href)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         let key = [viewer ?? "", capabilities ?? "", languages.joined(separator: ","), href].joined(separator: "\n")
-        let known = memory.answer(for: key)
-        if let known { request.setValue(known.tag, forHTTPHeaderField: "If-None-Match") }
-        let (answer, value) = try await exchange(request, isRepeatable: true)
-        if answer.status == 304, let known { return (known.value, known.language, false) }
-        guard answer.status == 200, let value else { throw FeedClientError.refused(Problem(answer)) }
-        let language = answer.fields["content-language"]
-        if let tag = answer.fields["etag"] { memory.keep(value, tag: tag, language: language, bytes: answer.body.count, for: key) }
+        let cached = cache.response(for: key)
+        if let cached { request.setValue(cached.tag, forHTTPHeaderField: "If-None-Match") }
+        let (response, value) = try await exchange(request, isRepeatable: true)
+        if response.status == 304, let cached { return (cached.value, cached.language, false) }
+        guard response.status == 200, let value else { throw FeedClientError.refused(Problem(response)) }
+        let language = response.fields["content-language"]
+        if let tag = response.fields["etag"] { cache.store(value, tag: tag, language: language, bytes: response.body.count, for: key) }
         return (value, language, true)
     }
 
     /// Reads JSON with a POST, for queries that do not fit into a URL. The request is safe and can be repeated.
-    func read(by body: JSONValue, at href: String) async throws -> JSONValue {
+    func query(_ body: JSONValue, at href: String) async throws -> JSONValue {
         var request = try request("POST", href)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try body.encoded()
-        let (answer, value) = try await exchange(request, isRepeatable: true)
-        guard answer.status == 200, let value else { throw FeedClientError.refused(Problem(answer)) }
+        let (response, value) = try await exchange(request, isRepeatable: true)
+        guard response.status == 200, let value else { throw FeedClientError.refused(Problem(response)) }
         return value
     }
 
     /// Sends the request of an action or a list. Returns every response below status 400 and throws refusals.
     ///
     /// - Parameter key: The idempotency key of the gesture: the server performs requests with an equal key once.
-    func submit(_ method: String, _ href: String, body: JSONValue?, key: String?) async throws -> (answer: HTTPAnswer, value: JSONValue?) {
+    func submit(_ method: String, _ href: String, body: JSONValue?, key: String?) async throws -> (
+        response: HTTPResponse, value: JSONValue?
+    ) {
         var request = try request(method, href)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         if let body {
@@ -121,16 +125,16 @@ public struct FeedClient: Sendable {
         }
         if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
         let isSafe = ["GET", "HEAD", "PUT", "DELETE"].contains(method.uppercased())
-        let (answer, value) = try await exchange(request, isRepeatable: isSafe || key != nil)
-        guard answer.status < 400 else { throw FeedClientError.refused(Problem(answer)) }
-        return (answer, value)
+        let (response, value) = try await exchange(request, isRepeatable: isSafe || key != nil)
+        guard response.status < 400 else { throw FeedClientError.refused(Problem(response)) }
+        return (response, value)
     }
 
     /// Returns the absolute URL of an href.
     public func url(_ href: String) throws -> URL {
         guard let url = URL(string: href, relativeTo: base)?.absoluteURL, ["http", "https"].contains(url.scheme?.lowercased()),
             url.host != nil
-        else { throw FeedClientError.noLink(href) }
+        else { throw FeedClientError.invalidLink(href) }
         return url
     }
 
@@ -148,39 +152,41 @@ public struct FeedClient: Sendable {
     }
 
     /// Sends a request whose response is JSON or empty.
-    func exchange(_ request: URLRequest, isRepeatable: Bool) async throws -> (answer: HTTPAnswer, value: JSONValue?) {
-        try await send(request, isRepeatable: isRepeatable, limit: longestAnswer) { answer in
-            guard (200..<300).contains(answer.status), answer.status != 204 else { return (answer, nil) }
-            do { return (answer, try JSONValue(parsing: answer.body)) } catch { throw FeedClientError.unreadable(reason: "no JSON") }
+    func exchange(_ request: URLRequest, isRepeatable: Bool) async throws -> (response: HTTPResponse, value: JSONValue?) {
+        try await send(request, isRepeatable: isRepeatable, limit: maxResponseBytes) { response in
+            guard (200..<300).contains(response.status), response.status != 204 else { return (response, nil) }
+            do { return (response, try JSONValue(parsing: response.body)) } catch {
+                throw FeedClientError.invalidResponse(reason: "no JSON")
+            }
         }
     }
 
     /// Sends a request, with retries if they may help and are safe. Throws `unreachable`, `unavailable`, or the errors of `read`.
     func send<Read>(
-        _ request: URLRequest, isRepeatable: Bool, limit: Int, read: (HTTPAnswer) throws -> Read
+        _ request: URLRequest, isRepeatable: Bool, limit: Int, read: (HTTPResponse) throws -> Read
     ) async throws -> Read {
         var attempt = 1
         while true {
             let failure: FeedClientError
-            var asked: Double?
+            var retryAfter: Double?
             do {
-                let answer = try await transport.send(request, limit: limit)
-                guard [429, 502, 503, 504].contains(answer.status) else { return try read(answer) }
-                asked = answer.retryAfter(now: now())
-                failure = .unavailable(Problem(answer), retryAfter: asked)
+                let response = try await transport.send(request, limit: limit)
+                guard [429, 502, 503, 504].contains(response.status) else { return try read(response) }
+                retryAfter = response.retryAfter(now: now())
+                failure = .unavailable(Problem(response), retryAfter: retryAfter)
             } catch let error as CancellationError {
                 throw error
-            } catch is BodyTooLong {
-                throw FeedClientError.unreadable(reason: "the answer is too long")
+            } catch is BodyTooLongError {
+                throw FeedClientError.invalidResponse(reason: "the response is too long")
             } catch let error as FeedClientError {
-                guard error.isPassing else { throw error }
+                guard error.isTemporary else { throw error }
                 failure = error
             } catch {
                 try Task.checkCancellation()
                 failure = .unreachable(reason: (error as? URLError).map { "\($0.code)" } ?? "\(error)")
             }
-            guard isRepeatable, let pause = retry.pause(after: attempt, asked: asked) else { throw failure }
-            try await retry.sleep(pause)
+            guard isRepeatable, let delay = retry.delay(after: attempt, retryAfter: retryAfter) else { throw failure }
+            try await retry.sleep(delay)
             attempt += 1
         }
     }

@@ -73,7 +73,7 @@ func textCells() -> CellRegistry<TextView> {
 }
 
 private struct Options {
-    struct Wrong: Error, CustomStringConvertible {
+    struct UsageError: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -87,7 +87,7 @@ private struct Options {
         var address = "http://127.0.0.1:8080"
         var rest = Array(arguments)[...]
         func value(_ name: String) throws -> String {
-            guard let value = rest.popFirst() else { throw Wrong(description: "\(name) needs a value") }
+            guard let value = rest.popFirst() else { throw UsageError(description: "\(name) requires a value") }
             return value
         }
         while let argument = rest.popFirst() {
@@ -96,15 +96,17 @@ private struct Options {
             case "--feed": feed = try value(argument)
             case "--viewer": viewer = try value(argument)
             case "--pages":
-                guard let number = Int(try value(argument)), number > 0 else { throw Wrong(description: "--pages takes a number from 1") }
+                guard let number = Int(try value(argument)), number > 0 else {
+                    throw UsageError(description: "--pages requires a number of at least 1")
+                }
                 pages = number
             default:
-                guard !argument.hasPrefix("-") else { throw Wrong(description: "unknown option \(argument)") }
+                guard !argument.hasPrefix("-") else { throw UsageError(description: "unknown option \(argument)") }
                 address = argument
             }
         }
         guard let url = URL(string: address), ["http", "https"].contains(url.scheme) else {
-            throw Wrong(description: "\(address) is no http or https address")
+            throw UsageError(description: "\(address) is not an http or https URL")
         }
         base = url
     }

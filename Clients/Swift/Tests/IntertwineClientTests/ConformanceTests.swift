@@ -3,9 +3,9 @@ import Testing
 
 @testable import IntertwineClient
 
-/// What every client makes of the same answers: `Documentation/fixtures/conformance`.
+/// Tests the conformance fixtures in `Documentation/fixtures/conformance`.
 @Suite struct ConformanceTests {
-    @Test func everyFileIsRead() {
+    @Test func everyFileHasCases() {
         for file in ["cells", "actions", "bindings", "changes", "problems", "event-stream"] {
             #expect(!Conformance.cases(file).isEmpty, "\(file)")
         }
@@ -37,48 +37,48 @@ import Testing
         let slot = try #require(entry.given["slot"]?.text)
         let action = cell.actions[slot]
         let values = entry.given["values"]?.object?.compactMapValues(\.text) ?? [:]
-        let made: JSONValue
+        let actual: JSONValue
         switch action?.kind {
-        case .bind(let bindings): made = .object(["bind": .object(bindings.mapValues { .object($0.members) })])
-        case .link(let href): made = .object(["link": .object(["href": .text(href)])])
+        case .bind(let bindings): actual = .object(["bind": .object(bindings.mapValues { .object($0.members) })])
+        case .link(let href): actual = .object(["link": .object(["href": .text(href)])])
         case .request(let method, _, let body):
             var request: [String: JSONValue] = [
-                "method": .text(method), "href": .text(action?.href(values) ?? ""), "hasKey": .boolean(Actions.hasKey(method)),
+                "method": .text(method), "href": .text(action?.href(values) ?? ""), "hasKey": .boolean(Actions.needsKey(method)),
             ]
             request["body"] = body
-            made = .object(["request": .object(request)])
-        case .other, nil: made = .null
+            actual = .object(["request": .object(request)])
+        case .other, nil: actual = .null
         }
-        #expect(made == entry.expect)
+        #expect(actual == entry.expect)
     }
 
     @Test(arguments: Conformance.cases("bindings")) func bindings(_ entry: Conformance) throws {
         let value = entry.given["binding"]?.object.map(Binding.init)?.value
-        let made: JSONValue
+        let actual: JSONValue
         switch value {
-        case .text(let text): made = .object(["type": .text("text"), "value": .text(text)])
-        case .image(let href): made = .object(["type": .text("image"), "value": .text(href)])
-        case .date(let date): made = .object(["type": .text("date"), "value": .text(date)])
-        case .number(let number): made = .object(["type": .text("number"), "value": .number(number)])
-        case .link(let href): made = .object(["type": .text("link"), "value": .text(href)])
-        case .media(let href): made = .object(["type": .text("media"), "value": .text(href)])
-        case nil: made = .null
+        case .text(let text): actual = .object(["type": .text("text"), "value": .text(text)])
+        case .image(let href): actual = .object(["type": .text("image"), "value": .text(href)])
+        case .date(let date): actual = .object(["type": .text("date"), "value": .text(date)])
+        case .number(let number): actual = .object(["type": .text("number"), "value": .number(number)])
+        case .link(let href): actual = .object(["type": .text("link"), "value": .text(href)])
+        case .media(let href): actual = .object(["type": .text("media"), "value": .text(href)])
+        case nil: actual = .null
         }
-        #expect(made == entry.expect)
+        #expect(actual == entry.expect)
     }
 
     @Test(arguments: Conformance.cases("changes")) func changes(_ entry: Conformance) throws {
-        var pages = HeldPages(first: "/feed")
+        var pages = FeedListState(first: "/feed")
         let ids = (entry.given["list"]?.array ?? []).compactMap(\.text)
         let items = ids.map { JSONValue.object(["id": .text($0)]) }
         let page = FeedPage(.object(["items": .array(items), "page": .object(["since": .text("A")])]))
         pages.append(try #require(page))
         let before = FeedSection.sections(of: pages.entries)
         let changes = try #require(entry.given["answer"].flatMap(FeedChanges.init))
-        let window = try #require(pages.window(around: 0..<1, room: 100))
+        let window = try #require(pages.window(around: 0..<1, maxLength: 100))
         guard pages.apply(changes, to: window) == .applied else {
             #expect(entry.expect["reload"] == .boolean(true))
-            #expect(pages.entries.map(\.cell.id) == ids, "what asks for a reload changes nothing")
+            #expect(pages.entries.map(\.cell.id) == ids, "a reload changes nothing")
             return
         }
         let list = pages.entries.map { JSONValue.text($0.cell.id) }
@@ -93,36 +93,36 @@ import Testing
         let now = entry.given["now"]?.text.flatMap(Timestamps.date)
         let answer = entry.given["answer"].flatMap { given in
             given["status"]?.number.map {
-                HTTPAnswer(
+                HTTPResponse(
                     status: Int($0), fields: (given["headers"]?.object ?? [:]).compactMapValues(\.text),
                     body: Data((given["body"]?.text ?? "").utf8))
             }
         }
-        let transport = OneAnswer(answer)
+        let transport = StubTransport(answer)
         let base = try #require(URL(string: "http://example.com"))
-        let pauses = Pauses()
+        let delays = Delays()
         var client = FeedClient(
-            base: base, retry: pauses.policy(attempts: 2), transport: transport)
+            base: base, retry: delays.policy(maxAttempts: 2), transport: transport)
         if let now { client.now = { now } }
-        var made: [String: JSONValue]
+        var actual: [String: JSONValue]
         do {
-            let answer = try await client.submit(method, "/x", body: nil, key: hasKey ? "k" : nil).answer
-            made = ["outcome": .text("ok"), "status": .number(Double(answer.status))]
+            let answer = try await client.submit(method, "/x", body: nil, key: hasKey ? "k" : nil).response
+            actual = ["outcome": .text("ok"), "status": .number(Double(answer.status))]
         } catch FeedClientError.refused(let problem) {
-            made = [
+            actual = [
                 "outcome": .text("refused"), "status": .number(Double(problem.status)), "type": problem.type.map(JSONValue.text) ?? .null,
                 "title": .text(problem.title), "detail": problem.detail.map(JSONValue.text) ?? .null,
             ]
-        } catch let error as FeedClientError where error.isPassing {
-            var asked: JSONValue = .null
-            if case .unavailable(_, let seconds?) = error { asked = .number(seconds) }
-            made = ["outcome": .text("unavailable"), "isRetried": .boolean(transport.count == 2), "retryAfter": asked]
+        } catch let error as FeedClientError where error.isTemporary {
+            var retryAfter: JSONValue = .null
+            if case .unavailable(_, let seconds?) = error { retryAfter = .number(seconds) }
+            actual = ["outcome": .text("unavailable"), "isRetried": .boolean(transport.count == 2), "retryAfter": retryAfter]
         }
-        #expect(JSONValue.object(made) == entry.expect)
+        #expect(JSONValue.object(actual) == entry.expect)
     }
 
     @Test(arguments: Conformance.cases("event-stream")) func eventStream(_ entry: Conformance) throws {
-        var stream = EventStream()
+        var stream = EventStreamParser()
         var events: [JSONValue] = []
         for chunk in entry.given["chunks"]?.array?.compactMap(\.text) ?? [] {
             for event in try stream.receive(Data(chunk.utf8)) {

@@ -3,24 +3,24 @@ import Testing
 
 @testable import IntertwineClient
 
-/// A page of one cell, with a next one.
+/// A page with one cell and a next page.
 private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"next": "/feed?cursor=b", "previous": null, "since": "A"}}"#
 
-/// The client before a server that fails in every way.
+/// Tests the client with a failing server.
 @Suite struct FeedClientTests {
-    private let pauses = Pauses()
+    private let delays = Delays()
 
-    /// Not among them where URLSession is FoundationNetworking's: a head that is cut short, which ends the process there
-    /// ("Transfer completed, but there's no response").
+    /// A truncated head is tested on Apple's systems only: it terminates the process with FoundationNetworking ("Transfer completed, but
+    /// there's no response").
     private static let failures: [(String, [FaultyServer.Step])] = {
         var failures: [(String, [FaultyServer.Step])] = [
             ("dropped", []), ("half a body", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"items\": [")]),
             ("half a chunk", [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"items\": [")]),
             ("reset in the middle", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"items\": ["), .reset]),
-            ("wrong JSON", FaultyServer.answer(200, "{\"items\": [")),
-            ("another type", FaultyServer.answer(200, "<h1>Welcome</h1>", fields: ["Content-Type: text/html"])),
-            ("502", FaultyServer.answer(502)), ("503", FaultyServer.answer(503)), ("504", FaultyServer.answer(504)),
-            ("too many", FaultyServer.answer(429)),
+            ("wrong JSON", FaultyServer.respond(200, "{\"items\": [")),
+            ("another type", FaultyServer.respond(200, "<h1>Welcome</h1>", fields: ["Content-Type: text/html"])),
+            ("502", FaultyServer.respond(502)), ("503", FaultyServer.respond(503)), ("504", FaultyServer.respond(504)),
+            ("too many", FaultyServer.respond(429)),
         ]
         #if !canImport(FoundationNetworking)
             failures += [("a head cut short", [.send("HTTP/1.1 200 OK\r\nContent-Le")]), ("no HTTP", [.send("\0\0\0\0\r\n\r\n")])]
@@ -29,43 +29,43 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
     }()
 
     @Test(arguments: failures)
-    func asksAgainAfterAFailureThatPasses(_ name: String, _ failure: [FaultyServer.Step]) async throws {
-        let server = FaultyServer { _, number in number < 2 ? failure : FaultyServer.answer(200, page) }
+    func retriesAfterATemporaryFailure(_ name: String, _ failure: [FaultyServer.Step]) async throws {
+        let server = FaultyServer { _, number in number < 2 ? failure : FaultyServer.respond(200, page) }
         defer { server.stop() }
-        let answer = try await FeedClient(base: server.base, retry: pauses.policy()).page("/feed")
-        #expect(answer.cells.map(\.id) == ["user:a"], "\(name)")
+        let response = try await FeedClient(base: server.base, retry: delays.policy()).page("/feed")
+        #expect(response.cells.map(\.id) == ["user:a"], "\(name)")
         #expect(server.requests.count == 3, "\(name)")
-        #expect(pauses.all == [0.5, 1], "\(name)")
+        #expect(delays.all == [0.5, 1], "\(name)")
     }
 
     @Test(arguments: [[.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{"), .awaitClose], [.awaitClose]] as [[FaultyServer.Step]])
-    func asksAgainWhereAnAnswerStandsStill(_ steps: [FaultyServer.Step]) async throws {
-        let server = FaultyServer { _, number in number == 0 ? steps : FaultyServer.answer(200, page) }
+    func retriesAfterATimeout(_ steps: [FaultyServer.Step]) async throws {
+        let server = FaultyServer { _, number in number == 0 ? steps : FaultyServer.respond(200, page) }
         defer { server.stop() }
-        let client = FeedClient(base: server.base, retry: pauses.policy(), transport: URLSessionTransport(timeout: 1))
+        let client = FeedClient(base: server.base, retry: delays.policy(), transport: URLSessionTransport(timeout: 1))
         #expect(try await client.page("/feed").cells.map(\.id) == ["user:a"])
-        #expect(server.requests.count >= 2, "a machine that is slow may make a good answer stand still, too")
+        #expect(server.requests.count >= 2, "a slow machine may cause further timeouts")
     }
 
-    @Test func saysThatNobodyIsThere() async throws {
+    @Test func reportsThatNoServerListens() async throws {
         let server = FaultyServer { _, _ in [] }
         server.stop()
-        let client = FeedClient(base: server.base, retry: pauses.policy())
+        let client = FeedClient(base: server.base, retry: delays.policy())
         await #expect {
             try await client.page("/feed")
         } throws: {
             if case .unreachable? = $0 as? FeedClientError { true } else { false }
         }
-        #expect(pauses.all == [0.5, 1, 2])
+        #expect(delays.all == [0.5, 1, 2])
     }
 
-    /// A page that has moved is none of this server's, and one that "did not change" was never asked for like that.
+    /// Redirects are not followed, and 304 is invalid without a cached page.
     @Test(arguments: [301, 302, 303, 307, 308, 304, 400, 404, 410, 500])
-    func takesNothingElseForAPage(_ status: Int) async throws {
-        let server = FaultyServer { _, _ in FaultyServer.answer(status, fields: status < 304 ? ["Location: https://example.com/feed"] : [])
+    func rejectsOtherStatusesForAPage(_ status: Int) async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(status, fields: status < 304 ? ["Location: https://example.com/feed"] : [])
         }
         defer { server.stop() }
-        let client = FeedClient(base: server.base, retry: pauses.policy())
+        let client = FeedClient(base: server.base, retry: delays.policy())
         await #expect {
             try await client.page("/feed")
         } throws: {
@@ -74,36 +74,36 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
         #expect(server.requests.count == 1)
     }
 
-    @Test func waitsForAsLongAsTheServerAsks() async throws {
+    @Test func waitsForTheRequestedDelay() async throws {
         let server = FaultyServer { _, number in
-            number == 0 ? FaultyServer.answer(503, fields: ["Retry-After: 7"]) : FaultyServer.answer(200, page)
+            number == 0 ? FaultyServer.respond(503, fields: ["Retry-After: 7"]) : FaultyServer.respond(200, page)
         }
         defer { server.stop() }
-        _ = try await FeedClient(base: server.base, retry: pauses.policy()).page("/feed")
-        #expect(pauses.all == [7])
+        _ = try await FeedClient(base: server.base, retry: delays.policy()).page("/feed")
+        #expect(delays.all == [7])
     }
 
-    @Test func tellsWhereTheServerAsksForTooLong() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.answer(503, fields: ["Retry-After: 3600"]) }
+    @Test func failsIfTheRequestedDelayIsTooLong() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(503, fields: ["Retry-After: 3600"]) }
         defer { server.stop() }
-        let client = FeedClient(base: server.base, retry: pauses.policy())
+        let client = FeedClient(base: server.base, retry: delays.policy())
         let problem = Problem(title: "The server answered 503", status: 503)
         await #expect(throws: FeedClientError.unavailable(problem, retryAfter: 3600)) { try await client.page("/feed") }
-        #expect(pauses.all.isEmpty)
+        #expect(delays.all.isEmpty)
     }
 
-    @Test func givesUpAfterAllAttempts() async throws {
+    @Test func failsAfterTheMaximumNumberOfAttempts() async throws {
         let server = FaultyServer { _, _ in [] }
         defer { server.stop() }
-        let client = FeedClient(base: server.base, retry: pauses.policy())
-        await #expect { try await client.page("/feed") } throws: { ($0 as? FeedClientError)?.isPassing == true }
+        let client = FeedClient(base: server.base, retry: delays.policy())
+        await #expect { try await client.page("/feed") } throws: { ($0 as? FeedClientError)?.isTemporary == true }
         #expect(server.requests.count == 4)
     }
 
-    @Test func sendsWhatMayHaveBeenPerformedOnlyUnderItsKeyAgain() async throws {
+    @Test func retriesAPostOnlyWithAKey() async throws {
         let server = FaultyServer { _, _ in [] }
         defer { server.stop() }
-        let client = FeedClient(base: server.base, retry: pauses.policy())
+        let client = FeedClient(base: server.base, retry: delays.policy())
         _ = try? await client.submit("POST", "/x", body: nil, key: nil)
         #expect(server.requests.count == 1)
         _ = try? await client.submit("POST", "/x", body: .array([]), key: "k")
@@ -111,20 +111,21 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
         #expect(server.requests.dropFirst().allSatisfy { $0.fields["idempotency-key"] == "k" && $0.body == Data("[]".utf8) })
     }
 
-    @Test func refusalsAreNotAskedAgain() async throws {
+    @Test func refusedRequestsAreNotRetried() async throws {
         let server = FaultyServer { _, _ in
-            FaultyServer.answer(400, #"{"type": "urn:x", "title": "Invalid", "status": 400, "detail": "limit"}"#)
+            FaultyServer.respond(400, #"{"type": "urn:x", "title": "Invalid", "status": 400, "detail": "limit"}"#)
         }
         defer { server.stop() }
-        let client = FeedClient(base: server.base, retry: pauses.policy())
+        let client = FeedClient(base: server.base, retry: delays.policy())
         let problem = Problem(type: "urn:x", title: "Invalid", status: 400, detail: "limit")
         await #expect(throws: FeedClientError.refused(problem)) { try await client.page("/feed") }
         #expect(server.requests.count == 1)
     }
 
-    @Test func asksWithTheTagOfWhatItKnows() async throws {
+    @Test func validatesACachedResponse() async throws {
         let server = FaultyServer { request, _ in
-            request.fields["if-none-match"] == "\"1\"" ? FaultyServer.answer(304) : FaultyServer.answer(200, page, fields: ["ETag: \"1\""])
+            request.fields["if-none-match"] == "\"1\""
+                ? FaultyServer.respond(304) : FaultyServer.respond(200, page, fields: ["ETag: \"1\""])
         }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: .never)
@@ -133,14 +134,14 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
         #expect(first == second)
         #expect(server.requests.map { $0.fields["if-none-match"] } == [nil, "\"1\""])
         var other = client
-        other.viewer = "somebody"
+        other.viewer = "other"
         _ = try await other.page("/feed")
-        #expect(server.requests.last?.fields["if-none-match"] == nil, "what one viewer got is not another one's")
+        #expect(server.requests.last?.fields["if-none-match"] == nil, "the cache distinguishes viewers")
     }
 
-    @Test func namesTheViewerToItsOwnServerAlone() async throws {
-        let elsewhere = FaultyServer { _, _ in FaultyServer.answer(200, page) }
-        let server = FaultyServer { _, _ in FaultyServer.answer(200, page) }
+    @Test func sendsTheViewerToItsOwnServerOnly() async throws {
+        let elsewhere = FaultyServer { _, _ in FaultyServer.respond(200, page) }
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, page) }
         defer {
             elsewhere.stop()
             server.stop()
@@ -157,7 +158,7 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
         #expect(server.requests.first?.fields["accept-language"] == "de, en;q=0.9")
         #expect(server.requests.first?.fields["accept-cells"] == "\"9 \\\"X\\\"\", X;v=2, *;q=0")
         #expect(elsewhere.requests.first?.fields["x-viewer-id"] == nil)
-        #expect(throws: FeedClientError.noLink("file:///etc/passwd")) { try client.url("file:///etc/passwd") }
+        #expect(throws: FeedClientError.invalidLink("file:///etc/passwd")) { try client.url("file:///etc/passwd") }
     }
 
     @Test func cancellingClosesTheConnection() async throws {
@@ -171,21 +172,21 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func redirectsAreAnswers() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.answer(303, fields: ["Location: https://shop.example.com/1"]) }
+    @Test func redirectsAreReturned() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(303, fields: ["Location: https://shop.example.com/1"]) }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: .never)
-        let answer = try await client.submit("POST", "/cells/ad:1/selection", body: nil, key: "k").answer
-        #expect(answer.status == 303)
-        #expect(answer.fields["location"] == "https://shop.example.com/1")
+        let response = try await client.submit("POST", "/cells/ad:1/selection", body: nil, key: "k").response
+        #expect(response.status == 303)
+        #expect(response.fields["location"] == "https://shop.example.com/1")
         #expect(server.requests.count == 1)
     }
 
-    @Test func anAnswerIsBounded() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.answer(200, String(repeating: " ", count: 100_000) + "{}") }
+    @Test func aResponseHasAMaximumLength() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, String(repeating: " ", count: 100_000) + "{}") }
         defer { server.stop() }
         var client = FeedClient(base: server.base, retry: .never)
-        client.longestAnswer = 10_000
-        await #expect(throws: FeedClientError.unreadable(reason: "the answer is too long")) { try await client.page("/feed") }
+        client.maxResponseBytes = 10_000
+        await #expect(throws: FeedClientError.invalidResponse(reason: "the response is too long")) { try await client.page("/feed") }
     }
 }

@@ -17,8 +17,8 @@ import Testing
         """
     }
 
-    @Test func hiddenCellsComeBackToTheirPlace() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.answer(200, Self.page(["a", "b", "c"], next: nil, since: "A")) }
+    @Test func hiddenCellsReturnToTheirPosition() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, Self.page(["a", "b", "c"], next: nil, since: "A")) }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never))
         try await list.loadNext()
@@ -30,9 +30,9 @@ import Testing
         #expect(await updates.next()?.inserted == [IndexPath(indexes: [0, 1])])
     }
 
-    @Test func whoeverIsSlowGetsOneUpdateForAll() async throws {
+    @Test func aSlowConsumerGetsOneUpdate() async throws {
         let server = FaultyServer { request, _ in
-            FaultyServer.answer(200, Self.page([request.target], next: "/\(request.target.count)" + request.target, since: "A"))
+            FaultyServer.respond(200, Self.page([request.target], next: "/\(request.target.count)" + request.target, since: "A"))
         }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never), href: "/feed")
@@ -43,8 +43,8 @@ import Testing
         #expect(await updates.next()?.inserted.count == 4)
     }
 
-    @Test func oneRequestAtATimeWhoeverAsks() async throws {
-        let server = FaultyServer { _, _ in [.hold] + FaultyServer.answer(200, Self.page(["a"], next: nil, since: "A")) }
+    @Test func concurrentCallsShareOneRequest() async throws {
+        let server = FaultyServer { _, _ in [.hold] + FaultyServer.respond(200, Self.page(["a"], next: nil, since: "A")) }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never))
         async let first = list.loadNext()
@@ -55,11 +55,11 @@ import Testing
         #expect(await list.sections.first?.cells.count == 1)
     }
 
-    @Test func followsBySpeechAndListensAgainWhereItBrokeOff() async throws {
+    @Test func appliesLiveEventsAndReconnects() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
         let server = FaultyServer { request, number in
             switch number {
-            case 0: FaultyServer.answer(200, Self.page(["a", "b", "c"], next: nil, since: "A"))
+            case 0: FaultyServer.respond(200, Self.page(["a", "b", "c"], next: nil, since: "A"))
             case 1:
                 // A heartbeat, an event in two pieces, and the end.
                 [.send(head + ": \n\ndata: "), .send(Self.change(removed: (0, "a"), count: 2, since: "B") + "\n\n")]
@@ -68,31 +68,31 @@ import Testing
             }
         }
         defer { server.stop() }
-        let list = FeedList(client: FeedClient(base: server.base, retry: Pauses().policy()))
+        let list = FeedList(client: FeedClient(base: server.base, retry: Delays().policy()))
         try await list.loadNext()
         let following = Task { await list.follow(.live) }
         for await update in list.updates where update.sections.first?.cells.map(\.id) == ["b"] { break }
         #expect(server.requests[1].fields["accept"]?.hasPrefix("text/event-stream") == true)
-        #expect(server.requests[2].target.hasSuffix("since=B"), "it goes on where it was")
+        #expect(server.requests[2].target.hasSuffix("since=B"), "it continues at its position")
         following.cancel()
         await server.events.first { if case .closed = $0 { true } else { false } }
         await following.value
     }
 
-    @Test func asksNowAndThenWhereTheServerDoesNotSpeak() async throws {
+    @Test func pollsWithoutAnEventStream() async throws {
         let server = FaultyServer { request, number in
             switch number {
-            case 0: FaultyServer.answer(200, Self.page(["a", "b"], next: nil, since: "A"))
-            // The answer to a question by event stream, from a server that has none.
+            case 0: FaultyServer.respond(200, Self.page(["a", "b"], next: nil, since: "A"))
+            // The response of a server without event streams.
             case 1:
-                FaultyServer.answer(200, Self.change(removed: (0, "a"), count: 1, since: "B"), fields: ["Content-Type: application/json"])
+                FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 1, since: "B"), fields: ["Content-Type: application/json"])
             case 2:
-                FaultyServer.answer(200, Self.change(removed: (0, "a"), count: 1, since: "B"), fields: ["Content-Type: application/json"])
+                FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 1, since: "B"), fields: ["Content-Type: application/json"])
             default: [.awaitClose]
             }
         }
         defer { server.stop() }
-        let list = FeedList(client: FeedClient(base: server.base, retry: Pauses().policy()))
+        let list = FeedList(client: FeedClient(base: server.base, retry: Delays().policy()))
         try await list.loadNext()
         let following = Task { await list.follow(.live) }
         for await update in list.updates where update.sections.first?.cells.map(\.id) == ["b"] { break }
@@ -100,15 +100,15 @@ import Testing
         await following.value
     }
 
-    @Test(arguments: [true, false]) func whatDoesNotFitAURLIsAskedInABodyWhereTheServerTakesIt(_ takesBodies: Bool) async throws {
+    @Test(arguments: [true, false]) func longTokensAreSentInABodyIfTheServerAcceptsIt(_ acceptsBody: Bool) async throws {
         let long = String(repeating: "A", count: 5000)
         let server = FaultyServer { request, number in
             switch (request.method, number) {
-            case (_, 0): FaultyServer.answer(200, Self.page(["a"], next: "/feed?cursor=b", since: long))
-            case (_, 1): FaultyServer.answer(200, Self.page(["b"], next: nil, since: long))
+            case (_, 0): FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=b", since: long))
+            case (_, 1): FaultyServer.respond(200, Self.page(["b"], next: nil, since: long))
             case ("POST", _):
-                takesBodies ? FaultyServer.answer(200, Self.change(removed: (0, "a"), count: 1, since: "B")) : FaultyServer.answer(405)
-            default: FaultyServer.answer(200, Self.change(removed: (0, "a"), count: 0, since: "B"))
+                acceptsBody ? FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 1, since: "B")) : FaultyServer.respond(405)
+            default: FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 0, since: "B"))
             }
         }
         defer { server.stop() }
@@ -116,30 +116,30 @@ import Testing
         for _ in 0..<2 { try await list.loadNext() }
         try await list.refresh()
         #expect(server.requests[2].body == Data("{\"since\":[\"\(long)\",\"\(long)\"]}".utf8))
-        #expect(server.requests.count == (takesBodies ? 3 : 4))
-        #expect(server.requests.last?.target == (takesBodies ? "/feed/changes" : "/feed/changes?since=\(long)"))
+        #expect(server.requests.count == (acceptsBody ? 3 : 4))
+        #expect(server.requests.last?.target == (acceptsBody ? "/feed/changes" : "/feed/changes?since=\(long)"))
     }
 
-    @Test func whatIsToldAndAskedAboutAtTheSameTimeIsAppliedOnce() throws {
-        var pages = HeldPages(first: "/feed")
+    @Test func changesFromStreamAndPollingAreAppliedOnce() throws {
+        var pages = FeedListState(first: "/feed")
         pages.append(try #require(FeedPage(JSONValue(parsing: Data(Self.page(["a", "b"], next: nil, since: "A").utf8)))))
-        let window = try #require(pages.window(around: 0..<1, room: 1_000))
-        let told = { since in try FeedChanges(JSONValue(parsing: Data(Self.change(removed: (0, "a"), count: 1, since: since).utf8))) }
+        let window = try #require(pages.window(around: 0..<1, maxLength: 1_000))
+        let changes = { since in try FeedChanges(JSONValue(parsing: Data(Self.change(removed: (0, "a"), count: 1, since: since).utf8))) }
         for _ in 0..<2 {
-            #expect(pages.apply(try #require(try told("B")), to: window) == .applied)
+            #expect(pages.apply(try #require(try changes("B")), to: window) == .applied)
             #expect(pages.entries.map(\.cell.id) == ["b"])
         }
-        #expect(pages.apply(try #require(try told("C")), to: window) == .reload, "it is about pages that are not held")
+        #expect(pages.apply(try #require(try changes("C")), to: window) == .reload, "the changes are of other pages")
     }
 
-    @Test func aCursorThatIsRefusedLeavesTheListAndAReloadGoesOn() async throws {
+    @Test func aRefusedCursorKeepsTheListAndAReloadContinues() async throws {
         let problem = #"{"type": "urn:intertwine:problem:invalid-cursor", "title": "Bad Request", "status": 400}"#
         let server = FaultyServer { request, number in
             switch number {
-            case 0: FaultyServer.answer(200, Self.page(["a"], next: "/feed?cursor=old", since: "A"))
-            case 1: FaultyServer.answer(400, problem)
-            case 2: FaultyServer.answer(200, Self.page(["a"], next: "/feed?cursor=new", since: "B"))
-            default: FaultyServer.answer(200, Self.page(["b"], next: nil, since: "C"))
+            case 0: FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=old", since: "A"))
+            case 1: FaultyServer.respond(400, problem)
+            case 2: FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=new", since: "B"))
+            default: FaultyServer.respond(200, Self.page(["b"], next: nil, since: "C"))
             }
         }
         defer { server.stop() }
@@ -153,12 +153,12 @@ import Testing
         #expect(server.requests.map(\.target).last == "/feed?cursor=new")
     }
 
-    @Test func aPageThatCannotBeFollowedIsTakenAnewAndKeepsItsCells() async throws {
+    @Test func aReloadKeepsExistingCells() async throws {
         let server = FaultyServer { request, number in
             switch number {
-            case 0: FaultyServer.answer(200, Self.page(["a", "b"], next: nil, since: "A"))
-            case 1: FaultyServer.answer(200, #"{"reload": true}"#)
-            default: FaultyServer.answer(200, Self.page(["b", "c"], next: nil, since: "B"))
+            case 0: FaultyServer.respond(200, Self.page(["a", "b"], next: nil, since: "A"))
+            case 1: FaultyServer.respond(200, #"{"reload": true}"#)
+            default: FaultyServer.respond(200, Self.page(["b", "c"], next: nil, since: "B"))
             }
         }
         defer { server.stop() }

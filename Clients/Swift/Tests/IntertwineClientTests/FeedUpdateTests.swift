@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineClient
 
-/// A collection view as `performBatchUpdates` has it: it knows places and nothing else.
+/// A model of a collection view, which applies batch updates by positions only.
 struct Collection {
     var sections: [(id: String, keys: [Int])] = []
 
@@ -27,7 +27,7 @@ struct Collection {
 }
 
 @Suite struct FeedUpdateTests {
-    @Test func tenThousandRandomListsEndAsTheyShould() {
+    @Test func tenThousandRandomUpdatesProduceTheNewLists() {
         var random = SystemRandomNumberGenerator()
         var collection = Collection()
         var shown: [FeedSection] = []
@@ -41,7 +41,7 @@ struct Collection {
         }
     }
 
-    @Test func oneThatMovesUpIsOneMove() {
+    @Test func aMovedCellIsOneMove() {
         let before = FeedSection.sections(of: (0..<100).map { ListEntry(key: $0, cell: cell("user:\($0)")) })
         var entries = (0..<100).map { ListEntry(key: $0, cell: cell("user:\($0)")) }
         entries.insert(entries.remove(at: 90), at: 3)
@@ -50,7 +50,7 @@ struct Collection {
         #expect(update.removed.isEmpty && update.inserted.isEmpty && update.reconfigured.isEmpty)
     }
 
-    /// Up to fifteen of twenty cells, among up to three of four headers.
+    /// Returns up to fifteen of twenty cells with up to three of four headers.
     private static func list(_ random: inout SystemRandomNumberGenerator) -> [ListEntry] {
         var entries = (0..<20).shuffled(using: &random).prefix(Int.random(in: 0...15, using: &random)).map { key in
             ListEntry(key: key, cell: cell("user:\(key)", text: Bool.random(using: &random) ? "a" : "b"))

@@ -4,7 +4,7 @@ import Testing
 @testable import IntertwineClient
 
 @Suite struct ImageLoaderTests {
-    private static func picture(_ id: String, _ binding: [String: JSONValue]) -> FeedCell {
+    private static func imageCell(_ id: String, _ binding: [String: JSONValue]) -> FeedCell {
         var cancellation = request("DELETE", "/images/requests/{request}").object ?? [:]
         cancellation["templated"] = .boolean(true)
         return cell(
@@ -15,46 +15,46 @@ import Testing
             ])
     }
 
-    private func loader(_ server: FaultyServer, simultaneous: Int = 4) -> ImageLoader {
+    private func loader(_ server: FaultyServer, maxConcurrentRequests: Int = 4) -> ImageLoader {
         var settings = ImageLoader.Settings()
-        settings.simultaneous = simultaneous
+        settings.maxConcurrentRequests = maxConcurrentRequests
         return ImageLoader(client: FeedClient(base: server.base, retry: .never), settings: settings)
     }
 
     @Test func thePlaceholderComesFirstAndTheScaleFits() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.answer(200, "bytes", fields: ["Content-Type: image/webp"]) }
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, "bytes", fields: ["Content-Type: image/webp"]) }
         defer { server.stop() }
-        let cell = Self.picture(
+        let cell = Self.imageCell(
             "user:a",
             [
                 "image": .text("/images/s/x/40x40"), "color": .text("#a1b2c3"), "placeholder": .text("AQI="),
                 "scales": .array([.number(1), .number(2), .number(3)]),
             ])
         let loader = loader(server)
-        var parts: [CellPicture] = []
-        for await part in loader.pictures(for: cell, scale: 2) { parts.append(part) }
+        var parts: [CellImage] = []
+        for await part in loader.images(for: cell, scale: 2) { parts.append(part) }
         #expect(
             parts == [
-                .placeholder(part: "avatar", color: "#a1b2c3", likeness: Data([1, 2])),
-                .picture(part: "avatar", data: Data("bytes".utf8), type: "image/webp"),
+                .placeholder(part: "avatar", color: "#a1b2c3", thumbHash: Data([1, 2])),
+                .image(part: "avatar", data: Data("bytes".utf8), type: "image/webp"),
             ])
         #expect(server.requests.map(\.target) == ["/images/s/x/40x40@2x"])
         #expect(server.requests.first?.fields["accept"]?.hasPrefix("image/avif, image/webp;q=0.9") == true)
-        for await _ in loader.pictures(for: cell, scale: 2) {}
-        #expect(server.requests.count == 1, "it is kept")
+        for await _ in loader.images(for: cell, scale: 2) {}
+        #expect(server.requests.count == 1, "the image is cached")
     }
 
-    @Test func oneRequestForWhoeverWaitsAndTheLastWhoLeavesEndsIt() async throws {
-        let server = FaultyServer { request, _ in request.method == "DELETE" ? FaultyServer.answer(204) : [.awaitClose] }
+    @Test func requestsAreCoalescedAndCancelledWithTheLastWaiter() async throws {
+        let server = FaultyServer { request, _ in request.method == "DELETE" ? FaultyServer.respond(204) : [.awaitClose] }
         defer { server.stop() }
         let loader = loader(server)
         let tasks = ["user:a", "user:b"].map { id in
-            Task { for await _ in loader.pictures(for: Self.picture(id, ["image": .text("/images/x")])) {} }
+            Task { for await _ in loader.images(for: Self.imageCell(id, ["image": .text("/images/x")])) {} }
         }
         await server.events.first { _ in true }
         tasks[0].cancel()
         await tasks[0].value
-        #expect(server.requests.count == 1, "somebody waits still")
+        #expect(server.requests.count == 1, "another caller waits")
         tasks[1].cancel()
         await tasks[1].value
         var (hasClosed, hasCancelled) = (false, false)
@@ -69,13 +69,14 @@ import Testing
         }
     }
 
-    @Test func whatIsInSightGoesFirst() async throws {
-        let server = FaultyServer { request, number in number == 0 ? [.hold] + FaultyServer.answer(200, "x") : FaultyServer.answer(200, "x")
+    @Test func visibleImagesAreLoadedFirst() async throws {
+        let server = FaultyServer { request, number in
+            number == 0 ? [.hold] + FaultyServer.respond(200, "x") : FaultyServer.respond(200, "x")
         }
         defer { server.stop() }
-        let loader = loader(server, simultaneous: 1)
+        let loader = loader(server, maxConcurrentRequests: 1)
         func load(_ id: String, _ priority: ImagePriority) -> Task<Void, Never> {
-            Task { for await _ in loader.pictures(for: Self.picture(id, ["image": .text("/images/\(id)")]), priority: priority) {} }
+            Task { for await _ in loader.images(for: Self.imageCell(id, ["image": .text("/images/\(id)")]), priority: priority) {} }
         }
         let first = load("first", .visible)
         await server.events.first { _ in true }
@@ -84,22 +85,22 @@ import Testing
             .enumerated()
         {
             tasks.append(load(id, priority))
-            while await loader.waiting < count + 1 { await Task.yield() }
+            while await loader.queuedCount < count + 1 { await Task.yield() }
         }
         tasks[3].cancel()
         await tasks[3].value
-        while await loader.waiting > 3 { await Task.yield() }
-        await loader.setPriority(.visible, of: Self.picture("seen", [:]))
+        while await loader.queuedCount > 3 { await Task.yield() }
+        await loader.setPriority(.visible, of: Self.imageCell("seen", [:]))
         server.release()
         for task in tasks { await task.value }
         #expect(server.requests.map(\.target) == ["/images/first", "/images/seen", "/images/near", "/images/far"])
     }
 
-    @Test func aPictureThatIsNotThereIsSaid() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.answer(404) }
+    @Test func aMissingImageIsReported() async throws {
+        let server = FaultyServer { _, _ in FaultyServer.respond(404) }
         defer { server.stop() }
-        var parts: [CellPicture] = []
-        for await part in loader(server).pictures(for: Self.picture("user:a", ["image": .text("/images/x")])) { parts.append(part) }
-        #expect(parts == [.missing(part: "avatar", .refused(Problem(title: "The server answered 404", status: 404)))])
+        var parts: [CellImage] = []
+        for await part in loader(server).images(for: Self.imageCell("user:a", ["image": .text("/images/x")])) { parts.append(part) }
+        #expect(parts == [.failed(part: "avatar", .refused(Problem(title: "The server answered 404", status: 404)))])
     }
 }

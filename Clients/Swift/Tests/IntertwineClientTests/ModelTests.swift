@@ -3,14 +3,14 @@ import Testing
 
 @testable import IntertwineClient
 
-/// The client before the real binary. `INTERTWINE_BINARY` says where that is.
-@Suite(.enabled(if: RealServer.isThere, "no binary: build it, or say where it is in INTERTWINE_BINARY"), .serialized)
+/// Tests the client with the real binary at `INTERTWINE_BINARY`.
+@Suite(.enabled(if: RealServer.isAvailable, "no binary: build it, or set INTERTWINE_BINARY"), .serialized)
 struct ModelTests {
     private static func items(_ users: Int) -> String {
         ((0..<users).map { RealServer.user("u\($0)") } + (0..<5).map(RealServer.advertisement)).joined(separator: "\n") + "\n"
     }
 
-    @Test func walksForthAndBack() async throws {
+    @Test func paginatesInBothDirections() async throws {
         let server = try await RealServer(items: Self.items(45))
         let client = FeedClient(base: server.base)
         var page = try await client.page(FeedClient.href())
@@ -25,7 +25,7 @@ struct ModelTests {
         #expect(page.cells.map(\.id) == first.cells.map(\.id))
     }
 
-    @Test func tellsWhatFeedsThereAreAndTheLanguageOfAPage() async throws {
+    @Test func listsTheFeedsAndReportsTheLanguageOfAPage() async throws {
         let server = try await RealServer(
             items: Self.items(3),
             kinds: """
@@ -39,20 +39,20 @@ struct ModelTests {
         #expect((feed.name, feed.title, feed.href) == ("main", "Home", "/feed"))
         #expect(feed.layouts == ["collection", "table"])
         #expect(feed.sections == [.init(name: "people", title: "Leute", href: "/feeds/main/sections/people")])
-        for _ in 0..<2 { #expect(try await client.page(feed.href).language == "de", "the second time nothing is sent again") }
+        for _ in 0..<2 { #expect(try await client.page(feed.href).language == "de", "the second response is 304") }
         client.languages = ["en"]
         #expect(try await client.page(feed.href).language == "en")
     }
 
-    @Test func performsDismissesAndTakesBack() async throws {
+    @Test func selectsDismissesAndUndoes() async throws {
         let server = try await RealServer(items: Self.items(10))
         let client = FeedClient(base: server.base, viewer: "me")
         let list = FeedList(client: client)
         let actions = Actions(client: client)
         try await list.loadNext()
         let user = try #require(await list.sections.first?.cells.first { $0.id == "user:u3" })
-        guard case .answered(let answer) = try await actions.perform("selection", of: user) else { throw URLError(.unknown) }
-        #expect(answer.presentation?["screen"]?.text == "ImageZoom")
+        guard case .performed(let response) = try await actions.perform("selection", of: user) else { throw URLError(.unknown) }
+        #expect(response.presentation?["screen"]?.text == "ImageZoom")
         let undo = try #require(try await actions.perform("dismissal", of: user, showing: .hiding(user, in: list)).undo)
         try await list.refresh()
         #expect(await list.sections.first?.cells.contains { $0.id == user.id } == false)
@@ -60,18 +60,18 @@ struct ModelTests {
         try await list.refresh()
         #expect(await list.sections.first?.cells.contains { $0.id == user.id } == true)
         let ad = try #require(await list.sections.first?.cells.first { $0.id.hasPrefix("ad:") })
-        let clock = Locked(0.0)
+        let clock = LockedBox(0.0)
         let impressions = Impressions(client: client, now: { clock.withLock { $0 } })
-        await impressions.see([.init(ad, share: 1)])
+        await impressions.setVisibleCells([.init(ad, share: 1)])
         clock.withLock { $0 = 5 }
-        await impressions.see([])
+        await impressions.setVisibleCells([])
         await impressions.flush()
-        #expect(await impressions.waiting == 0)
+        #expect(await impressions.pendingCount == 0)
     }
 
-    @Test func aThousandRandomOperationsLeaveTheListLikeAFreshWalk() async throws {
+    @Test func aThousandRandomOperationsEqualANewPagination() async throws {
         let seed = UInt64(ProcessInfo.processInfo.environment["SEED"] ?? "") ?? 13
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(state: seed)
         let server = try await RealServer(items: Self.items(60))
         let client = FeedClient(base: server.base, viewer: "me")
         let list = FeedList(client: client, href: FeedClient.href(limit: 10))
@@ -87,16 +87,16 @@ struct ModelTests {
                 done += 1
             }
             if Int.random(in: 0..<12, using: &random) == 0 { try await list.loadNext() }
-            await list.see(0..<Int.random(in: 1...60, using: &random))
+            await list.setVisibleRange(0..<Int.random(in: 1...60, using: &random))
             try await list.refresh()
             let sections = await list.sections
             let fresh = FeedList(client: client, href: FeedClient.href(limit: 10))
             for _ in 0..<(await list.pageCount) { try await fresh.loadNext() }
-            let walked = await fresh.sections
-            #expect(sections.flatMap(\.cells).map(\.id) == walked.flatMap(\.cells).map(\.id), "seed \(seed), after \(done)")
-            #expect(sections.flatMap(\.cells).map(\.bindings) == walked.flatMap(\.cells).map(\.bindings), "seed \(seed), after \(done)")
-            guard sections.flatMap(\.cells).map(\.id) == walked.flatMap(\.cells).map(\.id) else { return }
-            // Only where there is something to tell: it would wait for it.
+            let expected = await fresh.sections
+            #expect(sections.flatMap(\.cells).map(\.id) == expected.flatMap(\.cells).map(\.id), "seed \(seed), after \(done)")
+            #expect(sections.flatMap(\.cells).map(\.bindings) == expected.flatMap(\.cells).map(\.bindings), "seed \(seed), after \(done)")
+            guard sections.flatMap(\.cells).map(\.id) == expected.flatMap(\.cells).map(\.id) else { return }
+            // Without a difference, `next` would wait.
             if !collection.isEqual(to: sections), let update = await updates.next() {
                 collection.perform(update)
                 #expect(collection.isEqual(to: sections), "seed \(seed), after \(done)")
@@ -120,14 +120,14 @@ struct ModelTests {
     }
 }
 
-/// What operators and a viewer do to the feed.
+/// Random operations of operators and a viewer.
 private struct World {
     let server: RealServer
     var users: [String]
     var count = 0
-    var undos: [Performance.Undo] = []
+    var undos: [Invocation.Undo] = []
 
-    mutating func change(using random: inout Seeded, list: FeedList, actions: Actions) async throws {
+    mutating func change(using random: inout SeededGenerator, list: FeedList, actions: Actions) async throws {
         let index = users.isEmpty ? nil : Int.random(in: users.indices, using: &random)
         switch (Int.random(in: 0..<10, using: &random), index) {
         case (0...1, _), (_, nil):
@@ -136,9 +136,9 @@ private struct World {
             try await expect(200, operate([#"{"append": \#(RealServer.user("n\(count)"))}"#]))
         case (2...3, let index?):
             count += 1
-            let place = users[index]
+            let target = users[index]
             users.insert("n\(count)", at: index)
-            try await expect(200, operate([#"{"insert": \#(RealServer.user("n\(count)")), "before": "user:\#(place)"}"#]))
+            try await expect(200, operate([#"{"insert": \#(RealServer.user("n\(count)")), "before": "user:\#(target)"}"#]))
         case (4, let index?):
             let user = users.remove(at: index)
             try await expect(204, server.operate("DELETE", "/admin/users/\(user)"))
@@ -159,7 +159,7 @@ private struct World {
                 let change = OptimisticChange.hiding(cell, in: list)
                 if let undo = try await actions.perform("dismissal", of: cell, showing: change).undo { undos.append(undo) }
             } catch FeedClientError.refused(let problem) where problem.status == 404 {
-                // An operator has removed it since the list was asked for.
+                // An operator has removed the cell in the meantime.
             }
         default:
             guard let undo = undos.popLast() else { return }
@@ -171,13 +171,13 @@ private struct World {
         try await server.operate("POST", "/admin/operations", "[" + operations.joined(separator: ", ") + "]")
     }
 
-    private func expect(_ status: Int, _ answered: Int) {
-        #expect(answered == status)
+    private func expect(_ status: Int, _ actual: Int) {
+        #expect(actual == status)
     }
 }
 
-/// The same numbers for the same seed (SplitMix64).
-private struct Seeded: RandomNumberGenerator {
+/// A random number generator with a seed (SplitMix64).
+private struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

@@ -1,5 +1,4 @@
-// The names of UIKit that the example uses, as they are declared there, and nothing behind them: where there is no UIKit, the compiler holds
-// the example against these. Nothing of it runs.
+// A stub of the UIKit names that the example uses, without behaviour. On systems without UIKit, the compiler checks the example against it.
 @_exported public import Foundation
 
 @MainActor public protocol UICollectionViewDelegateFlowLayout: AnyObject {

@@ -9,12 +9,12 @@ struct ActionQueue: Sendable {
         let body: JSONValue?
         /// The viewer who performed the gesture. Requests of other viewers are not sent.
         let viewer: String?
-        let begun: Date
+        let createdAt: Date
     }
 
-    static let most = 1000
+    static let maxEntries = 1000
     /// The time in seconds for which the server remembers a key.
-    static let longest: Double = 24 * 3600
+    static let maxAge: Double = 24 * 3600
 
     private(set) var entries: [Entry]
     private let file: URL?
@@ -26,7 +26,7 @@ struct ActionQueue: Sendable {
     }
 
     mutating func append(_ entry: Entry) throws {
-        guard entries.count < Self.most else { throw ActionError.queueIsFull }
+        guard entries.count < Self.maxEntries else { throw ActionError.queueIsFull }
         entries.append(entry)
         try save()
     }
@@ -42,7 +42,7 @@ struct ActionQueue: Sendable {
 
     /// Removes and returns entries whose keys the server has forgotten. Why: sending them again could perform them twice.
     mutating func removeExpired(now: Date) -> [Entry] {
-        let expired = entries.filter { now.timeIntervalSince($0.begun) > Self.longest }
+        let expired = entries.filter { now.timeIntervalSince($0.createdAt) > Self.maxAge }
         for entry in expired { _ = remove(entry.key) }
         return expired
     }

@@ -7,12 +7,12 @@ import Foundation
 ///
 /// ```swift
 /// let actions = Actions(client: client)
-/// let performance = try await actions.perform("selection", of: cell)
-/// if case .link(let url) = performance { print("open \(url)") }
+/// let invocation = try await actions.perform("selection", of: cell)
+/// if case .link(let url) = invocation { print("open \(url)") }
 /// ```
 public actor Actions {
     /// A queued gesture that failed, for example for a message in the app.
-    public struct Refusal: Sendable {
+    public struct Failure: Sendable {
         public let id: String
         public let href: String
         /// The server's problem; nil if the gesture waited too long or its link is invalid.
@@ -21,30 +21,30 @@ public actor Actions {
 
     private let client: FeedClient
     private let now: @Sendable () -> Date
-    private let refused: @Sendable (Refusal) async -> Void
+    private let onFailure: @Sendable (Failure) async -> Void
     private var queue: ActionQueue
     private var changes: [String: OptimisticChange] = [:]
     /// The key of the queued request that is being sent.
-    private var underWay: String?
+    private var active: String?
     private var sending: Task<Bool, Never>?
 
     /// Creates a queue.
     ///
     /// - Parameters:
     ///   - file: The file in which queued requests survive the app's restart; nil to keep them in memory only.
-    ///   - refused: Called for queued requests that failed, after their optimistic change was reverted.
+    ///   - onFailure: Called for queued requests that failed, after their optimistic change was reverted.
     public init(
         client: FeedClient, file: URL? = nil, now: @escaping @Sendable () -> Date = { Date() },
-        refused: @escaping @Sendable (Refusal) async -> Void = { _ in }
+        onFailure: @escaping @Sendable (Failure) async -> Void = { _ in }
     ) {
         self.client = client
         self.now = now
-        self.refused = refused
+        self.onFailure = onFailure
         queue = ActionQueue(file: file)
     }
 
     /// The number of queued gestures.
-    public var waiting: Int { queue.entries.count }
+    public var pendingCount: Int { queue.entries.count }
 
     /// Performs a slot of a cell.
     ///
@@ -56,31 +56,31 @@ public actor Actions {
     public func perform(
         _ slot: String, of cell: FeedCell, input: JSONValue? = nil, values: [String: String] = [:], key: String = UUID().uuidString,
         showing change: OptimisticChange? = nil
-    ) async throws -> Performance {
-        guard let action = cell.actions[slot] else { return .nothing }
+    ) async throws -> Invocation {
+        guard let action = cell.actions[slot] else { return .noOperation }
         switch action.kind {
         case .bind, .other:
-            return .nothing
+            return .noOperation
         case .link(let href):
             return .link(try client.url(href))
         case .request(let method, _, let body):
-            guard let href = action.href(values) else { return .nothing }
+            guard let href = action.href(values) else { return .noOperation }
             await change?.apply()
             let entry = ActionQueue.Entry(
-                key: key, method: method, href: href, body: input ?? body, viewer: client.viewer, begun: now())
+                key: key, method: method, href: href, body: input ?? body, viewer: client.viewer, createdAt: now())
             do {
                 // Queued requests are sent first, because a gesture may depend on earlier ones.
-                if !queue.entries.isEmpty, await !sendWaiting() { return try enqueue(entry, change) }
-                return .answered(try await send(entry, change))
-            } catch let error as FeedClientError where error.isPassing {
+                if !queue.entries.isEmpty, await !sendPending() { return try enqueue(entry, change) }
+                return .performed(try await send(entry, change))
+            } catch let error as FeedClientError where error.isTemporary {
                 do {
                     return try enqueue(entry, change)
                 } catch {
-                    await change?.takeBack()
+                    await change?.revert()
                     throw error
                 }
             } catch {
-                await change?.takeBack()
+                await change?.revert()
                 throw error
             }
         }
@@ -89,11 +89,11 @@ public actor Actions {
     /// Reverts a performed action together with its optimistic change.
     ///
     /// - Throws: `ActionError.undoExpired`, `ActionError.cannotBeUndone`, `FeedClientError`.
-    public func undo(_ undo: Performance.Undo) async throws {
-        switch undo.way {
+    public func undo(_ undo: Invocation.Undo) async throws {
+        switch undo.operation {
         case .queued(let key):
             // A request that is being sent must complete before it can be reverted.
-            if underWay == key { _ = await sending?.value }
+            if active == key { _ = await sending?.value }
             guard queue.remove(key) else { throw ActionError.cannotBeUndone }
             changes[key] = nil
         case .request(let method, let href):
@@ -106,14 +106,14 @@ public actor Actions {
                 throw ActionError.cannotBeUndone
             }
         }
-        await undo.change?.takeBack()
+        await undo.change?.revert()
     }
 
     /// Sends queued requests in order, as long as the server responds. Call it when the network is available again.
     ///
     /// - Returns: True if no request of the viewer is queued any more.
     @discardableResult
-    public func sendWaiting() async -> Bool {
+    public func sendPending() async -> Bool {
         if let sending { return await sending.value }
         let task = Task { await self.sendAll() }
         sending = task
@@ -122,20 +122,20 @@ public actor Actions {
     }
 
     private func sendAll() async -> Bool {
-        for entry in queue.removeExpired(now: now()) { await giveUp(entry, nil) }
+        for entry in queue.removeExpired(now: now()) { await fail(entry, nil) }
         while let entry = queue.entries.first(where: { $0.viewer == client.viewer }) {
-            underWay = entry.key
-            defer { underWay = nil }
+            active = entry.key
+            defer { active = nil }
             do {
-                _ = try await client.submit(entry.method, entry.href, body: entry.body, key: Self.hasKey(entry.method) ? entry.key : nil)
+                _ = try await client.submit(entry.method, entry.href, body: entry.body, key: Self.needsKey(entry.method) ? entry.key : nil)
                 _ = queue.remove(entry.key)
                 changes[entry.key] = nil
             } catch FeedClientError.refused(let problem) {
                 _ = queue.remove(entry.key)
-                await giveUp(entry, problem)
-            } catch FeedClientError.noLink {
+                await fail(entry, problem)
+            } catch FeedClientError.invalidLink {
                 _ = queue.remove(entry.key)
-                await giveUp(entry, nil)
+                await fail(entry, nil)
             } catch {
                 return false
             }
@@ -143,30 +143,30 @@ public actor Actions {
         return true
     }
 
-    private func giveUp(_ entry: ActionQueue.Entry, _ problem: Problem?) async {
-        await changes.removeValue(forKey: entry.key)?.takeBack()
-        await refused(Refusal(id: entry.key, href: entry.href, problem: problem))
+    private func fail(_ entry: ActionQueue.Entry, _ problem: Problem?) async {
+        await changes.removeValue(forKey: entry.key)?.revert()
+        await onFailure(Failure(id: entry.key, href: entry.href, problem: problem))
     }
 
-    private func send(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) async throws -> Performance.Answer {
-        let key = Self.hasKey(entry.method) ? entry.key : nil
-        let (answer, value) = try await client.submit(entry.method, entry.href, body: entry.body, key: key)
-        let undo = value?["undo"].flatMap(Action.init).flatMap { action -> Performance.Undo? in
+    private func send(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) async throws -> Invocation.Response {
+        let key = Self.needsKey(entry.method) ? entry.key : nil
+        let (response, value) = try await client.submit(entry.method, entry.href, body: entry.body, key: key)
+        let undo = value?["undo"].flatMap(Action.init).flatMap { action -> Invocation.Undo? in
             guard case .request(let method, let href, _) = action.kind else { return nil }
-            return Performance.Undo(
-                id: UUID().uuidString, expires: action.expires, way: .request(method: method, href: href), change: change)
+            return Invocation.Undo(
+                id: UUID().uuidString, expires: action.expires, operation: .request(method: method, href: href), change: change)
         }
-        return Performance.Answer(
+        return Invocation.Response(
             selection: value?["selection"]?.text, presentation: value?["presentation"], undo: undo,
-            location: try answer.fields["location"].map(client.url), value: value)
+            location: try response.fields["location"].map(client.url), value: value)
     }
 
     /// Returns true if requests of a method need an idempotency key. Deletions and replacements are idempotent by themselves.
-    static func hasKey(_ method: String) -> Bool { method == "POST" || method == "PATCH" }
+    static func needsKey(_ method: String) -> Bool { method == "POST" || method == "PATCH" }
 
-    private func enqueue(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) throws -> Performance {
+    private func enqueue(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) throws -> Invocation {
         try queue.append(entry)
         changes[entry.key] = change
-        return .queued(Performance.Undo(id: entry.key, expires: nil, way: .queued(key: entry.key), change: change))
+        return .queued(Invocation.Undo(id: entry.key, expires: nil, operation: .queued(key: entry.key), change: change))
     }
 }

@@ -20,13 +20,13 @@ public final class CellRegistry<View> {
     /// The identifier of the views for cells without a registration.
     public static var fallback: String { "fallback" }
 
-    private let mostKept: Int
+    private let maxPooled: Int
     private var registrations: [String: Registration] = [:]
-    private var kept: [String: [View]] = [:]
+    private var pool: [String: [View]] = [:]
 
-    /// - Parameter mostKept: The maximum number of views for reuse, by identifier.
-    public init(mostKept: Int = 32) {
-        self.mostKept = mostKept
+    /// - Parameter maxPooled: The maximum number of views for reuse, by identifier.
+    public init(maxPooled: Int = 32) {
+        self.maxPooled = maxPooled
     }
 
     /// Registers a view for an identifier and replaces an earlier registration.
@@ -41,7 +41,7 @@ public final class CellRegistry<View> {
         bind: @escaping (View, FeedCell) -> Void
     ) {
         registrations[identifier] = Registration(version: version, make: make, bind: bind, size: size)
-        kept[identifier] = nil
+        pool[identifier] = nil
     }
 
     /// Registers a view for all cells without a registration. Without a fallback, these cells are not shown.
@@ -83,7 +83,7 @@ public final class CellRegistry<View> {
     /// - Parameter dequeue: Returns a view of an identifier, if a collection view of the system manages the views.
     public func dequeue(_ cell: FeedCell, from dequeue: ((String) -> View)? = nil) -> View? {
         guard let identifier = identifier(for: cell) else { return nil }
-        return dequeue?(identifier) ?? kept[identifier]?.popLast() ?? registrations[identifier]?.make()
+        return dequeue?(identifier) ?? pool[identifier]?.popLast() ?? registrations[identifier]?.make()
     }
 
     /// Returns the size of a cell in points, not wider than `width`.
@@ -99,7 +99,7 @@ public final class CellRegistry<View> {
 
     /// Returns a view that no longer shows its cell to the pool for reuse.
     public func recycle(_ view: View, of cell: FeedCell) {
-        guard let identifier = identifier(for: cell), kept[identifier, default: []].count < mostKept else { return }
-        kept[identifier, default: []].append(view)
+        guard let identifier = identifier(for: cell), pool[identifier, default: []].count < maxPooled else { return }
+        pool[identifier, default: []].append(view)
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 
 /// A loader of the images of cells. Requests of one image are coalesced, visible images are loaded first, and images of reused cells are cancelled.
 ///
-///     for await part in loader.pictures(for: cell, scale: 2) { view.show(part) }
+///     for await part in loader.images(for: cell, scale: 2) { view.show(part) }
 ///
 /// The loop ends when all images are complete. If its task is cancelled, for example because its cell is reused, loads without other waiters
 /// are cancelled. A queued request is never sent. For a sent request the connection is closed, and the cell's `cancellation` is performed so
@@ -14,11 +14,11 @@ import Foundation
 public actor ImageLoader {
     public struct Settings: Sendable {
         /// The maximum number of concurrent requests.
-        public var simultaneous = 4
+        public var maxConcurrentRequests = 4
         /// The maximum number of bytes of cached images.
-        public var mostBytes = 64 << 20
+        public var maxBytes = 64 << 20
         /// The maximum number of bytes of one image.
-        public var longest = 32 << 20
+        public var maxImageBytes = 32 << 20
         /// The image formats that the app supports, most preferred first.
         public var formats = ["image/avif", "image/webp", "image/png", "image/jpeg", "image/gif"]
 
@@ -27,10 +27,10 @@ public actor ImageLoader {
 
     private struct Waiter {
         let owner: String
-        let continuation: CheckedContinuation<CellPicture, Never>
+        let continuation: CheckedContinuation<CellImage, Never>
         let part: String
     }
-    private struct Flight {
+    private struct Download {
         /// The id of the request, for its cancellation.
         let id = UUID().uuidString
         let number: Int
@@ -42,37 +42,37 @@ public actor ImageLoader {
 
     private let client: FeedClient
     private let settings: Settings
-    private var memory: ImageMemory
-    private var flights: [String: Flight] = [:]
+    private var cache: ImageCache
+    private var downloads: [String: Download] = [:]
     private var count = 0
-    private var underWay = 0
+    private var active = 0
 
     public init(client: FeedClient, settings: Settings = Settings()) {
         self.client = client
         self.settings = settings
-        memory = ImageMemory(mostBytes: settings.mostBytes)
+        cache = ImageCache(maxBytes: settings.maxBytes)
     }
 
     /// Returns the images of a cell: for each part the placeholder first, then the image or an error.
     ///
     /// - Parameter scale: The number of pixels per point.
-    public nonisolated func pictures(
+    public nonisolated func images(
         for cell: FeedCell, scale: Double = 1, priority: ImagePriority = .visible
-    ) -> AsyncStream<CellPicture> {
+    ) -> AsyncStream<CellImage> {
         AsyncStream { stream in
             let parts = cell.bindings.filter { $0.value.image != nil }.sorted { $0.key < $1.key }
             for (part, binding) in parts {
-                let likeness = binding.placeholder.flatMap { Data(base64Encoded: $0) }
-                if binding.color != nil || likeness != nil {
-                    stream.yield(.placeholder(part: part, color: binding.color, likeness: likeness))
+                let thumbHash = binding.placeholder.flatMap { Data(base64Encoded: $0) }
+                if binding.color != nil || thumbHash != nil {
+                    stream.yield(.placeholder(part: part, color: binding.color, thumbHash: thumbHash))
                 }
             }
             let task = Task {
-                await withTaskGroup(of: CellPicture.self) { group in
+                await withTaskGroup(of: CellImage.self) { group in
                     for (part, binding) in parts {
-                        group.addTask { await self.picture(part, binding, of: cell, scale: scale, priority: priority) }
+                        group.addTask { await self.image(part, binding, of: cell, scale: scale, priority: priority) }
                     }
-                    for await picture in group { stream.yield(picture) }
+                    for await image in group { stream.yield(image) }
                 }
                 stream.finish()
             }
@@ -82,53 +82,53 @@ public actor ImageLoader {
 
     /// Sets the priority of a cell's images. The queued image with the highest priority is loaded next.
     public func setPriority(_ priority: ImagePriority, of cell: FeedCell) {
-        for (href, flight) in flights where flight.waiters.values.contains(where: { $0.owner == cell.id }) {
-            flights[href]?.priority = priority
+        for (href, download) in downloads where download.waiters.values.contains(where: { $0.owner == cell.id }) {
+            downloads[href]?.priority = priority
         }
     }
 
     /// Clears the cache, for example after a memory warning.
-    public func forget() {
-        memory.removeAll()
+    public func clearCache() {
+        cache.removeAll()
     }
 
     /// The number of queued images.
-    var waiting: Int { flights.values.count { $0.task == nil } }
+    var queuedCount: Int { downloads.values.count { $0.task == nil } }
 
-    private func picture(
+    private func image(
         _ part: String, _ binding: Binding, of cell: FeedCell, scale: Double, priority: ImagePriority
-    ) async -> CellPicture {
-        guard let href = binding.image(scale: scale) else { return .missing(part: part, .noLink("")) }
-        if let kept = memory.picture(href) { return .picture(part: part, data: kept.data, type: kept.type) }
+    ) async -> CellImage {
+        guard let href = binding.image(scale: scale) else { return .failed(part: part, .invalidLink("")) }
+        if let cached = cache.image(href) { return .image(part: part, data: cached.data, type: cached.type) }
         count += 1
         let number = count
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard !Task.isCancelled else {
-                    continuation.resume(returning: .missing(part: part, .unreachable(reason: "cancelled")))
+                    continuation.resume(returning: .failed(part: part, .unreachable(reason: "cancelled")))
                     return
                 }
-                var flight =
-                    flights[href] ?? Flight(number: number, cancellation: cell.actions["cancellation"], priority: priority)
-                flight.priority = max(flight.priority, priority)
-                flight.waiters[number] = Waiter(owner: cell.id, continuation: continuation, part: part)
-                flights[href] = flight
+                var download =
+                    downloads[href] ?? Download(number: number, cancellation: cell.actions["cancellation"], priority: priority)
+                download.priority = max(download.priority, priority)
+                download.waiters[number] = Waiter(owner: cell.id, continuation: continuation, part: part)
+                downloads[href] = download
                 sendNext()
             }
         } onCancel: {
-            Task { await self.leave(number, href) }
+            Task { await self.cancel(number, href) }
         }
     }
 
-    private func leave(_ number: Int, _ href: String) {
-        guard let waiter = flights[href]?.waiters.removeValue(forKey: number) else { return }
-        waiter.continuation.resume(returning: .missing(part: waiter.part, .unreachable(reason: "cancelled")))
-        guard let flight = flights[href], flight.waiters.isEmpty else { return }
-        flights[href] = nil
-        guard let task = flight.task else { return }
+    private func cancel(_ number: Int, _ href: String) {
+        guard let waiter = downloads[href]?.waiters.removeValue(forKey: number) else { return }
+        waiter.continuation.resume(returning: .failed(part: waiter.part, .unreachable(reason: "cancelled")))
+        guard let download = downloads[href], download.waiters.isEmpty else { return }
+        downloads[href] = nil
+        guard let task = download.task else { return }
         task.cancel()
-        guard let action = flight.cancellation, case .request(let method, _, let body) = action.kind,
-            let cancellation = action.href(["request": flight.id])
+        guard let action = download.cancellation, case .request(let method, _, let body) = action.kind,
+            let cancellation = action.href(["request": download.id])
         else { return }
         // The response is ignored: the image may be complete, or the server may have detected the closed connection.
         Task { [client] in
@@ -140,14 +140,14 @@ public actor ImageLoader {
 
     /// Sends queued requests, highest priority and then oldest first, up to the limit of concurrent requests.
     private func sendNext() {
-        while underWay < settings.simultaneous {
-            let waiting = flights.filter { $0.value.task == nil }
-            let next = waiting.max { one, other in
+        while active < settings.maxConcurrentRequests {
+            let queued = downloads.filter { $0.value.task == nil }
+            let next = queued.max { one, other in
                 (one.value.priority.rawValue, -one.value.number) < (other.value.priority.rawValue, -other.value.number)
             }
-            guard let (href, flight) = next else { return }
-            underWay += 1
-            flights[href]?.task = Task { await self.load(href, flight.id) }
+            guard let (href, download) = next else { return }
+            active += 1
+            downloads[href]?.task = Task { await self.load(href, download.id) }
         }
     }
 
@@ -157,26 +157,26 @@ public actor ImageLoader {
             var request = try client.request("GET", href)
             request.setValue(id, forHTTPHeaderField: "X-Request-ID")
             request.setValue(Self.accept(settings.formats), forHTTPHeaderField: "Accept")
-            let answer = try await client.send(request, isRepeatable: true, limit: settings.longest) { answer in
-                guard answer.status == 200 else { throw FeedClientError.refused(Problem(answer)) }
-                return answer
+            let response = try await client.send(request, isRepeatable: true, limit: settings.maxImageBytes) { response in
+                guard response.status == 200 else { throw FeedClientError.refused(Problem(response)) }
+                return response
             }
-            result = .success((answer.body, answer.fields["content-type"] ?? "application/octet-stream"))
+            result = .success((response.body, response.fields["content-type"] ?? "application/octet-stream"))
         } catch let error as FeedClientError {
             result = .failure(error)
         } catch {
             result = .failure(.unreachable(reason: "cancelled"))
         }
-        underWay -= 1
+        active -= 1
         // If all waiters had left, a later caller started another request for the image.
-        if flights[href]?.id == id, let flight = flights.removeValue(forKey: href) {
-            if case .success((let data, let type)) = result { memory.keep(data, type: type, for: href) }
-            for waiter in flight.waiters.values {
+        if downloads[href]?.id == id, let download = downloads.removeValue(forKey: href) {
+            if case .success((let data, let type)) = result { cache.store(data, type: type, for: href) }
+            for waiter in download.waiters.values {
                 switch result {
                 case .success((let data, let type)):
-                    waiter.continuation.resume(returning: .picture(part: waiter.part, data: data, type: type))
+                    waiter.continuation.resume(returning: .image(part: waiter.part, data: data, type: type))
                 case .failure(let error):
-                    waiter.continuation.resume(returning: .missing(part: waiter.part, error))
+                    waiter.continuation.resume(returning: .failed(part: waiter.part, error))
                 }
             }
         }

@@ -2,14 +2,14 @@ import Foundation
 
 /// A reporter of impressions, which sends each served impression once, in batches.
 ///
-/// Call `see` at each scroll and layout with the visible cells. Call it with an empty array if a dialog covers the list or the app is left.
+/// Call `setVisibleCells` at each scroll and layout with the visible cells. Call it with an empty array if a dialog covers the list or the app is left.
 ///
 /// ```swift
 /// let impressions = Impressions(client: client)
-/// await impressions.see([Impressions.Sight(cell, share: 0.8)])
+/// await impressions.setVisibleCells([Impressions.VisibleCell(cell, share: 0.8)])
 /// ```
 public actor Impressions {
-    public struct Sight: Sendable {
+    public struct VisibleCell: Sendable {
         public let cell: FeedCell
         /// The visible fraction of the cell, from 0 to 1.
         public let share: Double
@@ -21,11 +21,11 @@ public actor Impressions {
     }
 
     /// The maximum number of impressions in one request; the server accepts 500.
-    private static let batch = 100
+    private static let batchSize = 100
     /// The maximum number of impressions queued for an unavailable server. Beyond it, the oldest are dropped.
-    private static let most = 1000
+    private static let maxPending = 1000
     /// The maximum number of remembered impressions, which are not reported again.
-    private static let mostTold = 10_000
+    private static let maxReported = 10_000
 
     private struct Batch {
         let key = UUID().uuidString
@@ -35,52 +35,52 @@ public actor Impressions {
     }
 
     private let client: FeedClient
-    private let pause: Double
+    private let batchDelay: Double
     private let now: @Sendable () -> Double
     private let sleep: @Sendable (Double) async throws -> Void
     private var meter = ViewabilityMeter()
-    private var inSight: [String: Action] = [:]
-    private var told: Set<String> = []
-    private var toldBefore: Set<String> = []
+    private var visibleActions: [String: Action] = [:]
+    private var reported: Set<String> = []
+    private var reportedBefore: Set<String> = []
     private var batches: [Batch] = []
-    private var ripening: Task<Void, Never>?
+    private var timer: Task<Void, Never>?
     private var flushing: Task<Void, Never>?
     private var sending: Task<Void, Never>?
 
     /// Creates a reporter.
     ///
     /// - Parameters:
-    ///   - pause: The delay in seconds during which impressions are collected into a batch.
+    ///   - batchDelay: The delay in seconds during which impressions are collected into a batch.
     ///   - now: Returns the seconds of a monotonic clock.
     public init(
-        client: FeedClient, pause: Double = 2, now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
+        client: FeedClient, batchDelay: Double = 2, now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
         sleep: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
     ) {
         self.client = client
-        self.pause = pause
+        self.batchDelay = batchDelay
         self.now = now
         self.sleep = sleep
     }
 
     /// Sets the visible cells; all other cells are invisible from now on.
-    public func see(_ sights: [Sight]) {
+    public func setVisibleCells(_ cells: [VisibleCell]) {
         // Impressions that completed since the last check count, even if their cells are invisible now.
-        takeRipe()
+        takeCompleted()
         var shares: [String: (share: Double, needs: Viewability)] = [:]
-        inSight = [:]
-        for sight in sights {
-            guard let action = sight.cell.actions["impression"], case .request(_, let href, let body?) = action.kind,
+        visibleActions = [:]
+        for visible in cells {
+            guard let action = visible.cell.actions["impression"], case .request(_, let href, let body?) = action.kind,
                 let data = try? body.encoded()
             else { continue }
             // An ad that is in the list twice has two tokens.
             let key = href + "\n" + String(decoding: data, as: UTF8.self)
-            guard !told.contains(key), !toldBefore.contains(key) else { continue }
-            shares[key] = (max(sight.share, shares[key]?.share ?? 0), Viewability(action))
-            inSight[key] = action
+            guard !reported.contains(key), !reportedBefore.contains(key) else { continue }
+            shares[key] = (max(visible.share, shares[key]?.share ?? 0), Viewability(action))
+            visibleActions[key] = action
         }
-        meter.see(shares, at: now())
-        takeRipe()
-        waitForNext()
+        meter.update(shares, at: now())
+        takeCompleted()
+        scheduleTimer()
     }
 
     /// Sends the collected impressions, for example when the app is left.
@@ -95,41 +95,41 @@ public actor Impressions {
     }
 
     /// The number of queued impressions.
-    public var waiting: Int { batches.reduce(0) { $0 + $1.events.count } }
+    public var pendingCount: Int { batches.reduce(0) { $0 + $1.events.count } }
 
-    private func waitForNext() {
-        ripening?.cancel()
-        guard let next = meter.nextRipe else { return }
-        let left = max(0, next - now())
-        ripening = Task {
-            guard (try? await sleep(left)) != nil, !Task.isCancelled else { return }
-            takeRipe()
-            waitForNext()
+    private func scheduleTimer() {
+        timer?.cancel()
+        guard let next = meter.nextDeadline else { return }
+        let delay = max(0, next - now())
+        timer = Task {
+            guard (try? await sleep(delay)) != nil, !Task.isCancelled else { return }
+            takeCompleted()
+            scheduleTimer()
         }
     }
 
-    private func takeRipe() {
-        for key in meter.takeRipe(at: now()) {
-            guard case .request(_, let href, let body?) = inSight[key]?.kind else { continue }
-            told.insert(key)
-            if told.count >= Self.mostTold / 2 { (toldBefore, told) = (told, []) }
-            keep(body.array ?? [body], href)
+    private func takeCompleted() {
+        for key in meter.takeCompleted(at: now()) {
+            guard case .request(_, let href, let body?) = visibleActions[key]?.kind else { continue }
+            reported.insert(key)
+            if reported.count >= Self.maxReported / 2 { (reportedBefore, reported) = (reported, []) }
+            enqueue(body.array ?? [body], href)
         }
     }
 
-    private func keep(_ events: [JSONValue], _ href: String) {
+    private func enqueue(_ events: [JSONValue], _ href: String) {
         if let last = batches.indices.last(where: { batches[$0].href == href && !batches[$0].isSent }),
-            batches[last].events.count + events.count <= Self.batch
+            batches[last].events.count + events.count <= Self.batchSize
         {
             batches[last].events += events
         } else {
             batches.append(Batch(href: href, events: events))
         }
-        while waiting > Self.most, batches.count > 1 { batches.removeFirst() }
+        while pendingCount > Self.maxPending, batches.count > 1 { batches.removeFirst() }
         flushing =
             flushing
             ?? Task {
-                guard (try? await sleep(pause)) != nil, !Task.isCancelled else { return }
+                guard (try? await sleep(batchDelay)) != nil, !Task.isCancelled else { return }
                 await flush()
             }
     }
@@ -140,7 +140,7 @@ public actor Impressions {
             batches[0].isSent = true
             do {
                 _ = try await client.submit("POST", batch.href, body: .array(batch.events), key: batch.key)
-            } catch let error as FeedClientError where !error.isPassing {
+            } catch let error as FeedClientError where !error.isTemporary {
                 // The server would refuse the batch again, so it is dropped.
             } catch {
                 return

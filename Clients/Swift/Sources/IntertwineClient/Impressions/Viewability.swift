@@ -8,36 +8,36 @@ public struct Viewability: Sendable, Hashable {
 
     /// Reads the threshold of an impression action; the default is half of the cell for one second.
     public init(_ action: Action? = nil) {
-        let told = action?.members["viewable"]
-        share = min(1, max(0.01, told?["share"]?.number ?? 0.5))
-        seconds = min(3600, max(0, told?["seconds"]?.number ?? 1))
+        let threshold = action?.members["viewable"]
+        share = min(1, max(0.01, threshold?["share"]?.number ?? 0.5))
+        seconds = min(3600, max(0, threshold?["seconds"]?.number ?? 1))
     }
 }
 
 /// A meter that detects cells that have been visible long enough. It has no clock of its own and does no I/O.
 struct ViewabilityMeter {
-    private struct Sight {
-        let began: Double
+    private struct Sighting {
+        let startedAt: Double
         let seconds: Double
     }
 
-    private var sights: [String: Sight] = [:]
+    private var sights: [String: Sighting] = [:]
 
     /// The time at which the next visible cell reaches its threshold.
-    var nextRipe: Double? { sights.values.map { $0.began + $0.seconds }.min() }
+    var nextDeadline: Double? { sights.values.map { $0.startedAt + $0.seconds }.min() }
 
     /// Sets the visible fraction and the threshold of each key. All other keys are invisible from now on.
-    mutating func see(_ shares: [String: (share: Double, needs: Viewability)], at now: Double) {
+    mutating func update(_ shares: [String: (share: Double, needs: Viewability)], at now: Double) {
         sights = sights.filter { key, _ in shares[key].map { $0.share >= $0.needs.share } ?? false }
         for (key, sight) in shares where sight.share >= sight.needs.share && sights[key] == nil {
-            sights[key] = Sight(began: now, seconds: sight.needs.seconds)
+            sights[key] = Sighting(startedAt: now, seconds: sight.needs.seconds)
         }
     }
 
     /// Returns the keys that have reached their threshold, each once.
-    mutating func takeRipe(at now: Double) -> [String] {
-        let ripe = sights.filter { $0.value.began + $0.value.seconds <= now }.map(\.key).sorted()
-        for key in ripe { sights[key] = nil }
-        return ripe
+    mutating func takeCompleted(at now: Double) -> [String] {
+        let completed = sights.filter { $0.value.startedAt + $0.value.seconds <= now }.map(\.key).sorted()
+        for key in completed { sights[key] = nil }
+        return completed
     }
 }

@@ -12,7 +12,7 @@ import Foundation
 ///     await list.follow()                         // in another
 public actor FeedList {
     /// The method of synchronization.
-    public enum Following: Sendable {
+    public enum SyncMode: Sendable {
         /// Requests changes periodically.
         case polling
         /// Subscribes to server-sent events, and polls if the server does not support them.
@@ -20,21 +20,21 @@ public actor FeedList {
     }
 
     /// The maximum length of `since` values in the request line, which is limited to 8 KiB. Longer values are sent in a body.
-    static let lineRoom = 6500
-    private static let bodyRoom = 100_000
+    static let maxLineLength = 6500
+    private static let maxBodyLength = 100_000
 
     public nonisolated let client: FeedClient
     private let href: String
-    private var pages: HeldPages
-    /// A counter of changes to the pages. A response to a request of an earlier edition is discarded.
-    private var edition = 0
+    private var state: FeedListState
+    /// A counter of changes to the pages. A response to a request of an earlier version is discarded.
+    private var pagesVersion = 0
     private var revision = 0
-    private var seen = 0..<1
+    private var visible = 0..<1
     /// True unless the server is known to reject requests for changes with a body.
-    private var takesBodies = true
+    private var acceptsBody = true
     private var loading: Task<Bool, any Error>?
     private var reloading: Task<Void, any Error>?
-    private var listening: Task<Bool, any Error>?
+    private var streaming: Task<Bool, any Error>?
     private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var waiterCount = 0
 
@@ -42,20 +42,20 @@ public actor FeedList {
     public init(client: FeedClient, href: String = FeedClient.href()) {
         self.client = client
         self.href = href
-        pages = HeldPages(first: href)
+        state = FeedListState(first: href)
     }
 
     /// The sequence of updates, for a collection view. Any number of consumers is possible.
     public nonisolated var updates: FeedUpdates { FeedUpdates(list: self) }
 
     /// The shown sections: all cells of the loaded pages except hidden ones.
-    public var sections: [FeedSection] { FeedSection.sections(of: pages.entries.lazy.filter { !$0.isHidden }) }
+    public var sections: [FeedSection] { FeedSection.sections(of: state.entries.lazy.filter { !$0.isHidden }) }
 
     /// The number of loaded pages.
-    public var pageCount: Int { pages.pages.count }
+    public var pageCount: Int { state.pages.count }
 
     /// A Boolean value indicating whether the last page is loaded.
-    public var isAtEnd: Bool { pages.next == nil }
+    public var isAtEnd: Bool { state.next == nil }
 
     /// Appends the next page. Concurrent calls share one request. Returns false at the end of the feed.
     @discardableResult
@@ -74,7 +74,7 @@ public actor FeedList {
     /// Loads as many pages again as are loaded, at least one. Cells that are still in the feed stay, and are reconfigured if they differ.
     public func reload() async throws {
         if let reloading { return try await reloading.value }
-        let task = Task { try await self.takeAnew() }
+        let task = Task { try await self.reloadPages() }
         reloading = task
         defer { reloading = nil }
         try await withTaskCancellationHandler {
@@ -86,40 +86,40 @@ public actor FeedList {
 
     /// Requests the changes of the pages around the visible cells, and applies them.
     public func refresh() async throws {
-        guard loading == nil, reloading == nil, !pages.pages.isEmpty else { return }
-        let room = takesBodies ? Self.bodyRoom : Self.lineRoom
-        guard let window = pages.window(around: seenEntries, room: room) else { return try await reload() }
-        let asked = edition
-        let answer: (value: JSONValue, isFresh: Bool)
+        guard loading == nil, reloading == nil, !state.pages.isEmpty else { return }
+        let maxLength = acceptsBody ? Self.maxBodyLength : Self.maxLineLength
+        guard let window = state.window(around: visibleEntries, maxLength: maxLength) else { return try await reload() }
+        let version = pagesVersion
+        let response: (value: JSONValue, isFresh: Bool)
         do {
-            answer = try await ask(about: window)
-        } catch FeedClientError.refused(let problem) where takesBodies && [404, 405, 501].contains(problem.status) {
-            takesBodies = false
+            response = try await requestChanges(for: window)
+        } catch FeedClientError.refused(let problem) where acceptsBody && [404, 405, 501].contains(problem.status) {
+            acceptsBody = false
             return try await refresh()
         }
-        guard asked == edition, answer.isFresh else { return }
-        guard let changes = FeedChanges(answer.value) else { throw FeedClientError.unreadable(reason: "no changes") }
-        try await take(changes, about: window)
+        guard version == pagesVersion, response.isFresh else { return }
+        guard let changes = FeedChanges(response.value) else { throw FeedClientError.invalidResponse(reason: "no changes") }
+        try await apply(changes, to: window)
     }
 
-    private func ask(about window: HeldPages.Window) async throws -> (value: JSONValue, isFresh: Bool) {
-        if window.since.joined().utf8.count <= Self.lineRoom {
-            let answer = try await client.get(changesHref(window))
-            return (answer.value, answer.isFresh)
+    private func requestChanges(for window: FeedListState.Window) async throws -> (value: JSONValue, isFresh: Bool) {
+        if window.since.joined().utf8.count <= Self.maxLineLength {
+            let response = try await client.get(changesHref(window))
+            return (response.value, response.isFresh)
         }
         let body: JSONValue = .object(["since": .array(window.since.map(JSONValue.text))])
-        return (try await client.read(by: body, at: changesPath), true)
+        return (try await client.query(body, at: changesPath), true)
     }
 
     /// Synchronizes the list until its task is cancelled. After failures of the server or the network it retries.
     ///
-    /// - Parameter pause: The seconds between two requests.
-    public func follow(_ following: Following = .live, every pause: Double = 10) async {
-        var isLive = following == .live
+    /// - Parameter interval: The seconds between two requests.
+    public func follow(_ mode: SyncMode = .live, every interval: Double = 10) async {
+        var isLive = mode == .live
         while !Task.isCancelled {
-            if isLive, let window = pages.window(around: seenEntries, room: Self.lineRoom) {
+            if isLive, let window = state.window(around: visibleEntries, maxLength: Self.maxLineLength) {
                 do {
-                    isLive = try await listenUntilChanged(window)
+                    isLive = try await streamUntilChanged(window)
                     if isLive { continue }
                 } catch {
                     // Too many subscribers or a broken connection: poll this time.
@@ -132,56 +132,56 @@ public actor FeedList {
             } catch {
                 // The request is repeated after the pause.
             }
-            guard (try? await client.retry.sleep(pause)) != nil else { return }
+            guard (try? await client.retry.sleep(interval)) != nil else { return }
         }
     }
 
     /// Sets the range of visible cells, counted through all sections without headers. In long lists, changes are requested around it.
-    public func see(_ cells: Range<Int>) {
-        seen = cells
+    public func setVisibleRange(_ cells: Range<Int>) {
+        visible = cells
     }
 
     /// Hides a cell until the server removes it or `unhide` shows it again at its position.
     public func hide(_ id: String) {
-        pages.turn(id, isHidden: true)
-        tell()
+        state.setHidden(id, isHidden: true)
+        notifyObservers()
     }
 
     public func unhide(_ id: String) {
-        pages.turn(id, isHidden: false)
-        tell()
+        state.setHidden(id, isHidden: false)
+        notifyObservers()
     }
 
     // MARK: Pages
 
     private func load() async throws -> Bool {
         try await reloading?.value
-        guard let next = pages.next else { return false }
-        let asked = edition
+        guard let next = state.next else { return false }
+        let version = pagesVersion
         let page = try await client.page(next)
         try Task.checkCancellation()
-        guard asked == edition else { return pages.next != nil }
-        pages.append(page)
+        guard version == pagesVersion else { return state.next != nil }
+        state.append(page)
         changed()
-        listening?.cancel()
+        streaming?.cancel()
         return true
     }
 
-    private func takeAnew() async throws {
+    private func reloadPages() async throws {
         var fresh: [FeedPage] = []
         var next: String? = href
-        while let wanted = next, fresh.count < max(1, pages.pages.count) {
+        while let wanted = next, fresh.count < max(1, state.pages.count) {
             let page = try await client.page(wanted)
             fresh.append(page)
             next = page.next
         }
-        pages.replace(with: fresh, next: next)
+        state.replace(with: fresh, next: next)
         changed()
-        listening?.cancel()
+        streaming?.cancel()
     }
 
-    private func take(_ changes: FeedChanges, about window: HeldPages.Window) async throws {
-        if pages.apply(changes, to: window) == .reload {
+    private func apply(_ changes: FeedChanges, to window: FeedListState.Window) async throws {
+        if state.apply(changes, to: window) == .reload {
             try await reload()
         } else {
             changed()
@@ -189,15 +189,15 @@ public actor FeedList {
     }
 
     /// The visible range as entries, including headers and hidden cells.
-    private var seenEntries: Range<Int> {
+    private var visibleEntries: Range<Int> {
         var shown = 0
         var first: Int?
-        for (index, entry) in pages.entries.enumerated() where !entry.isHidden && !entry.cell.isSectionHeader {
-            if shown == seen.lowerBound { first = index }
+        for (index, entry) in state.entries.enumerated() where !entry.isHidden && !entry.cell.isSectionHeader {
+            if shown == visible.lowerBound { first = index }
             shown += 1
-            if shown >= seen.upperBound { return (first ?? index)..<(index + 1) }
+            if shown >= visible.upperBound { return (first ?? index)..<(index + 1) }
         }
-        return (first ?? max(0, pages.entries.count - 1))..<max(1, pages.entries.count)
+        return (first ?? max(0, state.entries.count - 1))..<max(1, state.entries.count)
     }
 
     /// The path for requesting changes, with the `client` parameter of the page's URL if present.
@@ -207,18 +207,18 @@ public actor FeedList {
         return (parts.first ?? "") + "/changes" + (client.map { "?" + $0 } ?? "")
     }
 
-    private func changesHref(_ window: HeldPages.Window) -> String {
+    private func changesHref(_ window: FeedListState.Window) -> String {
         let path = changesPath
         return path + (path.contains("?") ? "&" : "?") + "since=\(window.since.joined(separator: ","))"
     }
 
     // MARK: Server-sent events
 
-    /// Subscribes until another operation changes the pages, because the server must then observe other pages.
-    private func listenUntilChanged(_ window: HeldPages.Window) async throws -> Bool {
-        let task = Task { try await self.listen(window) }
-        listening = task
-        defer { listening = nil }
+    /// Subscribes until another operation changes the pages, because the server must then observe other state.
+    private func streamUntilChanged(_ window: FeedListState.Window) async throws -> Bool {
+        let task = Task { try await self.stream(window) }
+        streaming = task
+        defer { streaming = nil }
         do {
             return try await withTaskCancellationHandler {
                 try await task.value
@@ -231,22 +231,23 @@ public actor FeedList {
     }
 
     /// Receives events as long as the connection is open and the pages stay. Returns false if the server does not send events.
-    private func listen(_ window: HeldPages.Window) async throws -> Bool {
+    private func stream(_ window: FeedListState.Window) async throws -> Bool {
         var request = try client.request("GET", changesHref(window))
         request.setValue("text/event-stream, application/json;q=0.5", forHTTPHeaderField: "Accept")
-        let answer = try await client.transport.stream(request)
-        if answer.status >= 500 {
-            throw FeedClientError.unavailable(Problem(title: "The event stream is unavailable.", status: answer.status), retryAfter: nil)
+        let response = try await client.transport.stream(request)
+        if response.status >= 500 {
+            throw FeedClientError.unavailable(Problem(title: "The event stream is unavailable.", status: response.status), retryAfter: nil)
         }
-        guard answer.status == 200, answer.fields["content-type"]?.hasPrefix("text/event-stream") == true else { return false }
-        var stream = EventStream()
+        guard response.status == 200, response.fields["content-type"]?.hasPrefix("text/event-stream") == true else { return false }
+        var stream = EventStreamParser()
         var window = window
-        for try await chunk in answer.chunks {
+        for try await chunk in response.chunks {
             for event in try stream.receive(chunk) {
                 try Task.checkCancellation()
                 guard let value = try? JSONValue(parsing: Data(event.data.utf8)), let changes = FeedChanges(value) else { continue }
-                try await take(changes, about: window)
-                guard !changes.isReload, let next = pages.window(around: seenEntries, room: Self.lineRoom), next.pages == window.pages
+                try await apply(changes, to: window)
+                guard !changes.isReload, let next = state.window(around: visibleEntries, maxLength: Self.maxLineLength),
+                    next.pages == window.pages
                 else {
                     return true
                 }
@@ -255,18 +256,18 @@ public actor FeedList {
         }
         try Task.checkCancellation()
         // The server closed the connection, for example at shutdown. The random pause distributes the reconnections of all clients.
-        try await client.retry.sleep(stream.retry ?? client.retry.first * 2 * client.retry.draw())
+        try await client.retry.sleep(stream.retry ?? client.retry.initialDelay * 2 * client.retry.jitter())
         return true
     }
 
     // MARK: Notification of observers
 
     private func changed() {
-        edition += 1
-        tell()
+        pagesVersion += 1
+        notifyObservers()
     }
 
-    private func tell() {
+    private func notifyObservers() {
         revision += 1
         let waiting = waiters
         waiters = [:]
@@ -274,7 +275,7 @@ public actor FeedList {
     }
 
     /// Returns the shown sections after the revision has changed; nil if the task is cancelled.
-    func state(after known: Int) async -> (sections: [FeedSection], revision: Int)? {
+    func snapshot(after known: Int) async -> (sections: [FeedSection], revision: Int)? {
         while revision <= known || Task.isCancelled {
             if Task.isCancelled { return nil }
             waiterCount += 1

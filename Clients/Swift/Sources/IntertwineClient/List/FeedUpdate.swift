@@ -34,22 +34,22 @@ public struct FeedUpdate: Sendable {
     /// Compares two lists by the keys of their cells and the ids of their sections.
     init(from old: [FeedSection], to new: [FeedSection]) {
         let staying = Self.stayingSections(old.map(\.id), new.map(\.id))
-        let oldPlaces = Self.places(in: old) { staying.old.contains($0) }
-        let newPlaces = Self.places(in: new) { staying.new.contains($0) }
+        let oldPositions = Self.positions(in: old) { staying.old.contains($0) }
+        let newPositions = Self.positions(in: new) { staying.new.contains($0) }
 
         sections = new
         removedSections = IndexSet(old.indices.filter { !staying.old.contains($0) })
         insertedSections = IndexSet(new.indices.filter { !staying.new.contains($0) })
-        removed = oldPlaces.filter { newPlaces[$0.key] == nil }.values.sorted(by: >)
-        inserted = newPlaces.filter { oldPlaces[$0.key] == nil }.values.sorted()
+        removed = oldPositions.filter { newPositions[$0.key] == nil }.values.sorted(by: >)
+        inserted = newPositions.filter { oldPositions[$0.key] == nil }.values.sorted()
 
         var moved: [Move] = []
         var reconfigured: [IndexPath] = []
         for (index, section) in new.enumerated() where staying.new.contains(index) {
             // As many cells of this section as possible keep their position without a move.
-            let here = section.keys.enumerated().compactMap { item, key in oldPlaces[key].map { (item, $0) } }
+            let here = section.keys.enumerated().compactMap { item, key in oldPositions[key].map { (item, $0) } }
             let same = here.filter { old[$0.1[0]].id == section.id }
-            let fixed = Set(longestRise(same.map { $0.1[1] }).map { same[$0].0 })
+            let fixed = Set(longestIncreasingSubsequence(same.map { $0.1[1] }).map { same[$0].0 })
             for (item, from) in here {
                 let to = IndexPath(indexes: [index, item])
                 if !fixed.contains(item) { moved.append(Move(from: from, to: to)) }
@@ -64,41 +64,41 @@ public struct FeedUpdate: Sendable {
 
     /// Returns the sections that are in both lists in equal order; the others are removed and inserted.
     private static func stayingSections(_ old: [String], _ new: [String]) -> (old: Set<Int>, new: Set<Int>) {
-        let places = Dictionary(old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let positions = Dictionary(old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var seen: Set<String> = []
-        let common = new.indices.filter { places[new[$0]] != nil && seen.insert(new[$0]).inserted }
-        let fixed = longestRise(common.map { places[new[$0]] ?? 0 }).map { common[$0] }
-        return (Set(fixed.compactMap { places[new[$0]] }), Set(fixed))
+        let common = new.indices.filter { positions[new[$0]] != nil && seen.insert(new[$0]).inserted }
+        let fixed = longestIncreasingSubsequence(common.map { positions[new[$0]] ?? 0 }).map { common[$0] }
+        return (Set(fixed.compactMap { positions[new[$0]] }), Set(fixed))
     }
 
-    private static func places(in sections: [FeedSection], where isWanted: (Int) -> Bool) -> [Int: IndexPath] {
-        var places: [Int: IndexPath] = [:]
-        for (index, section) in sections.enumerated() where isWanted(index) {
-            for (item, key) in section.keys.enumerated() { places[key] = IndexPath(indexes: [index, item]) }
+    private static func positions(in sections: [FeedSection], where isIncluded: (Int) -> Bool) -> [Int: IndexPath] {
+        var positions: [Int: IndexPath] = [:]
+        for (index, section) in sections.enumerated() where isIncluded(index) {
+            for (item, key) in section.keys.enumerated() { positions[key] = IndexPath(indexes: [index, item]) }
         }
-        return places
+        return positions
     }
 }
 
 /// Returns the indices of a longest increasing subsequence.
-func longestRise(_ values: [Int]) -> [Int] {
+func longestIncreasingSubsequence(_ values: [Int]) -> [Int] {
     /// The index of the smallest value that can end a subsequence, by length.
     var ends: [Int] = []
     var before = [Int](repeating: -1, count: values.count)
-    for (place, value) in values.enumerated() {
+    for (index, value) in values.enumerated() {
         var (low, high) = (0, ends.count)
         while low < high {
             let middle = (low + high) / 2
             if values[ends[middle]] < value { low = middle + 1 } else { high = middle }
         }
-        if low > 0 { before[place] = ends[low - 1] }
-        if low == ends.count { ends.append(place) } else { ends[low] = place }
+        if low > 0 { before[index] = ends[low - 1] }
+        if low == ends.count { ends.append(index) } else { ends[low] = index }
     }
     var rise: [Int] = []
-    var place = ends.last ?? -1
-    while place >= 0 {
-        rise.append(place)
-        place = before[place]
+    var index = ends.last ?? -1
+    while index >= 0 {
+        rise.append(index)
+        index = before[index]
     }
     return rise.reversed()
 }

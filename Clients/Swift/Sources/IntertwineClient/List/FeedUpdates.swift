@@ -13,9 +13,9 @@ public struct FeedUpdates: AsyncSequence, Sendable {
         var revision = -1
 
         public mutating func next() async -> FeedUpdate? {
-            while let state = await list.state(after: revision) {
-                let update = FeedUpdate(from: shown, to: state.sections)
-                (shown, revision) = (state.sections, state.revision)
+            while let snapshot = await list.snapshot(after: revision) {
+                let update = FeedUpdate(from: shown, to: snapshot.sections)
+                (shown, revision) = (snapshot.sections, snapshot.revision)
                 if !update.isEmpty { return update }
             }
             return nil

@@ -9,15 +9,15 @@ public enum FeedClientError: Error, Hashable, Sendable {
     /// The server refused the request; a retry would not help.
     case refused(Problem)
     /// The response is not as requested: truncated, or sent by an intermediary.
-    case unreadable(reason: String)
+    case invalidResponse(reason: String)
     /// A link that this client cannot open: only http and https are supported.
-    case noLink(String)
+    case invalidLink(String)
 
     /// A Boolean value indicating whether an equal request may succeed later.
-    public var isPassing: Bool {
+    public var isTemporary: Bool {
         switch self {
-        case .unreachable, .unavailable, .unreadable: true
-        case .refused, .noLink: false
+        case .unreachable, .unavailable, .invalidResponse: true
+        case .refused, .invalidLink: false
         }
     }
 }
@@ -37,10 +37,10 @@ public struct Problem: Hashable, Sendable, Codable {
     }
 
     /// Creates the problem of an error response, from its body if possible and otherwise from its status.
-    init(_ answer: HTTPAnswer) {
-        let value = try? JSONValue(parsing: answer.body)
+    init(_ response: HTTPResponse) {
+        let value = try? JSONValue(parsing: response.body)
         self.init(
-            type: value?["type"]?.text, title: value?["title"]?.text ?? "The server answered \(answer.status)",
-            status: answer.status, detail: value?["detail"]?.text)
+            type: value?["type"]?.text, title: value?["title"]?.text ?? "The server answered \(response.status)",
+            status: response.status, detail: value?["detail"]?.text)
     }
 }

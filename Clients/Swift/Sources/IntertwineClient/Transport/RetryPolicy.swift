@@ -3,33 +3,34 @@ import Foundation
 /// A policy for retries with backoff. Only safe requests are repeated: reads, deletions, and requests with an idempotency key.
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first.
-    public var attempts: Int
-    /// The maximum pause in seconds before the second attempt; it doubles for each further attempt.
-    public var first: Double
-    /// The maximum pause in seconds. If a server asks for a longer one, the request fails with `unavailable`.
-    public var longest: Double
-    /// Returns a random factor of the pause (jitter) from 0 to 1, so that clients that failed together do not retry together.
-    public var draw: @Sendable () -> Double
+    public var maxAttempts: Int
+    /// The maximum delay in seconds before the second attempt; it doubles for each further attempt.
+    public var initialDelay: Double
+    /// The maximum delay in seconds. If a server asks for a longer one, the request fails with `unavailable`.
+    public var maxDelay: Double
+    /// Returns a random factor of the delay (jitter) from 0 to 1, so that clients that failed together do not retry together.
+    public var jitter: @Sendable () -> Double
     public var sleep: @Sendable (_ seconds: Double) async throws -> Void
 
     public init(
-        attempts: Int = 4, first: Double = 0.5, longest: Double = 30, draw: @escaping @Sendable () -> Double = { .random(in: 0...1) },
+        maxAttempts: Int = 4, initialDelay: Double = 0.5, maxDelay: Double = 30,
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) },
         sleep: @escaping @Sendable (_ seconds: Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
     ) {
-        self.attempts = max(1, attempts)
-        self.first = first
-        self.longest = longest
-        self.draw = draw
+        self.maxAttempts = max(1, maxAttempts)
+        self.initialDelay = initialDelay
+        self.maxDelay = maxDelay
+        self.jitter = jitter
         self.sleep = sleep
     }
 
     /// A policy with one attempt.
-    public static let never = RetryPolicy(attempts: 1)
+    public static let never = RetryPolicy(maxAttempts: 1)
 
-    /// Returns the pause after an attempt, counted from 1, or nil if it was the last one.
-    func pause(after attempt: Int, asked: Double?) -> Double? {
-        guard attempt < attempts else { return nil }
-        if let asked { return asked <= longest ? asked : nil }
-        return min(longest, first * pow(2, Double(min(attempt, 30) - 1))) * draw()
+    /// Returns the delay after an attempt, counted from 1, or nil if it was the last one.
+    func delay(after attempt: Int, retryAfter: Double?) -> Double? {
+        guard attempt < maxAttempts else { return nil }
+        if let retryAfter { return retryAfter <= maxDelay ? retryAfter : nil }
+        return min(maxDelay, initialDelay * pow(2, Double(min(attempt, 30) - 1))) * jitter()
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 /// A complete response. Header field names are in lower case.
-public struct HTTPAnswer: Sendable {
+public struct HTTPResponse: Sendable {
     public let status: Int
     public let fields: [String: String]
     public let body: Data
@@ -29,7 +29,7 @@ public struct HTTPAnswer: Sendable {
 }
 
 /// A response whose body is still being received.
-public struct HTTPStream: Sendable {
+public struct HTTPResponseStream: Sendable {
     public let status: Int
     public let fields: [String: String]
     public let chunks: AsyncThrowingStream<Data, any Error>
@@ -48,6 +48,6 @@ public protocol Transport: Sendable {
     /// Sends a request and returns the complete response.
     ///
     /// - Parameter limit: The maximum number of bytes of the body; a longer body is an error.
-    func send(_ request: URLRequest, limit: Int) async throws -> HTTPAnswer
-    func stream(_ request: URLRequest) async throws -> HTTPStream
+    func send(_ request: URLRequest, limit: Int) async throws -> HTTPResponse
+    func stream(_ request: URLRequest) async throws -> HTTPResponseStream
 }

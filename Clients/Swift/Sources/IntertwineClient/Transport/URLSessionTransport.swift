@@ -29,20 +29,20 @@ public final class URLSessionTransport: Transport {
         session.invalidateAndCancel()
     }
 
-    public func send(_ request: URLRequest, limit: Int) async throws -> HTTPAnswer {
+    public func send(_ request: URLRequest, limit: Int) async throws -> HTTPResponse {
         let stream = try await open(request, limit: limit)
         var body = Data()
         for try await chunk in stream.chunks { body.append(chunk) }
         // A cancelled stream ends like a complete one.
         try Task.checkCancellation()
-        return HTTPAnswer(status: stream.status, fields: stream.fields, body: body)
+        return HTTPResponse(status: stream.status, fields: stream.fields, body: body)
     }
 
-    public func stream(_ request: URLRequest) async throws -> HTTPStream {
+    public func stream(_ request: URLRequest) async throws -> HTTPResponseStream {
         try await open(request, limit: .max)
     }
 
-    private func open(_ request: URLRequest, limit: Int) async throws -> HTTPStream {
+    private func open(_ request: URLRequest, limit: Int) async throws -> HTTPResponseStream {
         try Task.checkCancellation()
         let task = session.dataTask(with: request)
         return try await withTaskCancellationHandler {
@@ -50,35 +50,35 @@ public final class URLSessionTransport: Transport {
                 receiver.expect(task, limit: limit, head: continuation)
                 task.resume()
                 // The task may have been cancelled before it was registered.
-                if Task.isCancelled { receiver.callOff(task) }
+                if Task.isCancelled { receiver.cancel(task) }
             }
         } onCancel: {
-            receiver.callOff(task)
+            receiver.cancel(task)
         }
     }
 }
 
 /// An error for a body that exceeds its limit.
-struct BodyTooLong: Error {}
+struct BodyTooLongError: Error {}
 
 /// A session delegate that forwards received data to the continuation of each task.
 private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
     private struct Exchange {
-        var head: CheckedContinuation<HTTPStream, any Error>?
+        var head: CheckedContinuation<HTTPResponseStream, any Error>?
         var body: AsyncThrowingStream<Data, any Error>.Continuation?
         var room: Int
         var isTooLong = false
     }
 
-    private let exchanges = Locked<[Int: Exchange]>([:])
+    private let exchanges = LockedBox<[Int: Exchange]>([:])
 
-    func expect(_ task: URLSessionTask, limit: Int, head: CheckedContinuation<HTTPStream, any Error>) {
+    func expect(_ task: URLSessionTask, limit: Int, head: CheckedContinuation<HTTPResponseStream, any Error>) {
         exchanges.withLock { $0[task.taskIdentifier] = Exchange(head: head, room: limit) }
     }
 
     /// Cancels a task and fails its waiting caller at once. Why: the URLSession of Linux may not report a task cancelled around its start.
-    func callOff(_ task: URLSessionTask) {
-        let head = exchanges.withLock { exchanges -> CheckedContinuation<HTTPStream, any Error>? in
+    func cancel(_ task: URLSessionTask) {
+        let head = exchanges.withLock { exchanges -> CheckedContinuation<HTTPResponseStream, any Error>? in
             guard let head = exchanges[task.taskIdentifier]?.head else { return nil }
             exchanges[task.taskIdentifier] = nil
             return head
@@ -110,7 +110,7 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
         // For a redirect, the URLSession of Linux may only report completion.
         if error == nil, let response = task.response { begin(task, response) }
         guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-        let error = exchange.isTooLong ? BodyTooLong() : (error as? URLError)?.code == .cancelled ? CancellationError() : error
+        let error = exchange.isTooLong ? BodyTooLongError() : (error as? URLError)?.code == .cancelled ? CancellationError() : error
         exchange.head?.resume(throwing: error ?? URLError(.badServerResponse))
         exchange.body?.finish(throwing: error)
     }
@@ -125,7 +125,7 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
     private func begin(_ task: URLSessionTask, _ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
         let (chunks, body) = AsyncThrowingStream<Data, any Error>.makeStream()
-        let head = exchanges.withLock { exchanges -> CheckedContinuation<HTTPStream, any Error>? in
+        let head = exchanges.withLock { exchanges -> CheckedContinuation<HTTPResponseStream, any Error>? in
             defer {
                 exchanges[task.taskIdentifier]?.head = nil
                 if exchanges[task.taskIdentifier]?.body == nil { exchanges[task.taskIdentifier]?.body = body }
@@ -138,6 +138,6 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
         for (name, value) in response.allHeaderFields {
             if let name = name as? String, let value = value as? String { fields[name.lowercased()] = value }
         }
-        head.resume(returning: HTTPStream(status: response.statusCode, fields: fields, chunks: chunks))
+        head.resume(returning: HTTPResponseStream(status: response.statusCode, fields: fields, chunks: chunks))
     }
 }

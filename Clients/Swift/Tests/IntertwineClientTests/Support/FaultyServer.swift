@@ -8,8 +8,8 @@ import Foundation
     import Darwin
 #endif
 
-/// A server on a socket that does as a test says, however wrong: one thread a connection, one request each.
-// Unchecked, and safe: what changes is in `Locked`, and the rest is set before anybody else sees it.
+/// A test server on a socket with configurable failures: one thread and one request for each connection.
+// Unchecked, and safe: all mutable state is in `LockedBox`.
 final class FaultyServer: @unchecked Sendable {
     struct Request: Sendable {
         let method: String
@@ -19,11 +19,11 @@ final class FaultyServer: @unchecked Sendable {
     }
     enum Step: Sendable {
         case send(String)
-        /// Goes on when the test calls `release`.
+        /// Waits until the test calls `release`.
         case hold
-        /// Until the client closes the connection.
+        /// Waits until the client closes the connection.
         case awaitClose
-        /// Breaks the connection off.
+        /// Resets the connection.
         case reset
     }
     enum Event: Sendable {
@@ -32,17 +32,17 @@ final class FaultyServer: @unchecked Sendable {
     }
 
     let events: AsyncStream<Event>
-    private let tell: AsyncStream<Event>.Continuation
-    private let answer: @Sendable (Request, _ number: Int) -> [Step]
+    private let continuation: AsyncStream<Event>.Continuation
+    private let steps: @Sendable (Request, _ number: Int) -> [Step]
     private let listener: Int32
-    private let state = Locked<[Request]>([])
+    private let state = LockedBox<[Request]>([])
     private let held = DispatchSemaphore(value: 0)
     let port: UInt16
 
-    /// - Parameter answer: what is done with each request, counted from 0.
-    init(_ answer: @escaping @Sendable (Request, _ number: Int) -> [Step]) {
-        self.answer = answer
-        (events, tell) = AsyncStream.makeStream()
+    /// - Parameter steps: Returns the steps for each request, counted from 0.
+    init(_ steps: @escaping @Sendable (Request, _ number: Int) -> [Step]) {
+        self.steps = steps
+        (events, continuation) = AsyncStream.makeStream()
         #if canImport(Glibc)
             let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -69,18 +69,17 @@ final class FaultyServer: @unchecked Sendable {
 
     var requests: [Request] { state.withLock { $0 } }
 
-    /// Lets one connection go on that holds.
+    /// Resumes one waiting connection.
     func release() { held.signal() }
 
-    /// Takes no more connections: whoever asks is refused by the system.
+    /// Accepts no more connections.
     func stop() {
-        // Closed by the thread that accepts: closed here, its number could be another server's before that thread has seen it, which would
-        // then answer in that server's place.
+        // The accepting thread closes the descriptor. Why: closed here, its number could be reused before that thread notices.
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// An answer with its length.
-    static func answer(_ status: Int, _ body: String = "", fields: [String] = []) -> [Step] {
+    /// Returns a response with its length.
+    static func respond(_ status: Int, _ body: String = "", fields: [String] = []) -> [Step] {
         let head = ["HTTP/1.1 \(status) X", "Content-Length: \(body.utf8.count)", "Connection: close"] + fields
         return [.send((head + ["", body]).joined(separator: "\r\n"))]
     }
@@ -105,8 +104,8 @@ final class FaultyServer: @unchecked Sendable {
             requests.append(request)
             return requests.count - 1
         }
-        tell.yield(.request(request))
-        for step in answer(request, number) {
+        continuation.yield(.request(request))
+        for step in steps(request, number) {
             switch step {
             case .send(let text):
                 let bytes = Array(text.utf8)
@@ -120,7 +119,7 @@ final class FaultyServer: @unchecked Sendable {
             case .awaitClose:
                 var byte: UInt8 = 0
                 while recv(client, &byte, 1, 0) > 0 {}
-                tell.yield(.closed(request.target))
+                continuation.yield(.closed(request.target))
             case .reset:
                 var now = linger(l_onoff: 1, l_linger: 0)
                 setsockopt(client, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
@@ -159,18 +158,18 @@ final class FaultyServer: @unchecked Sendable {
 }
 
 extension AsyncStream where Element == FaultyServer.Event {
-    /// The first event that is wanted.
+    /// Waits for the first event that satisfies a predicate.
     func first(_ isWanted: (FaultyServer.Event) -> Bool) async {
         for await event in self where isWanted(event) { return }
     }
 }
 
-/// Retries that wait for nothing, and note for how long they would have.
-final class Pauses: Sendable {
-    private let noted = Locked<[Double]>([])
-    var all: [Double] { noted.withLock { $0 } }
+/// A retry policy that records its delays instead of waiting.
+final class Delays: Sendable {
+    private let recorded = LockedBox<[Double]>([])
+    var all: [Double] { recorded.withLock { $0 } }
 
-    func policy(attempts: Int = 4) -> RetryPolicy {
-        RetryPolicy(attempts: attempts, draw: { 1 }, sleep: { seconds in self.noted.withLock { $0.append(seconds) } })
+    func policy(maxAttempts: Int = 4) -> RetryPolicy {
+        RetryPolicy(maxAttempts: maxAttempts, jitter: { 1 }, sleep: { seconds in self.recorded.withLock { $0.append(seconds) } })
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineClient
 
-/// The cases of a file of `Documentation/fixtures/conformance`.
+/// A test case of a file in `Documentation/fixtures/conformance`.
 struct Conformance: Sendable, CustomTestStringConvertible {
     let file: String
     let name: String
@@ -27,7 +27,7 @@ let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastP
     .deletingLastPathComponent()
 let repository = package.deletingLastPathComponent().deletingLastPathComponent()
 
-/// A cell as a test needs it.
+/// Returns a cell for a test.
 func cell(_ id: String, identifier: String = "X", text: String? = nil, actions: [String: JSONValue] = [:]) -> FeedCell {
     var all = actions
     if let text {
@@ -40,7 +40,7 @@ func cell(_ id: String, identifier: String = "X", text: String? = nil, actions: 
 
 func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Data(text.utf8)) }
 
-/// An action that sends a request.
+/// Returns a request action.
 func request(_ method: String, _ href: String, body: JSONValue? = nil) -> JSONValue {
     var members: [String: JSONValue] = ["type": .text("request"), "method": .text(method), "href": .text(href)]
     members["body"] = body

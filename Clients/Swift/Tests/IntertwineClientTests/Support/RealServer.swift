@@ -6,12 +6,12 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The real binary, `INTERTWINE_BINARY`, on free ports with a store of its own.
+/// The real binary at `INTERTWINE_BINARY`, on free ports with a store of its own.
 final class RealServer {
     static var binary: String {
         ProcessInfo.processInfo.environment["INTERTWINE_BINARY"] ?? repository.appending(path: ".build/debug/intertwine").path
     }
-    static var isThere: Bool { FileManager.default.isExecutableFile(atPath: binary) }
+    static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: binary) }
 
     let base: URL
     let admin: URL
@@ -54,7 +54,7 @@ final class RealServer {
             text += String(decoding: data, as: UTF8.self)
             for match in text.matches(of: /(service|admin): listening on [^\n]*:(\d+)\n/) { ports[String(match.1)] = Int(match.2) }
         }
-        // Whoever writes to a pipe that nobody reads is stuck once it is full.
+        // The pipe must be read, because a process that writes to a full pipe blocks.
         log.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
         func address(_ name: String) throws -> URL {
             guard let url = URL(string: "http://127.0.0.1:\(ports[name] ?? 0)") else { throw URLError(.badURL) }
@@ -69,7 +69,7 @@ final class RealServer {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// What operators ask; the answer's status.
+    /// Sends an admin request and returns the status.
     @discardableResult
     func operate(_ method: String, _ path: String, _ body: String? = nil, fields: [String: String] = [:]) async throws -> Int {
         guard let url = URL(string: path, relativeTo: admin) else { throw URLError(.badURL) }
@@ -87,7 +87,7 @@ final class RealServer {
 
     static func user(_ id: String, name: String? = nil) -> String {
         """
-        {"klass":"user","id":"\(id)","username":"\(name ?? id)","avatarUrl":"https://pictures.example.com/\(id).png","type":"regular"}
+        {"klass":"user","id":"\(id)","username":"\(name ?? id)","avatarUrl":"https://images.example.com/\(id).png","type":"regular"}
         """
     }
 

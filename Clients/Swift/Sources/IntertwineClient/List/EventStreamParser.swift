@@ -1,7 +1,7 @@
 import Foundation
 
 /// A parser of server-sent events from received bytes.
-struct EventStream {
+struct EventStreamParser {
     struct Event: Equatable {
         var name = "message"
         var data: String
@@ -9,7 +9,7 @@ struct EventStream {
     }
 
     /// The maximum number of bytes of one event.
-    private static let longest = 4 << 20
+    private static let maxEventBytes = 4 << 20
     private var line: [UInt8] = []
     private var name = ""
     private var data: [String] = []
@@ -31,7 +31,7 @@ struct EventStream {
                 if let event = endLine() { events.append(event) }
             } else {
                 line.append(byte)
-                guard line.count + length <= Self.longest else { throw BodyTooLong() }
+                guard line.count + length <= Self.maxEventBytes else { throw BodyTooLongError() }
             }
         }
         return events

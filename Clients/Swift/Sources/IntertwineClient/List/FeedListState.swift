@@ -1,7 +1,7 @@
 import Foundation
 
 /// The state of the pages of a list, with the cells and the application of changes. It does no I/O.
-struct HeldPages: Sendable {
+struct FeedListState: Sendable {
     struct Page: Sendable {
         var count: Int
         /// The value for requesting changes of the page.
@@ -24,7 +24,7 @@ struct HeldPages: Sendable {
     }
 
     /// The maximum number of pages in one request for changes.
-    static let most = 16
+    static let maxPages = 16
 
     private(set) var entries: [ListEntry] = []
     private(set) var pages: [Page] = []
@@ -53,30 +53,31 @@ struct HeldPages: Sendable {
             return pages[start..<end].map(\.since) == changes.pages.map(\.since) ? .applied : .reload
         }
         guard window.entries.upperBound <= entries.count else { return .reload }
-        var held = Array(entries[window.entries])
-        let leaves = changes.removed.map { ($0.index, $0.id) } + changes.moved.map { ($0.from, $0.id) }
-        let leaving = Set(leaves.map(\.0))
-        guard leaving.count == leaves.count, leaves.allSatisfy({ held.indices.contains($0.0) && held[$0.0].cell.id == $0.1 }) else {
+        var cells = Array(entries[window.entries])
+        let removals = changes.removed.map { ($0.index, $0.id) } + changes.moved.map { ($0.from, $0.id) }
+        let removedIndices = Set(removals.map(\.0))
+        guard removedIndices.count == removals.count, removals.allSatisfy({ cells.indices.contains($0.0) && cells[$0.0].cell.id == $0.1 })
+        else {
             return .reload
         }
-        let moving = changes.moved.map { (to: $0.to, entry: held[$0.from]) }
-        held = held.indices.filter { !leaving.contains($0) }.map { held[$0] }
-        let arriving = moving + changes.inserted.map { (to: $0.index, entry: entry($0.cell)) }
-        for (to, entry) in arriving.sorted(by: { $0.to < $1.to }) {
-            guard to <= held.count else { return .reload }
-            held.insert(entry, at: to)
+        let moving = changes.moved.map { (to: $0.to, entry: cells[$0.from]) }
+        cells = cells.indices.filter { !removedIndices.contains($0) }.map { cells[$0] }
+        let insertions = moving + changes.inserted.map { (to: $0.index, entry: entry($0.cell)) }
+        for (to, entry) in insertions.sorted(by: { $0.to < $1.to }) {
+            guard to <= cells.count else { return .reload }
+            cells.insert(entry, at: to)
         }
         for placed in changes.reconfigured {
-            guard held.indices.contains(placed.index), held[placed.index].cell.id == placed.cell.id else { return .reload }
-            held[placed.index].cell = placed.cell
+            guard cells.indices.contains(placed.index), cells[placed.index].cell.id == placed.cell.id else { return .reload }
+            cells[placed.index].cell = placed.cell
         }
-        guard changes.pages.reduce(0, { $0 + $1.count }) == held.count else { return .reload }
+        guard changes.pages.reduce(0, { $0 + $1.count }) == cells.count else { return .reload }
 
         // If the last page has another end now, the following pages are no longer consecutive.
         let follows = pages[window.pages.upperBound - 1].next == changes.next
         var fresh = changes.pages.map { Page(count: $0.count, since: $0.since, next: nil) }
         if !fresh.isEmpty { fresh[fresh.count - 1].next = changes.next }
-        entries.replaceSubrange(follows ? window.entries : window.entries.lowerBound..<entries.count, with: held)
+        entries.replaceSubrange(follows ? window.entries : window.entries.lowerBound..<entries.count, with: cells)
         pages.replaceSubrange(follows ? window.pages : window.pages.lowerBound..<pages.count, with: fresh)
         if !follows || pages.isEmpty { next = changes.next }
         return .applied
@@ -94,37 +95,37 @@ struct HeldPages: Sendable {
         self.next = next
     }
 
-    mutating func turn(_ id: String, isHidden: Bool) {
+    mutating func setHidden(_ id: String, isHidden: Bool) {
         // Companions are hidden together with the first cell.
         for index in entries.indices where entries[index].cell.id == id || entries[index].cell.id.hasPrefix(id + "#") {
             entries[index].isHidden = isHidden
         }
     }
 
-    /// Returns as many pages around the visible entries as fit into `room` characters; nil if changes cannot be requested.
-    func window(around seen: Range<Int>, room: Int) -> Window? {
+    /// Returns as many pages around the visible entries as fit into `maxLength` characters; nil if changes cannot be requested.
+    func window(around visible: Range<Int>, maxLength: Int) -> Window? {
         var ends: [Int] = []
         for page in pages { ends.append((ends.last ?? 0) + page.count) }
         guard let last = ends.indices.last else { return nil }
-        let first = ends.firstIndex { seen.lowerBound < $0 } ?? last
+        let first = ends.firstIndex { visible.lowerBound < $0 } ?? last
         var (from, to) = (first, min(first + 1, pages.count))
-        var left = room
+        var left = maxLength
         func fits(_ page: Page) -> Bool {
             guard let since = page.since, since.utf8.count + 1 <= left else { return false }
             left -= since.utf8.count + 1
             return true
         }
         guard fits(pages[from]) else { return nil }
-        while to < pages.count, to - from < Self.most, ends[to - 1] < seen.upperBound {
+        while to < pages.count, to - from < Self.maxPages, ends[to - 1] < visible.upperBound {
             guard fits(pages[to]) else { break }
             to += 1
         }
         // Add pages after and before in turn, as long as they fit.
         var grew = true
-        while grew, to - from < Self.most {
+        while grew, to - from < Self.maxPages {
             grew = false
             if to < pages.count, fits(pages[to]) { (to, grew) = (to + 1, true) }
-            if from > 0, to - from < Self.most, fits(pages[from - 1]) { (from, grew) = (from - 1, true) }
+            if from > 0, to - from < Self.maxPages, fits(pages[from - 1]) { (from, grew) = (from - 1, true) }
         }
         return Window(
             pages: from..<to, entries: (from == 0 ? 0 : ends[from - 1])..<ends[to - 1],

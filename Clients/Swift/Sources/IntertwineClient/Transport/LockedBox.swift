@@ -2,7 +2,7 @@ import Foundation
 
 /// A value that is protected by a lock. Why: the `Mutex` of Synchronization requires newer systems than apps do.
 // Unchecked, and safe: `value` is private, and `withLock` is the only access to it.
-final class Locked<Value>: @unchecked Sendable {
+final class LockedBox<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 

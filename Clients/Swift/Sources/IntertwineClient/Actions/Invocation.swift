@@ -1,27 +1,27 @@
 import Foundation
 
 /// The result of performing a slot.
-public enum Performance: Sendable {
+public enum Invocation: Sendable {
     /// The cell has no such slot, or its action is of an unknown type. This is no error.
-    case nothing
+    case noOperation
     /// The app opens this URL; the server counts the click and redirects.
     case link(URL)
     /// The server performed the action.
-    case answered(Answer)
+    case performed(Response)
     /// The server is unavailable. The request is sent later, and `undo` removes it until then.
     case queued(Undo)
 
     /// The undo of the action, if it can be undone.
     public var undo: Undo? {
         switch self {
-        case .nothing, .link: nil
-        case .answered(let answer): answer.undo
+        case .noOperation, .link: nil
+        case .performed(let response): response.undo
         case .queued(let undo): undo
         }
     }
 
     /// The server's response.
-    public struct Answer: Sendable {
+    public struct Response: Sendable {
         public let selection: String?
         /// The presentation for the app: `type`, `screen` and `arguments`.
         public let presentation: JSONValue?
@@ -34,7 +34,7 @@ public enum Performance: Sendable {
 
     /// An undo of a performed or queued action.
     public struct Undo: Sendable, Identifiable {
-        enum Way: Sendable {
+        enum Operation: Sendable {
             case request(method: String, href: String)
             /// The request is queued under this key.
             case queued(key: String)
@@ -44,7 +44,7 @@ public enum Performance: Sendable {
         public let id: String
         /// The time until which the server accepts the undo.
         public let expires: Date?
-        let way: Way
+        let operation: Operation
         let change: OptimisticChange?
     }
 }
@@ -52,16 +52,16 @@ public enum Performance: Sendable {
 /// A change that an app shows before the server has responded, with its reversal in case of a refusal.
 public struct OptimisticChange: Sendable {
     let apply: @Sendable () async -> Void
-    let takeBack: @Sendable () async -> Void
+    let revert: @Sendable () async -> Void
 
-    public init(apply: @escaping @Sendable () async -> Void, takeBack: @escaping @Sendable () async -> Void) {
+    public init(apply: @escaping @Sendable () async -> Void, revert: @escaping @Sendable () async -> Void) {
         self.apply = apply
-        self.takeBack = takeBack
+        self.revert = revert
     }
 
     /// Returns a change that hides the cell in the list at once.
     public static func hiding(_ cell: FeedCell, in list: FeedList) -> OptimisticChange {
-        OptimisticChange(apply: { await list.hide(cell.id) }, takeBack: { await list.unhide(cell.id) })
+        OptimisticChange(apply: { await list.hide(cell.id) }, revert: { await list.unhide(cell.id) })
     }
 }
 
