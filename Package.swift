@@ -2,29 +2,29 @@
 import Foundation
 import PackageDescription
 
-// The files of the page at `GET /`.
-let viewer = [
+// The files of the web client at `GET /`.
+let webClient = [
     "advertisement-cell.mjs", "background-fetch-worker.mjs", "background-fetch.mjs", "binding-elements.mjs", "cell-kinds.mjs",
     "cell-menu.mjs", "cell-view.mjs", "cells.css", "circular-user-cell.mjs", "collection-layout.mjs", "collection-view.mjs",
-    "connection-banner.mjs", "elements.mjs", "feed-filler.mjs", "placeholder-image.mjs", "generic-cell.mjs", "icon.svg",
-    "image-zoom.mjs", "index.html", "inspector.mjs", "interactions.mjs", "journal.mjs", "keyboard.mjs", "main.mjs", "media-cell.mjs",
-    "media-player.mjs", "overlays.css", "page.css", "placeholder-cell.mjs", "position.mjs", "section-header-cell.mjs", "seen-cells.mjs",
-    "slot-form.mjs", "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs", "view-options.mjs", "view-panel.mjs",
-    "viewer-identity.mjs",
+    "connection-banner.mjs", "elements.mjs", "feed-loader.mjs", "generic-cell.mjs", "icon.svg", "image-zoom.mjs", "index.html",
+    "inspector.mjs", "interactions.mjs", "keyboard.mjs", "main.mjs", "media-cell.mjs", "media-player.mjs", "overlays.css",
+    "page.css", "placeholder-cell.mjs", "placeholder-image.mjs", "request-log.mjs", "scroll-position.mjs",
+    "section-header-cell.mjs", "slot-form.mjs", "table-cells.mjs", "toast.mjs", "undo-stack.mjs", "user-snapshot-cell.mjs",
+    "view-options.mjs", "view-panel.mjs", "viewer-identity.mjs", "visible-cells.mjs",
 ]
 
-// The operators' pages: of reports, and of why a cell stands where it does.
+// The operators' pages: reports, and explanations of a cell's position.
 let operatorPages = [
     "explain/explain.html", "explain/explain.mjs", "reports/chart.mjs", "reports/reports.css", "reports/reports.html",
     "reports/reports.mjs",
 ]
 
-// The client package that the page is built on: a link leads to it from among the page's files.
-let viewerClient = [
-    "actions.mjs", "answers.mjs", "backoff.mjs", "batch-update.mjs", "bindings.mjs", "cell-registry.mjs", "connection.mjs",
-    "decoded-image.mjs", "event-stream.mjs", "feed-client.mjs", "feed-list.mjs", "feed-pages.mjs", "feed-updates.mjs",
-    "image-loader.mjs", "impressions.mjs", "index.mjs", "limit.mjs", "outbox.mjs", "page.mjs", "image-store.mjs", "placeholder.mjs",
-    "told.mjs", "uuid.mjs", "viewport-watch.mjs",
+// The files of the JavaScript client, which the web client uses. Its folder is linked into that of the web client.
+let javaScriptClient = [
+    "abort-scope.mjs", "actions.mjs", "backoff.mjs", "batch-update.mjs", "bindings.mjs", "cell-registry.mjs", "connection.mjs",
+    "decode-image.mjs", "detail-event.mjs", "event-stream.mjs", "feed-client.mjs", "feed-list.mjs", "feed-pages.mjs",
+    "feed-updates.mjs", "image-cache.mjs", "image-loader.mjs", "impressions.mjs", "index.mjs", "outbox.mjs", "page.mjs",
+    "placeholder.mjs", "responses.mjs", "uuid.mjs", "viewport-observer.mjs",
 ]
 
 // The images of the sample feed.
@@ -147,13 +147,13 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // What lies in files, into the binary, which stays a single file. A module of its own: the compiler takes seconds for it.
+        // Embeds the files into the binary. Why a module of its own: the compiler takes seconds for it.
         .target(
             name: "IntertwineWebClient",
             dependencies: ["IntertwineHTTPServer", "IntertwineRouting", .product(name: "HTTPTypes", package: "swift-http-types")],
-            // For TypeScript, and no browser asks for it.
+            // Only for TypeScript.
             exclude: ["client/index.d.mts"],
-            resources: (viewer + viewerClient.map { "client/" + $0 } + operatorPages).map { .embedInCode($0) }),
+            resources: (webClient + javaScriptClient.map { "client/" + $0 } + operatorPages).map { .embedInCode($0) }),
         .target(
             name: "IntertwineImages",
             dependencies: [

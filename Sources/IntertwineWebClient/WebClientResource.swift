@@ -2,7 +2,7 @@
 ///
 /// The files are in the folder of this source file and are compiled into the binary, so that the service is a single file.
 struct WebClientResource: Sendable {
-    /// The absolute path, such as `/viewer/main.mjs`; the page itself is at `/`.
+    /// The absolute path, such as `/web-client/main.mjs`; the page itself is at `/`.
     let path: String
     let contentType: String
     let bytes: [UInt8]
@@ -33,10 +33,6 @@ struct WebClientResource: Sendable {
 
     /// The files that the page requests by name.
     private static let files: [WebClientResource] = [
-        image("icon.svg", PackageResources.icon_svg),
-        style("cells.css", PackageResources.cells_css),
-        style("overlays.css", PackageResources.overlays_css),
-        style("page.css", PackageResources.page_css),
         module("advertisement-cell.mjs", PackageResources.advertisement_cell_mjs),
         module("background-fetch-worker.mjs", PackageResources.background_fetch_worker_mjs),
         module("background-fetch.mjs", PackageResources.background_fetch_mjs),
@@ -44,26 +40,29 @@ struct WebClientResource: Sendable {
         module("cell-kinds.mjs", PackageResources.cell_kinds_mjs),
         module("cell-menu.mjs", PackageResources.cell_menu_mjs),
         module("cell-view.mjs", PackageResources.cell_view_mjs),
+        style("cells.css", PackageResources.cells_css),
         module("circular-user-cell.mjs", PackageResources.circular_user_cell_mjs),
         module("collection-layout.mjs", PackageResources.collection_layout_mjs),
         module("collection-view.mjs", PackageResources.collection_view_mjs),
         module("connection-banner.mjs", PackageResources.connection_banner_mjs),
         module("elements.mjs", PackageResources.elements_mjs),
-        module("feed-filler.mjs", PackageResources.feed_filler_mjs),
-        module("placeholder-image.mjs", PackageResources.placeholder_image_mjs),
+        module("feed-loader.mjs", PackageResources.feed_loader_mjs),
         module("generic-cell.mjs", PackageResources.generic_cell_mjs),
+        image("icon.svg", PackageResources.icon_svg),
         module("image-zoom.mjs", PackageResources.image_zoom_mjs),
         module("inspector.mjs", PackageResources.inspector_mjs),
         module("interactions.mjs", PackageResources.interactions_mjs),
-        module("journal.mjs", PackageResources.journal_mjs),
         module("keyboard.mjs", PackageResources.keyboard_mjs),
         module("main.mjs", PackageResources.main_mjs),
         module("media-cell.mjs", PackageResources.media_cell_mjs),
         module("media-player.mjs", PackageResources.media_player_mjs),
+        style("overlays.css", PackageResources.overlays_css),
+        style("page.css", PackageResources.page_css),
         module("placeholder-cell.mjs", PackageResources.placeholder_cell_mjs),
-        module("position.mjs", PackageResources.position_mjs),
+        module("placeholder-image.mjs", PackageResources.placeholder_image_mjs),
+        module("request-log.mjs", PackageResources.request_log_mjs),
+        module("scroll-position.mjs", PackageResources.scroll_position_mjs),
         module("section-header-cell.mjs", PackageResources.section_header_cell_mjs),
-        module("seen-cells.mjs", PackageResources.seen_cells_mjs),
         module("slot-form.mjs", PackageResources.slot_form_mjs),
         module("table-cells.mjs", PackageResources.table_cells_mjs),
         module("toast.mjs", PackageResources.toast_mjs),
@@ -72,41 +71,42 @@ struct WebClientResource: Sendable {
         module("view-options.mjs", PackageResources.view_options_mjs),
         module("view-panel.mjs", PackageResources.view_panel_mjs),
         module("viewer-identity.mjs", PackageResources.viewer_identity_mjs),
+        module("visible-cells.mjs", PackageResources.visible_cells_mjs),
+        module("client/abort-scope.mjs", PackageResources.abort_scope_mjs),
         module("client/actions.mjs", PackageResources.actions_mjs),
-        module("client/answers.mjs", PackageResources.answers_mjs),
         module("client/backoff.mjs", PackageResources.backoff_mjs),
         module("client/batch-update.mjs", PackageResources.batch_update_mjs),
         module("client/bindings.mjs", PackageResources.bindings_mjs),
         module("client/cell-registry.mjs", PackageResources.cell_registry_mjs),
         module("client/connection.mjs", PackageResources.connection_mjs),
-        module("client/decoded-image.mjs", PackageResources.decoded_image_mjs),
+        module("client/decode-image.mjs", PackageResources.decode_image_mjs),
+        module("client/detail-event.mjs", PackageResources.detail_event_mjs),
         module("client/event-stream.mjs", PackageResources.event_stream_mjs),
         module("client/feed-client.mjs", PackageResources.feed_client_mjs),
         module("client/feed-list.mjs", PackageResources.feed_list_mjs),
         module("client/feed-pages.mjs", PackageResources.feed_pages_mjs),
         module("client/feed-updates.mjs", PackageResources.feed_updates_mjs),
+        module("client/image-cache.mjs", PackageResources.image_cache_mjs),
         module("client/image-loader.mjs", PackageResources.image_loader_mjs),
         module("client/impressions.mjs", PackageResources.impressions_mjs),
         module("client/index.mjs", PackageResources.index_mjs),
-        module("client/limit.mjs", PackageResources.limit_mjs),
         module("client/outbox.mjs", PackageResources.outbox_mjs),
         module("client/page.mjs", PackageResources.page_mjs),
-        module("client/image-store.mjs", PackageResources.image_store_mjs),
         module("client/placeholder.mjs", PackageResources.placeholder_mjs),
-        module("client/told.mjs", PackageResources.told_mjs),
+        module("client/responses.mjs", PackageResources.responses_mjs),
         module("client/uuid.mjs", PackageResources.uuid_mjs),
-        module("client/viewport-watch.mjs", PackageResources.viewport_watch_mjs),
+        module("client/viewport-observer.mjs", PackageResources.viewport_observer_mjs),
     ]
 
     private static func module(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
-        WebClientResource(path: "/viewer/" + name, contentType: "text/javascript; charset=utf-8", bytes: bytes)
+        WebClientResource(path: "/web-client/" + name, contentType: "text/javascript; charset=utf-8", bytes: bytes)
     }
 
     private static func style(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
-        WebClientResource(path: "/viewer/" + name, contentType: "text/css; charset=utf-8", bytes: bytes)
+        WebClientResource(path: "/web-client/" + name, contentType: "text/css; charset=utf-8", bytes: bytes)
     }
 
     private static func image(_ name: String, _ bytes: [UInt8]) -> WebClientResource {
-        WebClientResource(path: "/viewer/" + name, contentType: "image/svg+xml", bytes: bytes)
+        WebClientResource(path: "/web-client/" + name, contentType: "image/svg+xml", bytes: bytes)
     }
 }

@@ -2,11 +2,11 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 package import IntertwineRouting
 
-/// The routes of the web client, which shows a feed in a browser: `GET /`, `GET /viewer/{file}` and, for its client package,
-/// `GET /viewer/client/{file}`.
+/// The routes of the web client, which shows a feed in a browser: `GET /`, `GET /web-client/{file}` and, for its client package,
+/// `GET /web-client/client/{file}`.
 package struct WebClientRoutes: Sendable {
-    private static let pattern = "/viewer/{file}"
-    private static let clientPattern = "/viewer/client/{file}"
+    private static let pattern = "/web-client/{file}"
+    private static let clientPattern = "/web-client/client/{file}"
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)
 
     /// The responses by path, encoded once in both content codings.
@@ -15,7 +15,7 @@ package struct WebClientRoutes: Sendable {
     /// - Parameter viewerHeader: The request field that names the viewer.
     package init(viewerHeader: String) {
         let files = WebClientResource.all(viewerHeader: viewerHeader).map { resource in
-            let pattern = resource.path.hasPrefix("/viewer/client/") ? Self.clientPattern : Self.pattern
+            let pattern = resource.path.hasPrefix("/web-client/client/") ? Self.clientPattern : Self.pattern
             let route = resource.path == "/" ? resource.path : pattern
             return (resource.path, Self.content(resource, route: route))
         }
@@ -25,8 +25,8 @@ package struct WebClientRoutes: Sendable {
     package var routes: [Route] {
         [
             Route(.get, "/") { _ in try file("/") },
-            Route(.get, Self.pattern) { try file("/viewer/" + $0[Self.file]) },
-            Route(.get, Self.clientPattern) { try file("/viewer/client/" + $0[Self.file]) },
+            Route(.get, Self.pattern) { try file("/web-client/" + $0[Self.file]) },
+            Route(.get, Self.clientPattern) { try file("/web-client/client/" + $0[Self.file]) },
         ]
     }
 
@@ -51,7 +51,7 @@ package struct WebClientRoutes: Sendable {
     }
 }
 
-/// The settings `viewer.*` of the web client.
+/// The settings of the web client.
 public struct WebClientSettings: Sendable {
     public var isServed = true
 

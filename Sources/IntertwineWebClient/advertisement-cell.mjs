@@ -1,10 +1,10 @@
 import { element } from "./elements.mjs";
 
-/** The advertisement's picture as it is, and a label that says what it is. */
+/** An ad: its image, and a label that marks it as an ad. */
 export function advertisementCell(content) {
-  const picture = element("div.picture.advertisement-content");
+  const image = element("div.image.advertisement-content");
   const badge = element("span.badge", { "aria-hidden": "true" }, "Ad");
-  const label = element("span.unseen", {}, "Advertisement");
-  content.append(picture, badge, label);
-  return { label, outlets: { content: picture } };
+  const label = element("span.visually-hidden", {}, "Advertisement");
+  content.append(image, badge, label);
+  return { label, outlets: { content: image } };
 }

@@ -1,4 +1,4 @@
-// The worker's side of background-fetch.mjs.
+// The worker of background-fetch.mjs.
 
 const controllers = new Map();
 

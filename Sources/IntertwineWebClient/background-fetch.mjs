@@ -1,29 +1,31 @@
-// `fetch` in a worker, for requests that are cancelled as a matter of course: browsers report a cancelled picture's 499
-// or a late cancellation's 404 as errors on the page's console, where they would hide real ones.
+// `fetch` in a worker, for requests that are often cancelled. Why: browsers report the 499 of a cancelled image, or the 404 of a late
+// cancellation, as errors on the page's console, which would hide real errors.
 
 let worker;
 let count = 0;
-const waiting = new Map();
+const pending = new Map();
 
-/** Like `fetch`, with `method`, `headers` and `signal`; the body is complete when it answers. */
+/**
+ * Returns the response of a request, as `fetch` does, with `method`, `headers` and `signal`. The promise resolves after the complete body.
+ */
 export function backgroundFetch(href, { signal, ...init } = {}) {
   worker ??= start();
   const id = ++count;
-  return new Promise((answer, fail) => {
+  return new Promise((resolve, reject) => {
     if (signal?.aborted) {
-      fail(aborted());
+      reject(aborted());
       return;
     }
-    const leave = () => {
-      waiting.delete(id);
+    const abort = () => {
+      pending.delete(id);
       worker.postMessage({ id, abort: true });
-      fail(aborted());
+      reject(aborted());
     };
-    signal?.addEventListener("abort", leave, { once: true });
-    waiting.set(id, (message) => {
-      signal?.removeEventListener("abort", leave);
-      if (message.failure) fail(new TypeError(message.failure));
-      else answer(response(message));
+    signal?.addEventListener("abort", abort, { once: true });
+    pending.set(id, (message) => {
+      signal?.removeEventListener("abort", abort);
+      if (message.failure) reject(new TypeError(message.failure));
+      else resolve(response(message));
     });
     worker.postMessage({ id, href, init });
   });
@@ -32,14 +34,14 @@ export function backgroundFetch(href, { signal, ...init } = {}) {
 function start() {
   const started = new Worker(new URL("./background-fetch-worker.mjs", import.meta.url), { type: "module" });
   started.addEventListener("message", ({ data }) => {
-    waiting.get(data.id)?.(data);
-    waiting.delete(data.id);
+    pending.get(data.id)?.(data);
+    pending.delete(data.id);
   });
   return started;
 }
 
 function response({ status, headers, body }) {
-  // These two statuses have no body, and `Response` refuses one.
+  // A response with these two statuses has no body, and the constructor of `Response` rejects one.
   return new Response(status === 204 || status === 304 ? null : body, { status, headers });
 }
 

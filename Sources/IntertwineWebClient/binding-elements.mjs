@@ -1,18 +1,18 @@
-// What the types of bindings look like in an element. Pictures and media are not among them: they come later, and may not come.
+// The elements for bindings. Images and media are loaded separately.
 import { bindingValue } from "./client/index.mjs";
 import { element, resolve } from "./elements.mjs";
 
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
 
-/** By the name of the type, the elements that show a value of it. */
+/** Functions that return the elements for a value, by type. */
 const types = {
   text: (value) => [value],
   number: (value) => [value.toLocaleString()],
   date(value) {
     const date = new Date(value);
-    // A day alone is one everywhere; a moment is told in the time of whoever looks.
-    const text = /^\d{4}-\d\d-\d\d$/.test(value) ? day.format(date) : moment.format(date);
+    // A day is equal in all time zones. A time is displayed in the local time zone.
+    const text = /^\d{4}-\d\d-\d\d$/.test(value) ? dayFormat.format(date) : timeFormat.format(date);
     return [element("time", { datetime: value }, text)];
   },
   link(value) {

@@ -1,4 +1,4 @@
-// How the viewer shows cells: one renderer for each identifier that it was made for, and one for all others.
+// The views for cells: one renderer for each supported identifier, and a generic one for all others.
 import { CellRegistry } from "./client/index.mjs";
 import { advertisementCell } from "./advertisement-cell.mjs";
 import { CellView } from "./cell-view.mjs";
@@ -10,10 +10,10 @@ import { advertisementRow, userRow } from "./table-cells.mjs";
 import { userSnapshotCell } from "./user-snapshot-cell.mjs";
 
 /**
- * A renderer fills `content` with elements, once for each view, and answers its outlets:
- * `{ label, outlets: { username: element, avatar: element } }`. `label` is the element that names the cell to screen
- * readers; a binding goes to the outlet of its name, a text as text and a picture into a `.picture`. `role` is `header`, `row` or
- * `placeholder` where it is no card. One whose parts differ from cell to cell answers `outletsFor(cell)`.
+ * A renderer adds elements to `content`, once for each view, and returns its outlets: `{ label, outlets: { username: element, avatar:
+ * element } }`. `label` is the element with the accessible name of the cell. A binding is shown in the outlet with its name: a text as
+ * text, an image in an `.image`. `role` is `header`, `row` or `placeholder` for views that are not cards. A renderer whose parts differ by
+ * cell returns `outletsFor(cell)`.
  */
 const renderers = {
   UserSnapshotCollectionViewCell: userSnapshotCell,
@@ -30,14 +30,14 @@ const renderers = {
   SectionHeaderTableViewHeaderFooterView: sectionHeaderCell,
 };
 
-/** The registry of all cells, whose views are made with these parts of the page (`CellView`). */
-export function cellKinds(parts) {
-  const kind = (renderer) => ({
+/** Returns the registry of all cells. Its views are instances of `CellView` with the given parts of the page. */
+export function makeRegistry(parts) {
+  const registration = (renderer) => ({
     make: (identifier) => new CellView({ identifier, renderer, ...parts }),
     bind: (view, _, entry, frame) => view.show(entry, frame),
     prepareForReuse: (view) => view.prepareForReuse(),
   });
-  const registry = new CellRegistry({ fallback: kind(genericCell) });
-  for (const [identifier, renderer] of Object.entries(renderers)) registry.register(identifier, kind(renderer));
+  const registry = new CellRegistry({ fallback: registration(genericCell) });
+  for (const [identifier, renderer] of Object.entries(renderers)) registry.register(identifier, registration(renderer));
   return registry;
 }

@@ -1,7 +1,7 @@
-// Where there is no pointer that hovers, one button of a cell opens what can be done with it.
+// A menu with the commands of a cell, opened by one button, for devices without a hovering pointer.
 import { element } from "./elements.mjs";
 
-/** `commands(entry)` are `{ name, label, run() }`. Answers what opens the menu at a button. */
+/** Returns a function that opens the menu at a button. `commands(entry)` returns `{ name, label, run() }`. */
 export function cellMenu(commands) {
   const menu = element("div.menu", { id: "cell-menu", role: "menu", popover: "auto", "aria-label": "Cell" });
   let opener = null;
@@ -15,7 +15,7 @@ export function cellMenu(commands) {
     items[(items.indexOf(document.activeElement) + step + items.length) % items.length].focus();
   });
   menu.addEventListener("toggle", ({ newState }) => opener?.setAttribute("aria-expanded", String(newState === "open")));
-  // It belongs to a cell, and does not stay behind where that goes.
+  // Scrolling closes the menu, because its cell moves.
   addEventListener("scroll", () => menu.hidePopover(), { passive: true });
 
   return (button, entry) => {

@@ -1,9 +1,9 @@
-// A view for cells of one identifier, used for one after the other: sized as the feed says, filled by a renderer, bound by the
-// configuration action.
-import { offered } from "./client/index.mjs";
+// A reusable view for cells of one identifier. The feed defines its size, a renderer its elements, and the configuration action its
+// content.
+import { customSlots } from "./client/index.mjs";
 import { fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
-import { forget, foreshadow } from "./placeholder-image.mjs";
+import { clearPlaceholder, showPlaceholder } from "./placeholder-image.mjs";
 import { mediaPlayer } from "./media-player.mjs";
 import { placeholder } from "./placeholder-cell.mjs";
 
@@ -11,18 +11,18 @@ let made = 0;
 
 export class CellView {
   entry = null;
-  /** What is shown: the entry may have another one by now. */
+  /** The displayed cell. The entry may have another cell already. */
   cell = null;
   index = -1;
   frame = null;
   #outlets = {};
-  #pictures = [];
+  #images = [];
   #isNear = false;
   #label;
 
   /**
-   * `images` loads pictures, `actions` performs slots, `distance(entry)` says how far from sight an entry is, `removal` what takes a
-   * cell off its list, `language()` what its texts are in, or null.
+   * - images: loads images. actions: performs slots. distance(entry): returns the distance of an entry from the visible area.
+   * - removal: the label for removing a cell from the viewer's list, or null. language(): returns the language of the texts, or null.
    */
   constructor({ identifier, renderer, images, actions, distance, removal, language }) {
     Object.assign(this, { identifier, images, actions, distance, removal, language });
@@ -37,7 +37,7 @@ export class CellView {
     this.element.append(this.content, this.tools);
   }
 
-  /** Sizes and binds: from now on this is the view of `entry`. */
+  /** Displays an entry in a frame. */
   show(entry, frame) {
     const { tabIndex } = this.element;
     const isSame = this.entry === entry;
@@ -49,22 +49,22 @@ export class CellView {
     this.element.dataset.id = cell.id;
     this.element.style.setProperty("--hue", hue(String(cell.id)));
     const isSaved = cell.state?.saved === true;
-    // The page around it speaks English.
+    // The page itself is in English.
     const language = this.language();
     if (language === null) this.content.removeAttribute("lang");
     else this.content.lang = language;
     this.element.classList.toggle("is-saved", isSaved);
     this.element.ariaDescription = isSaved ? "Saved" : null;
     this.element.classList.toggle("is-inspected", entry.isInspected === true);
-    this.#offer(cell.actions ?? {});
-    this.element.classList.toggle("has-slots", offered(cell).length > 0);
+    this.#showControls(cell.actions ?? {});
+    this.element.classList.toggle("has-slots", customSlots(cell).length > 0);
     this.place(frame);
     this.#outlets = this.rendering.outletsFor?.(cell) ?? this.rendering.outlets;
     this.actions.perform("configuration", entry, { view: this });
     entry.name = this.#label.textContent || String(cell.id ?? this.identifier);
   }
 
-  /** Puts the view where its cell stands now. */
+  /** Moves the view to its frame. */
   place(frame) {
     if (frame === undefined) return;
     this.frame = frame;
@@ -75,17 +75,17 @@ export class CellView {
     style.height = `${frame.height}px`;
   }
 
-  /** Says which of how many cells this is; -1 where nobody knows yet how many there are. */
+  /** Sets the position of the cell among `count` cells for screen readers; -1 if the number is unknown. */
   number(count) {
     this.index = this.entry.index;
     this.element.ariaPosInSet = String(this.index + 1);
     this.element.ariaSetSize = String(count);
   }
 
-  /** Gives up what was asked for, and forgets what was shown. */
+  /** Cancels pending images and clears the content. */
   prepareForReuse() {
     this.disappear();
-    this.#pictures = [];
+    this.#images = [];
     this.entry = null;
     this.element.tabIndex = -1;
     for (const animation of this.element.getAnimations()) animation.cancel();
@@ -94,11 +94,11 @@ export class CellView {
       outlet.removeAttribute("title");
       delete outlet.dataset.state;
       delete outlet.dataset.initials;
-      forget(outlet);
+      clearPlaceholder(outlet);
     }
   }
 
-  /** Performs what a configuration binds: texts at once, pictures once the cell comes near the viewport. */
+  /** Performs the bindings of a configuration: texts immediately, images when the cell is near the viewport. */
   bind(bindings) {
     for (const [part, value] of Object.entries(bindings ?? {})) {
       const outlet = this.#outlets[part];
@@ -109,34 +109,34 @@ export class CellView {
       }
       if (typeof value.media === "string") this.#play(outlet, value);
       if (typeof value.image === "string") {
-        foreshadow(outlet, value);
-        this.#pictures.push({ binding: value, outlet, isShown: false, request: null });
+        showPlaceholder(outlet, value);
+        this.#images.push({ binding: value, outlet, isShown: false, request: null });
       }
     }
   }
 
-  /** Asks for the pictures, once the cell is near the viewport. */
+  /** Loads the images, when the cell is near the viewport. */
   appear() {
     if (this.#isNear) return;
     this.#isNear = true;
     this.retry();
   }
 
-  /** Asks again for the pictures that have not come. */
+  /** Loads missing images again. */
   retry() {
-    if (this.#isNear) for (const picture of this.#pictures) this.#load(picture);
+    if (this.#isNear) for (const image of this.#images) this.#load(image);
   }
 
-  /** Performs the cancellation for every picture that has not come yet. */
+  /** Cancels the images that are not loaded yet. */
   disappear() {
     if (!this.#isNear) return;
     this.#isNear = false;
     for (const player of this.content.querySelectorAll("video, audio")) player.pause();
-    for (const picture of this.#pictures) {
-      const { request } = picture;
+    for (const image of this.#images) {
+      const { request } = image;
       if (request === null) continue;
-      picture.request = null;
-      delete picture.outlet.dataset.state;
+      image.request = null;
+      delete image.outlet.dataset.state;
       this.images.cancel(request);
     }
   }
@@ -144,38 +144,38 @@ export class CellView {
   #play(outlet, binding) {
     const { entry } = this;
     const perform = (slot) => this.actions.perform(slot, entry).catch(() => {});
-    // The type stands beside the media as a text of its own.
+    // The media type is a separate text binding.
     const type = this.cell.actions.configuration.bindings.mediaType?.text ?? (/Audio/.test(this.identifier) ? "audio/" : undefined);
-    const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status" }, "This cannot be played."));
+    const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status" }, "The media cannot be played."));
     const player = mediaPlayer({ type, ...binding }, { entry, title: this.#label.textContent || "Advertisement", perform, fail });
     if (player !== null) outlet.replaceChildren(player);
   }
 
-  async #load(picture) {
-    if (picture.isShown || picture.request !== null) return;
+  async #load(image) {
+    if (image.isShown || image.request !== null) return;
     const { entry } = this;
-    const request = this.images.request(picture.binding, { owner: entry, priority: () => this.distance(entry) });
-    picture.request = request;
-    picture.outlet.dataset.state = "waiting";
+    const request = this.images.request(image.binding, { owner: entry, priority: () => this.distance(entry) });
+    image.request = request;
+    image.outlet.dataset.state = "waiting";
     try {
-      const image = await request.answer;
-      if (picture.request !== request) return;
-      if (typeof picture.binding.alt === "string") image.alt = picture.binding.alt;
-      picture.outlet.replaceChildren(image);
-      picture.outlet.dataset.state = "shown";
-      picture.isShown = true;
-      picture.request = null;
+      const element = await request.image;
+      if (image.request !== request) return;
+      if (typeof image.binding.alt === "string") element.alt = image.binding.alt;
+      image.outlet.replaceChildren(element);
+      image.outlet.dataset.state = "shown";
+      image.isShown = true;
+      image.request = null;
     } catch (error) {
-      if (picture.request !== request) return;
-      picture.request = null;
-      picture.outlet.dataset.state = "failed";
-      if (error.problem?.detail) picture.outlet.title = error.problem.detail;
-      if (error.again) setTimeout(() => this.#pictures.includes(picture) && this.retry(), Math.min(error.again, 30) * 1000);
+      if (image.request !== request) return;
+      image.request = null;
+      image.outlet.dataset.state = "failed";
+      if (error.problem?.detail) image.outlet.title = error.problem.detail;
+      if (error.retryAfter) setTimeout(() => this.#images.includes(image) && this.retry(), Math.min(error.retryAfter, 30) * 1000);
     }
   }
 
-  /** Offers what the cell has actions for. */
-  #offer({ selection, dismissal }) {
+  /** Shows controls for the cell's actions. */
+  #showControls({ selection, dismissal }) {
     this.dismissTool.hidden = !dismissal && !this.removal;
     const title = this.removal ?? (typeof dismissal?.label === "string" ? dismissal.label : "Dismiss");
     Object.assign(this.dismissTool, { title, ariaLabel: title });
@@ -213,7 +213,7 @@ export class CellView {
   }
 }
 
-/** What a renderer makes; a placeholder where it fails. */
+/** Returns the result of a renderer, or a placeholder if the renderer fails. */
 function rendered(renderer, identifier, content) {
   try {
     return renderer(content, identifier);

@@ -1,14 +1,14 @@
-// Where cells stand: in rows of columns, or one below the other as in a table, each at the size that the feed gives. Only numbers.
+// A layout of cells in columns, or in rows as in a table, with the sizes of the feed. It only computes numbers.
 
-import { shownSize } from "./client/index.mjs";
+import { displaySize } from "./client/index.mjs";
 
-const usual = 300;
+const defaultWidth = 300;
 
-/** How wide the columns for these cells are: as wide as most of them. */
+/** Returns the width of the columns: the most frequent width of the cells. */
 export function columnWidth(sizes) {
   const counts = new Map();
-  for (const { width } of sizes.map(shownSize)) counts.set(width, (counts.get(width) ?? 0) + 1);
-  const [width] = Array.from(counts).reduce((most, other) => (other[1] > most[1] ? other : most), [usual, 0]);
+  for (const { width } of sizes.map(displaySize)) counts.set(width, (counts.get(width) ?? 0) + 1);
+  const [width] = Array.from(counts).reduce((most, other) => (other[1] > most[1] ? other : most), [defaultWidth, 0]);
   return width;
 }
 
@@ -17,13 +17,13 @@ export class CollectionLayout {
   #rows = [];
   #filled = 0;
 
-  /** `width` is the room in points, `column` how wide a column is; `isTable` gives each cell a row of its own, without gaps. */
-  constructor({ width, column = usual, isTable = false }) {
+  /** - width: the available width in points. column: the width of a column. isTable: true for one cell per row, without gaps. */
+  constructor({ width, column = defaultWidth, isTable = false }) {
     this.width = width;
     this.gap = isTable ? 0 : 20;
     this.track = isTable ? width : Math.min(column, width);
     this.columns = isTable ? 1 : Math.max(1, Math.floor((width + this.gap) / (column + this.gap)));
-    /** From the left edge of the first column to the right edge of the last. */
+    /** The distance between the outer edges of the first and the last column. */
     this.contentWidth = this.columns * (this.track + this.gap) - this.gap;
     this.inset = Math.max(0, Math.floor((width - this.contentWidth) / 2));
   }
@@ -33,28 +33,28 @@ export class CollectionLayout {
   }
 
   /**
-   * Places the next cell. One that is wider than its columns stands out of them evenly, one that is wider than the room is cut there.
-   * A cell that `isHeader` begins a row and has it for itself.
+   * Adds the next cell. A cell that is wider than its columns is centred on them; one that is wider than the available width is cut. A
+   * section header has a row of its own.
    */
-  add(size, { isHeader = false } = {}) {
-    const { height, ...wanted } = shownSize(size);
+  add(size, { isSectionHeader = false } = {}) {
+    const { height, ...wanted } = displaySize(size);
     const width = Math.min(wanted.width, this.width);
-    const span = isHeader ? this.columns : Math.min(this.columns, Math.ceil((width + this.gap) / (this.track + this.gap)));
+    const span = isSectionHeader ? this.columns : Math.min(this.columns, Math.ceil((width + this.gap) / (this.track + this.gap)));
     let row = this.#rows.at(-1);
     if (row === undefined || this.#filled + span > this.columns) {
       row = { top: row === undefined ? 0 : row.bottom + this.gap, bottom: 0, first: this.frames.length };
       this.#rows.push(row);
       this.#filled = 0;
     }
-    const room = span * (this.track + this.gap) - this.gap;
+    const space = span * (this.track + this.gap) - this.gap;
     const start = this.inset + this.#filled * (this.track + this.gap);
-    const left = isHeader ? start : Math.max(0, Math.min(this.width - width, Math.round(start + (room - width) / 2)));
+    const left = isSectionHeader ? start : Math.max(0, Math.min(this.width - width, Math.round(start + (space - width) / 2)));
     this.frames.push({ left, top: row.top, width, height, row: this.#rows.length - 1 });
     row.bottom = Math.max(row.bottom, row.top + height);
     this.#filled += span;
   }
 
-  /** The cells of all rows that meet the stretch from `top` to `bottom`: `{ first, end }`, the end not included. */
+  /** Returns the cells of all rows between `top` and `bottom`: `{ first, end }`, with `end` excluded. */
   range(top, bottom) {
     const rows = this.#rows;
     const first = lowest(rows.length, (row) => rows[row].bottom > top);
@@ -63,7 +63,7 @@ export class CollectionLayout {
     return { first: cell(first), end: Math.max(cell(first), cell(end)) };
   }
 
-  /** The cell of the next row, up (-1) or down (1), whose middle is nearest to this one's; undefined where there is none. */
+  /** Returns the horizontally nearest cell of the next row, up (-1) or down (1); undefined if there is no such row. */
   neighbour(index, direction) {
     const { row, left, width } = this.frames[index];
     const other = this.#rows[row + direction];
@@ -77,7 +77,7 @@ export class CollectionLayout {
   }
 }
 
-/** The lowest number below `count` for which `holds`, or `count`. It holds for all numbers above one for which it does. */
+/** Returns the lowest number below `count` for which `holds` is true, or `count`. The predicate must be monotonic. */
 function lowest(count, holds) {
   let [low, high] = [0, count];
   while (low < high) {

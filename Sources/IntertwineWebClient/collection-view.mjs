@@ -1,43 +1,46 @@
-// The collection view: a few views for many cells. What comes near the viewport is dequeued, sized and bound; what leaves it goes back
-// to the registry. Its list says what there is, its layout where it stands.
-import { isHeader } from "./client/index.mjs";
+// A collection view, which displays many cells with few views. A cell near the viewport gets a view from the registry, and returns it when
+// it is far away. The list defines the cells, the layout their frames.
+import { isSectionHeader } from "./client/index.mjs";
 
-/** How far around the viewport cells are in the page, from where on they are taken out, and how far around it pictures are; in points. */
+/**
+ * Distances from the viewport in points: cells within `around` have a view, cells beyond `beyond` are recycled, and cells within `near`
+ * load their images.
+ */
 const around = 2200;
 const beyond = 2600;
 const near = 150;
-/** How far before its end the list is asked for more. */
+/** The distance from the end of the list at which the next page is loaded. */
 const ahead = 900;
-/** How many milliseconds of a frame go into what is not in sight yet. */
+/** The maximum milliseconds of a frame for cells that are not visible yet. */
 const budget = 5;
 const glide = { duration: 240, easing: "cubic-bezier(.2, .7, .2, 1)" };
 
-/** Dispatches `entered` and `left` with views, `laid-out`, `rendered`, and `wanting` where the end of the list comes near. */
+/** Dispatches `entered` and `left` with a view, `laid-out`, `rendered`, and `wanting` near the end of the list. */
 export class CollectionView extends EventTarget {
   #views = new Map();
   #byElement = new WeakMap();
   #pinned = new Set();
   #frame = null;
   #layout;
-  /** The indices of what is in sight, as it was last rendered. */
+  /** The indices of the visible cells at the last rendering. */
   #seen = { first: 0, end: 0 };
-  /** The id of the cell that gets the focus when it comes; null where none is waited for. */
-  #awaited = null;
+  /** The id of the cell that gets the focus when it appears, or null. */
+  #pendingFocus = null;
 
   /**
-   * `makeLayout(width, entries)` answers an empty layout for these entries. The views of `registry` are bound with an entry and its frame, and have `show(entry, frame)`,
-   * `place(frame)`, `number(count)`, `appear()`, `disappear()` and `prepareForReuse()`.
+   * - makeLayout(width, entries): returns an empty layout. registry: its views are bound with an entry and a frame, and have `show(entry,
+   *   frame)`, `place(frame)`, `number(count)`, `appear()`, `disappear()` and `prepareForReuse()`.
    */
   constructor({ element, list, makeLayout, registry }) {
     super();
     Object.assign(this, { element, list, makeLayout, registry });
     this.motion = matchMedia("(prefers-reduced-motion: reduce)");
-    this.#layOut();
+    this.#makeLayout();
     list.addEventListener("changed", ({ detail }) => this.#changed(detail));
     addEventListener("scroll", () => this.schedule(), { passive: true });
     addEventListener("resize", () => this.schedule());
-    // Whoever goes on meanwhile is not called back.
-    for (const gesture of ["keydown", "pointerdown"]) addEventListener(gesture, () => (this.#awaited = null), { capture: true });
+    // Any input of the user cancels the pending focus.
+    for (const gesture of ["keydown", "pointerdown"]) addEventListener(gesture, () => (this.#pendingFocus = null), { capture: true });
     new ResizeObserver(() => this.resized()).observe(element);
   }
 
@@ -49,23 +52,23 @@ export class CollectionView extends EventTarget {
     return this.list.entries;
   }
 
-  /** The indices of the first and the last entry that is seen. */
+  /** The indices of the first and the last visible entry. */
   get shown() {
     const { first, end } = this.#layout.range(this.#top, this.#top + innerHeight);
     return { first, last: Math.max(first, end - 1) };
   }
 
-  /** The views that are in the page, in the order of the list. */
+  /** The displayed views, in the order of the list. */
   get views() {
     return Array.from(this.#views.values()).sort((a, b) => a.entry.index - b.entry.index);
   }
 
-  /** The view of the cell that an element stands in. */
+  /** Returns the view that contains an element. */
   view(target) {
     return this.#byElement.get(target?.closest?.(".cell"));
   }
 
-  /** How many cells an entry is away from what is in sight. */
+  /** Returns the number of cells between an entry and the visible cells. */
   distance({ index }) {
     return Math.max(this.#seen.first - index, index - this.#seen.end + 1, 0);
   }
@@ -74,13 +77,13 @@ export class CollectionView extends EventTarget {
     return this.#views.get(entry);
   }
 
-  /** Keeps an entry's view in the page wherever it stands, until the answer is called. */
+  /** Keeps the view of an entry on the page, until the returned function is called. */
   pin(entry) {
     this.#pinned.add(entry);
     return () => this.#pinned.delete(entry);
   }
 
-  /** Scrolls as little as it takes to have an entry in sight, `below` points above the lower edge. */
+  /** Scrolls by the smallest distance that makes an entry visible, at least `below` points above the lower edge. */
   reveal(entry, { below = 24 } = {}) {
     const { top, height } = this.#layout.frames[entry.index];
     const start = this.element.getBoundingClientRect().top + top;
@@ -92,20 +95,20 @@ export class CollectionView extends EventTarget {
     this.#render();
   }
 
-  /** Brings an entry's cell into sight and gives it the focus: at once, or when it comes, in another entry where the service took it out. */
+  /** Scrolls to the cell of an entry and focuses it. If the service has removed the cell, its new entry gets the focus when it appears. */
   focus(entry) {
-    this.#awaited = null;
+    this.#pendingFocus = null;
     if (entry === undefined) return;
     const there = entry.index >= 0 ? entry : this.entries.find(({ cell }) => cell.id === entry.cell.id);
     if (there === undefined) {
-      this.#awaited = entry.cell.id;
+      this.#pendingFocus = entry.cell.id;
       return;
     }
     this.reveal(there);
     this.#views.get(there)?.element.focus({ preventScroll: true });
   }
 
-  /** What stands at the upper edge of what is seen, and how far below it: `{ entry, offset }`, or null where there is nothing. */
+  /** Returns the first visible entry and its distance from the upper edge: `{ entry, offset }`; null without entries. */
   anchor() {
     const top = this.#top;
     const { first } = this.#layout.range(Math.max(0, top + 1), Infinity);
@@ -113,37 +116,37 @@ export class CollectionView extends EventTarget {
     return entry === undefined ? null : { entry, offset: this.#layout.frames[first].top - top };
   }
 
-  /** Scrolls so that an entry stands at `offset` again. */
+  /** Scrolls so that an entry has the distance `offset` from the upper edge. */
   hold({ entry, offset }) {
     const frame = this.#layout.frames[entry.index];
     const moved = frame === undefined ? 0 : frame.top - this.#top - offset;
     if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: "instant" });
   }
 
-  /** Lays everything out anew where the room has another width; what is looked at stays where it is. */
+  /** Creates a new layout if the width has changed, and keeps the visible cells in place. */
   resized() {
     if (this.#layout.width !== this.element.clientWidth) this.holding(this.view(document.activeElement)?.entry)();
   }
 
-  /** To be called before what changes the room; the answer, called behind it, lays out anew and keeps an entry in its place. */
+  /** Is called before the available width changes. The returned function creates a new layout and keeps an entry in place. */
   holding(entry) {
     const isSeen = entry !== undefined && entry.index >= 0 && this.#isInSight(entry);
     const anchor = isSeen ? { entry, offset: this.#layout.frames[entry.index].top - this.#top } : this.#top > 0 ? this.anchor() : null;
     return () => {
       if (this.#layout.width === this.element.clientWidth) return;
-      this.#layOut();
+      this.#makeLayout();
       for (const view of this.#views.values()) view.place(this.#layout.frames[view.entry.index]);
       if (anchor !== null) this.hold(anchor);
       this.#render();
     };
   }
 
-  /** Renders with the next frame. */
+  /** Renders in the next frame. */
   schedule() {
     this.#frame ??= requestAnimationFrame(() => this.#render());
   }
 
-  /** How far the viewport has gone below the upper edge of the cells, in points. */
+  /** The scrolled distance in points, from the upper edge of the cells to the lower edge of the bar. */
   get #top() {
     const { bottom: bar } = document.querySelector(".bar").getBoundingClientRect();
     return bar - this.element.getBoundingClientRect().top;
@@ -154,44 +157,44 @@ export class CollectionView extends EventTarget {
     return first <= entry.index && entry.index < end;
   }
 
-  #layOut() {
+  #makeLayout() {
     this.#layout = this.makeLayout(this.element.clientWidth, this.entries);
-    for (const { cell } of this.entries) this.#layout.add(this.registry.size(cell), { isHeader: isHeader(cell) });
-    this.#laidOut();
+    for (const { cell } of this.entries) this.#layout.add(this.registry.size(cell), { isSectionHeader: isSectionHeader(cell) });
+    this.#layoutChanged();
   }
 
-  #laidOut() {
+  #layoutChanged() {
     this.element.style.height = `${this.#layout.height}px`;
     this.dispatchEvent(new Event("laid-out"));
   }
 
-  #changed({ appended, keepsPlace = false }) {
+  #changed({ appended, keepsScrollPosition = false }) {
     if (appended !== undefined && appended < this.entries.length) {
       for (const { cell } of this.entries.slice(this.entries.length - appended)) {
-        this.#layout.add(this.registry.size(cell), { isHeader: isHeader(cell) });
+        this.#layout.add(this.registry.size(cell), { isSectionHeader: isSectionHeader(cell) });
       }
-      this.#laidOut();
+      this.#layoutChanged();
       if (this.list.isAtEnd) for (const view of this.#views.values()) view.number(this.entries.length);
       this.#render();
       return;
     }
     const focused = this.view(document.activeElement)?.entry;
     const place = focused && this.#views.get(focused).index;
-    const anchor = keepsPlace && this.#top > 0 ? this.#staying(focused) : null;
+    const anchor = keepsScrollPosition && this.#top > 0 ? this.#anchorAmongStaying(focused) : null;
     const before = scrollY;
-    this.#layOut();
+    this.#makeLayout();
     if (anchor !== null) this.hold(anchor);
-    this.#move(scrollY - before);
+    this.#animateMoves(scrollY - before);
     this.#render({ isArriving: appended === undefined });
-    // Whoever was on a cell that is gone goes on with its neighbour.
+    // If the focused cell was removed, the focus moves to its neighbour.
     if (focused?.index < 0) this.focus(this.entries[Math.min(place, this.entries.length - 1)]);
     else if (focused && document.activeElement === document.body) this.#views.get(focused)?.element.focus({ preventScroll: true });
-    const awaited = this.#awaited === null ? undefined : this.entries.find(({ cell }) => cell.id === this.#awaited);
+    const awaited = this.#pendingFocus === null ? undefined : this.entries.find(({ cell }) => cell.id === this.#pendingFocus);
     if (awaited !== undefined) this.focus(awaited);
   }
 
-  /** What is seen and stays in the list that has just changed, and where it still stands: the focused one, or else the first. */
-  #staying(focused) {
+  /** Returns a visible entry that stays in the list, with its former offset: the focused one, otherwise the first. */
+  #anchorAmongStaying(focused) {
     const top = this.#top;
     const isStaying = ({ entry, frame }) => entry.index >= 0 && frame.top + frame.height > top && frame.top < top + innerHeight;
     const views = Array.from(this.#views.values()).filter(isStaying).sort((a, b) => a.index - b.index);
@@ -199,8 +202,11 @@ export class CollectionView extends EventTarget {
     return view === undefined ? null : { entry: view.entry, offset: view.frame.top - top };
   }
 
-  /** Takes out what is gone, and lets the rest glide to its new places: from where it was seen, before the page was scrolled by so much. */
-  #move(scrolled) {
+  /**
+   * Recycles views of removed cells, and animates all others from their former to their new frames. `scrolled` is the scrolled distance
+   * since then.
+   */
+  #animateMoves(scrolled) {
     for (const [entry, view] of this.#views) {
       if (entry.index < 0 || view.identifier !== entry.cell.identifier) {
         this.#recycle(entry, view);
@@ -228,12 +234,12 @@ export class CollectionView extends EventTarget {
     const top = -this.element.getBoundingClientRect().top;
     const bottom = top + innerHeight;
     this.#seen = this.#layout.range(top, bottom);
-    this.#takeOut(this.#layout.range(top - beyond, bottom + beyond));
+    this.#recycleDistant(this.#layout.range(top - beyond, bottom + beyond));
     const seen = this.#layout.range(top - near, bottom + near);
     const wanted = this.#layout.range(top - around, bottom + around);
     for (let index = seen.first; index < seen.end; index += 1) this.#show(index, isArriving);
     const isComplete = this.#prepare(seen, wanted);
-    this.#order();
+    this.#sortElements();
     for (const [entry, view] of this.#views) {
       if (seen.first <= entry.index && entry.index < seen.end) view.appear();
       else view.disappear();
@@ -243,14 +249,14 @@ export class CollectionView extends EventTarget {
     if (this.#layout.height - bottom < ahead) this.dispatchEvent(new Event("wanting"));
   }
 
-  #takeOut({ first, end }) {
+  #recycleDistant({ first, end }) {
     for (const [entry, view] of this.#views) {
-      const isKept = (first <= entry.index && entry.index < end) || this.#pinned.has(entry) || view.element.contains(document.activeElement);
-      if (!isKept) this.#recycle(entry, view);
+      const isNeeded = (first <= entry.index && entry.index < end) || this.#pinned.has(entry) || view.element.contains(document.activeElement);
+      if (!isNeeded) this.#recycle(entry, view);
     }
   }
 
-  /** Shows what is around what is seen, the nearest first, as far as the frame has time for it. */
+  /** Shows cells around the visible ones, nearest first, within the time limit of a frame. Returns false if it expires. */
   #prepare(seen, { first, end }) {
     const until = performance.now() + budget;
     for (let step = 0; seen.end + step < end || seen.first - 1 - step >= first; step += 1) {
@@ -261,7 +267,7 @@ export class CollectionView extends EventTarget {
     return true;
   }
 
-  /** Dequeue, size, bind. */
+  /** Displays an entry: dequeue, size, bind. */
   #show(index, isArriving = false) {
     const entry = this.entries[index];
     if (this.#views.has(entry)) return;
@@ -278,11 +284,11 @@ export class CollectionView extends EventTarget {
     this.#views.delete(entry);
     this.dispatchEvent(new CustomEvent("left", { detail: view }));
     view.element.remove();
-    this.registry.enqueue(view.identifier, view);
+    this.registry.recycle(view.identifier, view);
   }
 
-  /** Puts the elements into the order in which they are read: whoever walks by tab or ear meets cells as they stand. */
-  #order() {
+  /** Sorts the elements in the order of the list, for the tab order and for screen readers. */
+  #sortElements() {
     const focused = document.activeElement;
     let next = this.element.firstElementChild;
     for (const { element } of this.views) {

@@ -1,39 +1,39 @@
-// Says that the server is gone or cannot serve, when it is asked again, and that it is back. Each once, to eyes and ears alike.
+// A banner that reports a lost or unavailable service, the next attempt, and the recovery, once each, also to screen readers.
 import { element } from "./elements.mjs";
 
-const sentences = {
-  gone: "The server cannot be reached.",
-  unable: "The server answers, but cannot serve right now.",
+const messages = {
+  unreachable: "The server cannot be reached.",
+  unavailable: "The server is temporarily unavailable.",
 };
 
 export function connectionBanner({ connection, banner, toast }) {
   const message = element("p.banner-message", { role: "status" });
-  // Seconds that count down are for the eye alone.
+  // The countdown is hidden from screen readers.
   const countdown = element("p.banner-countdown", { "aria-hidden": "true" });
-  const button = element("button.button", { type: "button" }, "Try now");
+  const button = element("button.button", { type: "button" }, "Retry now");
   banner.append(element("span.banner-light", { "aria-hidden": "true" }), element("div.banner-text", {}, message, countdown), button);
   button.addEventListener("click", () => connection.attempt());
   let timer;
 
-  const tell = () => {
+  const update = () => {
     if (!connection.isLost) return;
-    const sentence = connection.isAnswering ? sentences.unable : sentences.gone;
-    if (message.textContent !== sentence) message.textContent = sentence;
-    const isAsking = connection.nextAttempt === null;
-    const seconds = isAsking ? 0 : Math.ceil((connection.nextAttempt - performance.now()) / 1000);
-    button.disabled = isAsking;
-    countdown.textContent = seconds > 0 ? `Next try in ${seconds} s.` : "Trying…";
+    const text = connection.isResponding ? messages.unavailable : messages.unreachable;
+    if (message.textContent !== text) message.textContent = text;
+    const isProbing = connection.nextAttempt === null;
+    const seconds = isProbing ? 0 : Math.ceil((connection.nextAttempt - performance.now()) / 1000);
+    button.disabled = isProbing;
+    countdown.textContent = seconds > 0 ? `Next attempt in ${seconds} s.` : "Connecting…";
   };
   connection.addEventListener("lost", () => {
     banner.hidden = false;
-    timer = setInterval(tell, 250);
-    tell();
+    timer = setInterval(update, 250);
+    update();
   });
-  connection.addEventListener("waiting", tell);
+  connection.addEventListener("waiting", update);
   connection.addEventListener("restored", () => {
     clearInterval(timer);
     banner.hidden = true;
     message.textContent = "";
-    toast.show("The server is back.", { seconds: 3 });
+    toast.show("The server is available again.", { seconds: 3 });
   });
 }

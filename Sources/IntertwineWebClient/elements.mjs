@@ -1,6 +1,6 @@
-// Makes elements without markup in strings: what comes from a server can then never become markup.
+// Creates elements without markup in strings, so that content of the service cannot inject markup.
 
-/** `element("button.round", { type: "button" }, "Close")`: tag and classes, attributes, children. */
+/** Returns an element: `element("button.round", { type: "button" }, "Close")`, with tag and classes, attributes, and children. */
 export function element(selector, attributes = {}, ...children) {
   const [tag, ...classes] = selector.split(".");
   const made = document.createElement(tag);
@@ -13,7 +13,7 @@ export function element(selector, attributes = {}, ...children) {
   return made;
 }
 
-/** An icon of one or more stroked paths in a box of 24 by 24. */
+/** Returns an icon of stroked paths in a box of 24 by 24. */
 export function icon(...paths) {
   const namespace = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(namespace, "svg");
@@ -28,23 +28,23 @@ export function icon(...paths) {
   return svg;
 }
 
-/** Up to two initials of a name, for where its picture is not there yet. */
+/** Returns up to two initials of a name, which replace a missing image. */
 export function initials(name) {
   const words = name.trim().split(/\s+/).filter(Boolean);
   const ends = words.length > 1 ? [words[0], words[words.length - 1]] : words;
   return ends.map((word) => Array.from(word)[0].toUpperCase()).join("");
 }
 
-/** A hue from 0 to 359 that stays the same for the same text; those of texts that are almost alike are far apart. */
+/** Returns a hue from 0 to 359 that depends on the text only. The hues of similar texts differ. */
 export function hue(text) {
   let hash = 0x811c9dc5;
   for (const character of text) hash = Math.imul(hash ^ character.codePointAt(0), 0x01000193);
-  // One more step for the last characters, which FNV-1a hardly spreads.
+  // An additional mixing step, because FNV-1a hardly distributes the last characters.
   hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
   return ((hash ^ (hash >>> 15)) >>> 0) % 360;
 }
 
-/** An href of the feed as an absolute URL, or null where it is not one of http or https. */
+/** Returns the absolute URL of an href, or null if it is not http or https. */
 export function resolve(href) {
   try {
     const url = new URL(href, document.baseURI);

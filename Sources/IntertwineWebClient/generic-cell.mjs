@@ -1,18 +1,18 @@
-// Cells of kinds that this viewer was not made for: whatever they bind, laid out by the size that the feed gives. Wider than twice
-// its height, a cell is a row: the picture beside the words. Otherwise the picture stands above them.
+// A generic view for cells without a renderer. It shows all bindings; a cell that is wider than 2.2 times its height is a row with the
+// image beside the texts, otherwise the image is above them.
 import { bindingsOf } from "./client/index.mjs";
 import { element } from "./elements.mjs";
 import { placeholder } from "./placeholder-cell.mjs";
 
-const row = 2.2;
+const rowRatio = 2.2;
 
 export function genericCell(content, identifier) {
   const label = element("p.generic-title", { dir: "auto" });
-  return { label, outlets: {}, outletsFor: (cell) => laidOut(content, identifier, label, cell) };
+  return { label, outlets: {}, outletsFor: (cell) => addElements(content, identifier, label, cell) };
 }
 
-/** Puts an element for each part that the cell binds, and answers them by their names. */
-function laidOut(content, identifier, label, cell) {
+/** Adds an element for each binding of the cell, and returns them by name. */
+function addElements(content, identifier, label, cell) {
   const known = bindingsOf(cell).map(([part, { type }]) => [part, type]);
   const isEmpty = known.length === 0;
   content.className = "cell-content";
@@ -27,19 +27,19 @@ function laidOut(content, identifier, label, cell) {
     return {};
   }
   label.className = "generic-title";
-  content.classList.add("generic", cell.size?.width / cell.size?.height > row ? "is-row" : "is-stack");
+  content.classList.add("generic", cell.size?.width / cell.size?.height > rowRatio ? "is-row" : "is-stack");
   const words = element("div.generic-words");
   const outlets = {};
-  // The first text is the title; without one, the kind of cell is.
+  // The first text is the title. Without a text, the title is the kind of cell.
   const title = known.find(([, type]) => type === "text")?.[0];
   if (title === undefined) label.textContent = readable(identifier);
   words.append(label);
   for (const [part, type] of known) {
     if (type === "image") {
-      outlets[part] = element("div.picture.generic-picture");
+      outlets[part] = element("div.image.generic-image");
       content.append(outlets[part]);
     } else if (type === "media") {
-      outlets[part] = element("div.media-outlet.generic-picture");
+      outlets[part] = element("div.media-outlet.generic-image");
       content.append(outlets[part]);
     } else if (part === title) {
       outlets[part] = label;
@@ -52,7 +52,7 @@ function laidOut(content, identifier, label, cell) {
   return outlets;
 }
 
-/** `EventCollectionViewCell` as "Event". */
+/** Returns a readable name, such as "Event" for `EventCollectionViewCell`. */
 function readable(identifier) {
   const name = String(identifier).replace(/(Collection|Table)?(View)?(Cell|ReusableView|HeaderFooterView)$/, "");
   return name.replace(/([a-z])([A-Z])/g, "$1 $2") || String(identifier);

@@ -1,4 +1,4 @@
-// The screen `ImageZoom`: one picture, as large as the window takes or larger, and whose it is. It can be drawn, pinched and wheeled.
+// The screen `ImageZoom`: an image that can be panned and zoomed, and the username.
 import { element, initials } from "./elements.mjs";
 
 const smallest = 0.2;
@@ -6,11 +6,11 @@ const largest = 5;
 const step = 1.25;
 const stride = 60;
 
-/** `show(arguments, entry)` opens the dialog; its promise settles once it is closed. */
+/** Returns a function `show(arguments, entry)` that opens the dialog. Its promise resolves when the dialog is closed. */
 export function imageZoom(images) {
   return ({ username = "", image }, entry) =>
     new Promise((closed) => {
-      const stage = element("div.zoom-stage", { tabindex: "0", role: "group", "aria-label": "Picture" });
+      const stage = element("div.zoom-stage", { tabindex: "0", role: "group", "aria-label": "Image" });
       const scale = element("output.zoom-scale", { "aria-live": "off" });
       const button = (label, text) => element("button.zoom-button", { type: "button", "aria-label": label, title: label }, text);
       const [smaller, larger, close] = [button("Smaller", "−"), button("Larger", "+"), button("Close", "×")];
@@ -19,15 +19,15 @@ export function imageZoom(images) {
         element("div.zoom-bar", {}, element("h2", { id: "zoom-title", dir: "auto" }, username), smaller, scale, larger, close),
         stage,
       );
-      const lens = new Lens(stage, (factor) => {
+      const zoom = new Zoom(stage, (factor) => {
         scale.textContent = `${Math.round(factor * 100)} %`;
       });
       const request = show(image, username, stage, images, entry);
-      smaller.addEventListener("click", () => lens.zoom(lens.factor / step));
-      larger.addEventListener("click", () => lens.zoom(lens.factor * step));
+      smaller.addEventListener("click", () => zoom.zoom(zoom.factor / step));
+      larger.addEventListener("click", () => zoom.zoom(zoom.factor * step));
       close.addEventListener("click", () => dialog.close());
-      dialog.addEventListener("click", ({ target }) => (target === dialog || target === stage) && !lens.wasMoved && dialog.close());
-      dialog.addEventListener("keydown", (event) => lens.press(event));
+      dialog.addEventListener("click", ({ target }) => (target === dialog || target === stage) && !zoom.wasPanned && dialog.close());
+      dialog.addEventListener("keydown", (event) => zoom.press(event));
       dialog.addEventListener("close", () => {
         request?.abort();
         dialog.remove();
@@ -35,20 +35,20 @@ export function imageZoom(images) {
       });
       document.body.append(dialog);
       dialog.showModal();
-      lens.zoom(1);
+      zoom.zoom(1);
       close.focus();
     });
 }
 
-/** How large the picture is and what part of it is seen. The stage scrolls, so nothing of the picture is ever out of reach. */
-class Lens {
+/** The zoom factor and scroll position of an image. The stage scrolls, so that every part of the image is reachable. */
+class Zoom {
   factor = 1;
-  /** Whether the last press of the pointer has moved the picture, and so was no click. */
-  wasMoved = false;
+  /** True if the last press of the pointer panned the image and is not a click. */
+  wasPanned = false;
   #pointers = new Map();
 
-  constructor(stage, tell) {
-    Object.assign(this, { stage, tell });
+  constructor(stage, onChange) {
+    Object.assign(this, { stage, onChange });
     stage.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     stage.addEventListener("dblclick", (event) => this.zoom(this.factor === 1 ? 2 : 1, event));
     stage.addEventListener("pointerdown", (event) => this.#down(event));
@@ -58,7 +58,7 @@ class Lens {
     }
   }
 
-  /** Makes the picture `factor` times its usual size; what is at the given point of the window stays there. */
+  /** Sets the zoom factor. The image point at the given point of the window stays there. */
   zoom(wanted, { clientX, clientY } = {}) {
     const { stage } = this;
     const box = stage.getBoundingClientRect();
@@ -66,14 +66,14 @@ class Lens {
     const before = stage.firstElementChild?.getBoundingClientRect();
     this.factor = Math.min(largest, Math.max(smallest, wanted));
     stage.style.setProperty("--zoom", this.factor);
-    this.tell(this.factor);
+    this.onChange(this.factor);
     const after = stage.firstElementChild?.getBoundingClientRect();
     if (!before?.width) return;
     stage.scrollLeft += after.left + ((point.x - before.left) / before.width) * after.width - point.x;
     stage.scrollTop += after.top + ((point.y - before.top) / before.height) * after.height - point.y;
   }
 
-  /** Keys without modifiers: those with one are the browser's. */
+  /** Handles keys without modifiers; keys with modifiers belong to the browser. */
   press(event) {
     const { key, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey || altKey) return;
@@ -87,7 +87,7 @@ class Lens {
     event.preventDefault();
   }
 
-  /** Also what a touchpad's pinch sends, a wheel with the control key: the picture grows, and not the page. */
+  /** Handles the wheel. A pinch on a touchpad is a wheel event with the control key; it zooms the image instead of the page. */
   #wheel(event) {
     event.preventDefault();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 33 : 1;
@@ -97,7 +97,7 @@ class Lens {
 
   #down(event) {
     if (event.pointerType === "mouse" && event.button !== 0) return;
-    if (this.#pointers.size === 0) this.wasMoved = false;
+    if (this.#pointers.size === 0) this.wasPanned = false;
     this.#pointers.set(event.pointerId, event);
     this.stage.setPointerCapture(event.pointerId);
   }
@@ -106,10 +106,10 @@ class Lens {
     const last = this.#pointers.get(event.pointerId);
     if (last === undefined) return;
     const others = Array.from(this.#pointers.values()).filter(({ pointerId }) => pointerId !== event.pointerId);
-    const isFirst = !this.wasMoved && others.length === 0;
-    // A hand is never quite still.
+    const isFirst = !this.wasPanned && others.length === 0;
+    // Ignores small movements during a click.
     if (isFirst && Math.hypot(event.clientX - last.clientX, event.clientY - last.clientY) < 4) return;
-    this.wasMoved = true;
+    this.wasPanned = true;
     this.#pointers.set(event.pointerId, event);
     this.stage.scrollLeft -= (event.clientX - last.clientX) / (others.length + 1);
     this.stage.scrollTop -= (event.clientY - last.clientY) / (others.length + 1);
@@ -121,15 +121,15 @@ class Lens {
   }
 }
 
-/** Puts the picture onto the stage once it is there; until then, and if it never comes, the initials stand there. */
+/** Shows the image on the stage when it is loaded. Until then, and if loading fails, the initials are displayed. */
 function show(href, username, stage, images, entry) {
   stage.append(element("span.zoom-initials", { "aria-hidden": "true" }, initials(username)));
   if (typeof href !== "string") return null;
   const request = images.request(href, { owner: entry });
-  request.answer.then((picture) => {
-    picture.className = "zoom-picture";
-    picture.alt = `Picture of ${username}`;
-    stage.replaceChildren(picture);
+  request.image.then((loaded) => {
+    loaded.className = "zoom-image";
+    loaded.alt = `Image of ${username}`;
+    stage.replaceChildren(loaded);
   }).catch(() => stage.classList.add("is-failed"));
   return request;
 }

@@ -1,5 +1,5 @@
-// Beside a cell, on demand: its descriptor, and what each request made for it answered.
-import { shownSize } from "./client/index.mjs";
+// A panel with the descriptor of a cell and its requests with their responses.
+import { displaySize } from "./client/index.mjs";
 import { element } from "./elements.mjs";
 
 export class Inspector {
@@ -7,10 +7,10 @@ export class Inspector {
   #unpin = null;
   #items = new Map();
 
-  /** `explanation(entry)` is the page that tells operators why a cell stands where it does, or null. */
-  constructor({ panel, journal, feed, explanation }) {
-    Object.assign(this, { panel, journal, feed, explanation });
-    journal.addEventListener("entry", ({ detail }) => detail === this.#entry && this.#update());
+  /** - explanation(entry): returns the URL of the operators' page that explains the position of a cell, or null. */
+  constructor({ panel, log, feed, explanation }) {
+    Object.assign(this, { panel, log, feed, explanation });
+    log.addEventListener("entry", ({ detail }) => detail === this.#entry && this.#update());
     panel.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
@@ -22,26 +22,26 @@ export class Inspector {
     return this.#entry !== null;
   }
 
-  /** Shows a cell, or hides the panel where it shows that cell already. */
+  /** Shows a cell, or hides the panel if it shows that cell. */
   toggle(entry) {
     if (this.#entry === entry) this.hide();
     else this.show(entry);
   }
 
   show(entry) {
-    this.#mark(null);
-    this.#mark(entry);
+    this.#setEntry(null);
+    this.#setEntry(entry);
     this.#items.clear();
     const names = { "aria-label": "Close the inspector", title: "Close (Esc)" };
     const close = element("button.tool.inspector-close", { type: "button", ...names }, "×");
     close.addEventListener("click", () => this.hide());
-    const { width, height } = shownSize(entry.cell.size);
+    const { width, height } = displaySize(entry.cell.size);
     this.requests = element("ol.requests");
     this.none = element("p.quiet", {}, "None yet.");
     const why = this.explanation(entry);
     const scroll = element(
       "div.inspector-scroll", { tabindex: "0", role: "group", "aria-label": "Descriptor and requests" },
-      ...(why === null ? [] : [explained(why, entry.name)]), element("h3", {}, "Requests"), this.none, this.requests,
+      ...(why === null ? [] : [explanation(why, entry.name)]), element("h3", {}, "Requests"), this.none, this.requests,
       element("h3", {}, "Descriptor"), element("pre.json", {}, ...highlighted(entry.cell)),
     );
     this.panel.replaceChildren(
@@ -49,10 +49,10 @@ export class Inspector {
         element("p.quiet", {}, `${entry.cell.identifier} · ${width} × ${height}`)), close),
       scroll,
     );
-    this.#turn(true, entry);
+    this.#setOpen(true, entry);
     this.#update();
     this.panel.focus({ preventScroll: true });
-    // On a narrow screen the panel comes up from below, and may cover the cell.
+    // On a narrow screen the panel is at the bottom and may cover the cell.
     const { left, top } = this.panel.getBoundingClientRect();
     const below = left > 0 ? 24 : innerHeight - top + 24;
     if (entry.index >= 0) this.feed.reveal(entry, { below });
@@ -61,12 +61,12 @@ export class Inspector {
   hide() {
     const entry = this.#entry;
     if (entry === null) return;
-    this.#mark(null);
-    this.#turn(false, entry);
+    this.#setEntry(null);
+    this.#setOpen(false, entry);
     this.feed.focus(entry);
   }
 
-  #mark(entry) {
+  #setEntry(entry) {
     const change = (marked, isInspected) => {
       if (marked === null) return;
       marked.isInspected = isInspected;
@@ -79,8 +79,8 @@ export class Inspector {
     change(entry, true);
   }
 
-  /** The panel may leave room for fewer columns: the cell stays where the eye is. */
-  #turn(isOpen, entry) {
+  /** Shows or hides the panel. The columns may become fewer; the cell stays in place. */
+  #setOpen(isOpen, entry) {
     const hold = this.feed.holding(entry);
     this.panel.hidden = !isOpen;
     document.body.classList.toggle("is-inspecting", isOpen);
@@ -88,7 +88,7 @@ export class Inspector {
   }
 
   #update() {
-    const entries = this.journal.entries(this.#entry);
+    const entries = this.log.entries(this.#entry);
     this.none.hidden = entries.length > 0;
     for (const entry of entries) {
       let item = this.#items.get(entry);
@@ -103,32 +103,32 @@ export class Inspector {
   }
 }
 
-/** The operators' page that explains a cell, once somebody wants to know. It is of their origin, and asks there for what it may be told. */
-function explained(href, name) {
+/** Returns an element that embeds the operators' page on demand. The page has the operators' origin and requests the data there. */
+function explanation(href, name) {
   const details = element("details.why", {}, element("summary", {}, "Why is it here?"));
   const { origin } = new URL(href);
   const show = () => {
     const sandbox = "allow-scripts allow-same-origin allow-forms";
     return element("iframe", { src: href, title: `Why ${name} is here`, sandbox, referrerpolicy: "no-referrer" });
   };
-  details.addEventListener("toggle", () => details.append(trusted() === origin ? show() : question(origin, show)), { once: true });
+  details.addEventListener("toggle", () => details.append(trusted() === origin ? show() : confirmation(origin, show)), { once: true });
   return details;
 }
 
-/** A link can name anybody's server, and its page may ask for the operators' token: whose it is stands there before it is shown. */
-function question(origin, show) {
-  const go = element("button.round", { type: "button" }, "Ask there");
-  const asked = element("div.why-where", {}, element("p", {}, `Operators ask at ${origin}. Is that your service?`), go);
+/** Returns a question that names the origin. Why: a link may name any server, whose page could ask for the operators' token. */
+function confirmation(origin, show) {
+  const go = element("button.round", { type: "button" }, "Show");
+  const question = element("div.why-where", {}, element("p", {}, `The explanation is loaded from ${origin}. Is that your service?`), go);
   go.addEventListener("click", () => {
     trust(origin);
-    asked.replaceWith(show());
+    question.replaceWith(show());
   });
-  return asked;
+  return question;
 }
 
 const trustKey = "intertwine.operators";
 
-/** The origin that this tab was allowed to ask, or null; where nothing can be kept, it is asked each time. */
+/** Returns the origin that the user of this tab accepted, or null. Without storage, each cell asks again. */
 function trusted() {
   try {
     return sessionStorage.getItem(trustKey);
@@ -141,14 +141,14 @@ function trust(origin) {
   try {
     sessionStorage.setItem(trustKey, origin);
   } catch {
-    // It is asked again.
+    // Without storage, the next cell asks again.
   }
 }
 
-function summary({ slot, method, status, state, took }) {
+function summary({ slot, method, status, state, duration }) {
   const outcome = status ? element("span.status", { "data-class": Math.floor(status / 100) }, status) : element("span.quiet", {}, state);
-  const duration = took === undefined ? "" : `${took < 10 ? took.toFixed(1) : Math.round(took)} ms`;
-  return [element("span.method", {}, method), element("span.slot", {}, slot), outcome, element("span.took", {}, duration)];
+  const time = duration === undefined ? "" : `${duration < 10 ? duration.toFixed(1) : Math.round(duration)} ms`;
+  return [element("span.method", {}, method), element("span.slot", {}, slot), outcome, element("span.duration", {}, time)];
 }
 
 function body({ href, sent, headers = [], body: text }) {
@@ -157,10 +157,10 @@ function body({ href, sent, headers = [], body: text }) {
   const fields = (title, pairs) => (pairs.length === 0 ? [] : titled(title, element("dl.fields", {}, ...rows(pairs))));
   const parts = typeof text === "string" ? [text] : highlighted(text ?? null);
   const content = text === undefined || text === "" ? [] : titled("Body", element("pre.json", {}, ...parts));
-  return [element("p.href", {}, href), ...fields("Sent", Object.entries(sent)), ...fields("Answered", headers), ...content];
+  return [element("p.href", {}, href), ...fields("Sent", Object.entries(sent)), ...fields("Response", headers), ...content];
 }
 
-/** JSON with names, strings and other values told apart. */
+/** Returns JSON with highlighted names, strings and other values. */
 function highlighted(value) {
   const text = JSON.stringify(value, null, 2);
   const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;

@@ -1,5 +1,5 @@
-// What a person does to a cell: select it, leave its screen, dismiss it, think again.
-import { Unavailable, uuid } from "./client/index.mjs";
+// The gestures of a person: selection, dismissal, custom slots and undo.
+import { UnavailableError, uuid } from "./client/index.mjs";
 import { askForInput } from "./slot-form.mjs";
 
 export class Interactions {
@@ -10,7 +10,7 @@ export class Interactions {
     Object.assign(this, { actions, feed, toast, undo, announce });
   }
 
-  /** Registers a screen that presentations name. `show(arguments, entry)` answers a promise that settles when it closes. */
+  /** Registers a screen by its name in presentations. `show(arguments, entry)` returns a promise that resolves when the screen closes. */
   registerScreen(name, show) {
     this.#screens.set(name, show);
     return this;
@@ -19,9 +19,9 @@ export class Interactions {
   async select(entry, key = uuid(), body = undefined) {
     body ??= await this.#input(entry, "selection", entry.name);
     if (body === null) return;
-    await this.#alone(entry, "could not be opened", () => this.select(entry, key, body), async () => {
-      const performance = await this.actions.perform("selection", entry, { key, ...body });
-      await this.#present(performance?.value?.presentation, entry);
+    await this.#exclusively(entry, "could not be opened", () => this.select(entry, key, body), async () => {
+      const invocation = await this.actions.perform("selection", entry, { key, ...body });
+      await this.#present(invocation?.value?.presentation, entry);
     });
   }
 
@@ -29,31 +29,31 @@ export class Interactions {
     if (!entry.cell.actions?.dismissal) return;
     body ??= await this.#input(entry, "dismissal", entry.cell.actions.dismissal.label ?? `Dismiss ${entry.name}`);
     if (body === null) return;
-    await this.#alone(entry, "could not be dismissed", () => this.dismiss(entry, key, body), async () => {
+    await this.#exclusively(entry, "could not be dismissed", () => this.dismiss(entry, key, body), async () => {
       const optimistic = () => this.feed.list.hide(entry);
-      const performance = await this.actions.perform("dismissal", entry, { key, optimistic, waits: true, ...body });
-      if (performance === null) return;
-      const { undo, isWaiting } = performance;
-      if (undo) this.undo.push({ name: entry.name, expires: undo.expires, run: () => this.#takeBack(performance, entry) });
+      const invocation = await this.actions.perform("dismissal", entry, { key, optimistic, queueable: true, ...body });
+      if (invocation === null) return;
+      const { undo, isQueued } = invocation;
+      if (undo) this.undo.push({ name: entry.name, expiresAt: undo.expires, run: () => this.#undo(invocation, entry) });
       else this.toast.show(`${entry.name} dismissed.`, { seconds: 4 });
-      if (isWaiting) this.announce("The server is told once it is back.");
+      if (isQueued) this.announce("The dismissal will be sent when the server is available again.");
     });
   }
 
-  /** Performs a slot that the kind of cell offers under a label. */
+  /** Performs a custom slot with a label. */
   async perform(entry, slot, label, key = uuid(), body = undefined) {
     body ??= await this.#input(entry, slot, label);
     if (body === null) return;
-    await this.#alone(entry, `could not be told: ${label}`, () => this.perform(entry, slot, label, key, body), async () => {
-      const performance = await this.actions.perform(slot, entry, { key, ...body });
-      const undo = performance?.undo?.isOpen ? [{ label: "Undo", run: () => this.#takeBack(performance, entry) }] : [];
+    await this.#exclusively(entry, `could not be sent: ${label}`, () => this.perform(entry, slot, label, key, body), async () => {
+      const invocation = await this.actions.perform(slot, entry, { key, ...body });
+      const undo = invocation?.undo?.isAvailable ? [{ label: "Undo", run: () => this.#undo(invocation, entry) }] : [];
       this.toast.show(`${label}: ${entry.name}.`, { seconds: 8, actions: undo });
     });
   }
 
-  /** Takes a cell off one of the viewer's lists, such as `saved`. `done` is what is said then. */
-  async takeOff(entry, list, done) {
-    await this.#alone(entry, "could not be taken off the list", () => this.takeOff(entry, list, done), async () => {
+  /** Removes a cell from one of the viewer's lists, such as `saved`. `done` is the message. */
+  async removeFromList(entry, list, done) {
+    await this.#exclusively(entry, "could not be removed from the list", () => this.removeFromList(entry, list, done), async () => {
       const action = { type: "request", method: "DELETE", href: `${list}/${encodeURIComponent(entry.cell.id)}` };
       await this.actions.run(action, "removal", entry, { optimistic: () => this.feed.list.hide(entry) });
       this.feed.list.remove(entry);
@@ -61,7 +61,7 @@ export class Interactions {
     });
   }
 
-  /** What the slot takes, as `{ body }`, of which nothing is there where it takes nothing; null where it is not given. */
+  /** Returns the input of a slot as `{ body }`, an empty object if the slot has no input, or null if the person cancels. */
   async #input({ cell }, slot, title) {
     const input = cell.actions?.[slot]?.input;
     if (input === null || typeof input !== "object") return {};
@@ -69,11 +69,11 @@ export class Interactions {
     return body === null ? null : { body };
   }
 
-  async #takeBack({ undo }, entry) {
-    await this.#alone(entry, "could not be brought back", () => this.#takeBack({ undo }, entry), async () => {
+  async #undo({ undo }, entry) {
+    await this.#exclusively(entry, "could not be restored", () => this.#undo({ undo }, entry), async () => {
       await undo.run();
       this.feed.focus(entry);
-      this.announce(`${entry.name} is back.`);
+      this.announce(`${entry.name} is restored.`);
     });
   }
 
@@ -81,7 +81,7 @@ export class Interactions {
     if (!presentation) return;
     const show = this.#screens.get(presentation.screen);
     if (show === undefined) {
-      this.toast.show(`This viewer has no screen named ${presentation.screen}.`);
+      this.toast.show(`The web client has no screen named ${presentation.screen}.`);
       return;
     }
     await show(presentation.arguments ?? {}, entry);
@@ -89,15 +89,15 @@ export class Interactions {
     await this.actions.perform("deselection", entry);
   }
 
-  /** One gesture at a time for each cell; a failure is told, with another try where the server was just not there. */
-  async #alone(entry, failure, again, body) {
+  /** Performs one gesture at a time for each cell. Shows a failure, with a retry if the service is unavailable. */
+  async #exclusively(entry, failure, again, body) {
     if (this.#busy.has(entry)) return;
     this.#busy.add(entry);
     try {
       await body();
     } catch (error) {
-      // Why the server is not there is said once, by the banner.
-      const isUnavailable = error instanceof Unavailable;
+      // The banner already reports an unavailable service.
+      const isUnavailable = error instanceof UnavailableError;
       const message = isUnavailable ? `${entry.name} ${failure}.` : error.message;
       this.toast.show(message, { seconds: 8, actions: isUnavailable ? [{ label: "Try again", run: again }] : [] });
     } finally {

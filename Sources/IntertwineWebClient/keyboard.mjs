@@ -1,9 +1,9 @@
-// One cell takes part in the tab order; arrows walk from cell to cell, in the order read and by where cells stand.
+// Keyboard navigation: one cell is in the tab order, and arrow keys move between cells.
 
 export class Keyboard {
   #active = null;
 
-  /** `commands` has `select`, `dismiss` and `inspect`, each given an entry. */
+  /** - commands: `select`, `dismiss` and `inspect`, each called with an entry. */
   constructor({ feed, commands }) {
     Object.assign(this, { feed, commands });
     feed.element.addEventListener("keydown", (event) => this.#pressed(event));
@@ -13,13 +13,13 @@ export class Keyboard {
       else tabStops(view, -1);
     });
     feed.addEventListener("left", ({ detail: view }) => {
-      // Whoever comes back by tab goes on with what is in sight.
+      // The tab order continues with a visible cell.
       if (view.entry === this.#active) this.#active = null;
     });
-    feed.addEventListener("rendered", () => this.#active === null && this.#activate(this.#firstInSight()));
+    feed.addEventListener("rendered", () => this.#active === null && this.#activate(this.#firstVisible()));
   }
 
-  #firstInSight() {
+  #firstVisible() {
     return this.feed.views.find(({ element }) => element.getBoundingClientRect().top >= 0) ?? this.feed.views[0];
   }
 
@@ -45,7 +45,7 @@ export class Keyboard {
     event.preventDefault();
   }
 
-  /** The index of the cell that a key leads to; undefined for other keys. */
+  /** Returns the index of the target cell of a key; undefined for other keys. */
   #target(key, { index }) {
     const last = this.feed.entries.length - 1;
     switch (key) {

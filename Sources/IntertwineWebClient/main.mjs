@@ -1,27 +1,27 @@
-// Composes the viewer by hand: who knows whom is all said here.
+// Composes the web client. All dependencies between its parts are defined here.
 import {
-  Actions, Connection, decodedImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, offered, Outbox,
+  Actions, Connection, decodeImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, Outbox,
 } from "./client/index.mjs";
 import { backgroundFetch } from "./background-fetch.mjs";
-import { cellKinds } from "./cell-kinds.mjs";
+import { makeRegistry } from "./cell-kinds.mjs";
 import { cellMenu } from "./cell-menu.mjs";
 import { CollectionLayout, columnWidth } from "./collection-layout.mjs";
 import { CollectionView } from "./collection-view.mjs";
 import { connectionBanner } from "./connection-banner.mjs";
 import { element } from "./elements.mjs";
-import { FeedFiller } from "./feed-filler.mjs";
+import { FeedLoader } from "./feed-loader.mjs";
 import { imageZoom } from "./image-zoom.mjs";
 import { Inspector } from "./inspector.mjs";
 import { Interactions } from "./interactions.mjs";
-import { Journal } from "./journal.mjs";
+import { RequestLog } from "./request-log.mjs";
 import { Keyboard } from "./keyboard.mjs";
-import { Position } from "./position.mjs";
-import { watchSeenCells } from "./seen-cells.mjs";
+import { ScrollPosition } from "./scroll-position.mjs";
+import { observeVisibleCells } from "./visible-cells.mjs";
 import { Toast } from "./toast.mjs";
 import { UndoStack } from "./undo-stack.mjs";
 import { ViewOptions } from "./view-options.mjs";
 import { viewPanel } from "./view-panel.mjs";
-import { rememberedStorage, viewerIdentity } from "./viewer-identity.mjs";
+import { browserStorage, viewerIdentity } from "./viewer-identity.mjs";
 
 const find = (id) => document.getElementById(id);
 const code = (text) => element("code", {}, text);
@@ -29,45 +29,45 @@ const announce = (text) => {
   find("live").textContent = text;
 };
 
-// What a page does not show, and why.
-const leftOut = ({ kind, count, identifiers = [], types = [] }) =>
-  `${count} ${kind} (${types.length > 0 ? `${types.join(", ")} of ` : ""}${identifiers.join(", ")} not known)`;
+// Returns the text for items that a page omits.
+const omittedText = ({ kind, count, identifiers = [], types = [] }) =>
+  `${count} ${kind} (${types.length > 0 ? `${types.join(", ")} of ` : ""}${identifiers.join(", ")} not supported)`;
 
 const options = new ViewOptions(location.search);
-const journal = new Journal();
+const requestLog = new RequestLog();
 const connection = new Connection(new URL("readyz", document.baseURI).href, { fetch: backgroundFetch });
 const { header, viewer } = viewerIdentity(options.viewer);
-// The page says that the service is away and goes on once it is back, instead of asking again for each request.
-const client = new FeedClient({ base: document.baseURI, viewer, viewerHeader: header, attempts: 1, connection, journal });
+// The page reports an unavailable service and continues when it is available again, so single requests are not retried.
+const client = new FeedClient({ base: document.baseURI, viewer, viewerHeader: header, attempts: 1, connection, requestLog });
 const actions = new Actions({
   client,
-  outbox: new Outbox({ client, storage: rememberedStorage }),
+  outbox: new Outbox({ client, storage: browserStorage }),
   bind: (bindings, { view }) => view.bind(bindings),
-  // The cell's face is the link, and the browser follows it; what is left to do is to note it.
-  open: (href, owner, slot) => journal.note(owner, { slot, method: "GET", href, state: "opened in a tab" }),
+  // The cell's link is opened by the browser, so the request is only logged.
+  open: (href, owner, slot) => requestLog.add(owner, { slot, method: "GET", href, state: "opened in a tab" }),
 });
-const images = new ImageLoader({ client, actions, fetch: backgroundFetch, decode: decodedImage });
+const images = new ImageLoader({ client, actions, fetch: backgroundFetch, decode: decodeImage });
 
 const { clientWidth } = document.documentElement;
 find("feed").classList.toggle("is-table", options.isTable);
-find("feed").style.maxWidth = `${options.room(clientWidth)}px`;
+find("feed").style.maxWidth = `${options.contentWidth(clientWidth)}px`;
 const list = new FeedList(client, options.href(clientWidth));
-// The first page says how wide the columns are: later ones are laid into them.
+// The first page defines the width of the columns for all pages.
 let column;
 const layout = (width, entries) => {
   if (column === undefined && entries.length > 0) column = columnWidth(entries.map(({ cell }) => cell.size));
   return new CollectionLayout({ width, column, isTable: options.isTable });
 };
-// What a viewer's own lists are: what is said of an empty one, and what can be done with each cell.
+// The viewer's lists: the message for an empty list, and the command for each cell.
 const lists = {
-  feed: { empty: ["There is nothing in this feed yet.", ["What operators put in shows up here: ", code("intertwine import FILE"),
-    ", or one of the sources that the service follows."]] },
-  saved: { empty: ["Nothing is saved.", ["What you save in a feed stands here."]], removal: "Remove", done: "is not saved any more." },
-  dismissed: { empty: ["Nothing is dismissed.", ["What you dismiss in a feed stands here, and can be restored."]], removal: "Restore",
-    done: "is back in the feed." },
+  feed: { empty: ["This feed is empty.", ["Operators add items with ", code("intertwine import FILE"),
+    " or with a remote source."]] },
+  saved: { empty: ["No saved cells.", ["Cells that you save in a feed are listed here."]], removal: "Remove", done: "is no longer saved." },
+  dismissed: { empty: ["No dismissed cells.", ["Cells that you dismiss in a feed are listed here and can be restored."]], removal: "Restore",
+    done: "is in the feed again." },
 };
 const { empty, removal, done } = lists[options.list];
-const registry = cellKinds({ images, actions, removal, distance: (entry) => feed.distance(entry), language: () => list.pages.language });
+const registry = makeRegistry({ images, actions, removal, distance: (entry) => feed.distance(entry), language: () => list.pages.language });
 client.headers = options.headers(registry.acceptCells);
 const feed = new CollectionView({
   element: find("feed"),
@@ -76,40 +76,40 @@ const feed = new CollectionView({
   registry,
 });
 if (options.list === "feed") {
-  const updates = new FeedUpdates({ list, shown: () => feed.shown });
-  feed.addEventListener("rendered", () => updates.moved());
+  const updates = new FeedUpdates({ list, visible: () => feed.shown });
+  feed.addEventListener("rendered", () => updates.visibleRangeChanged());
 }
-const aligned = () => document.documentElement.style.setProperty("--content-width", `${feed.layout.contentWidth}px`);
-feed.addEventListener("laid-out", aligned);
-aligned();
-new FeedFiller({ feed, list, connection, state: find("state"), skeletons: find("skeletons"), empty });
+const alignContent = () => document.documentElement.style.setProperty("--content-width", `${feed.layout.contentWidth}px`);
+feed.addEventListener("laid-out", alignContent);
+alignContent();
+new FeedLoader({ feed, list, connection, state: find("state"), skeletons: find("skeletons"), empty });
 connection.addEventListener("restored", () => feed.views.forEach((view) => view.retry()));
 
 const toast = new Toast(find("toasts"));
-// What operators can do something about, each reason once: what is missing for one cell is missing for many.
+// Reports a missing image that operators can enable, each reason once, because it affects many cells.
 const reasons = new Set();
 images.addEventListener("refused", ({ detail: { type, detail } }) => {
   if (!type.endsWith("-denied") || reasons.has(type)) return;
   reasons.add(type);
-  toast.show(`Some pictures are missing. ${detail ?? ""}`, { seconds: 15 });
+  toast.show(`Some images are missing. ${detail ?? ""}`, { seconds: 15 });
 });
 const undo = new UndoStack(toast);
 const interactions = new Interactions({ actions, feed, toast, undo, announce }).registerScreen("ImageZoom", imageZoom(images));
 const inspector = new Inspector({
-  panel: find("inspector"), journal, feed,
+  panel: find("inspector"), log: requestLog, feed,
   explanation: (entry) => {
     const href = list.pageHref(entry);
     if (href === null || options.list !== "feed") return null;
     return options.explanation(href, { cell: entry.cell.id, viewer: client.viewer, cells: client.headers["Accept-Cells"] });
   },
 });
-watchSeenCells({ impressions: new Impressions({ client }), feed, bar: document.querySelector(".bar"), panel: find("inspector") });
+observeVisibleCells({ impressions: new Impressions({ client }), feed, bar: document.querySelector(".bar"), panel: find("inspector") });
 connectionBanner({ connection, banner: find("banner"), toast });
 
 const inspect = (entry) => inspector.toggle(entry);
-const dismiss = (entry) => (removal ? interactions.takeOff(entry, options.list, done) : interactions.dismiss(entry));
+const dismiss = (entry) => (removal ? interactions.removeFromList(entry, options.list, done) : interactions.dismiss(entry));
 const openMenu = cellMenu((entry) => [
-  ...offered(entry.cell).map(({ slot, label }) => ({ name: slot, label, run: () => interactions.perform(entry, slot, label) })),
+  ...customSlots(entry.cell).map(({ slot, label }) => ({ name: slot, label, run: () => interactions.perform(entry, slot, label) })),
   { name: "inspect", label: "Inspect", run: () => inspect(entry) },
   ...(removal ?? entry.cell.actions?.dismissal ? [{ name: "dismiss", label: removal ?? entry.cell.actions.dismissal.label ?? "Dismiss", run: () => dismiss(entry) }] : []),
 ]);
@@ -131,9 +131,9 @@ list.addEventListener("changed", () => {
   const cells = `${count} ${count === 1 ? "cell" : "cells"}`;
   find("count").textContent = list.isAtEnd ? cells : `${count}+ cells`;
   find("omitted").hidden = list.pages.omitted.length === 0;
-  find("omitted").textContent = `Left out: ${list.pages.omitted.map(leftOut).join(", ")}.`;
+  find("omitted").textContent = `Omitted: ${list.pages.omitted.map(omittedText).join(", ")}.`;
   find("end").hidden = !list.isAtEnd || count === 0;
-  find("end").textContent = `That is all: ${cells}.`;
+  find("end").textContent = `End of the feed: ${cells}.`;
 });
 
 const openView = viewPanel({
@@ -149,5 +149,5 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "Escape" && inspector.isOpen) inspector.hide();
 });
 
-await new Position({ feed, list, waiting: find("skeletons") }).restore();
+await new ScrollPosition({ feed, list, waiting: find("skeletons") }).restore();
 feed.schedule();

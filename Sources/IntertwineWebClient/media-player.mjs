@@ -1,46 +1,47 @@
-// A player for video or sound, which tells how far somebody came: each of the cell's slots for that is performed once.
+// A player for video or audio, which performs the slots for playback progress, each once.
 import { element, resolve } from "./elements.mjs";
 
-/** By their slots, the share of the whole that somebody has seen or heard. */
+/** The played fraction by slot. */
 const quartiles = { firstQuartile: 0.25, midpoint: 0.5, thirdQuartile: 0.75 };
 
-/** What has been told of each entry. */
-const told = new WeakMap();
+/** The performed slots by entry. */
+const performed = new WeakMap();
 
 /**
- * The player of a binding, or null where it leads nowhere. `perform(slot)` performs one of the cell's; `title` is what it is called; `fail` is
- * called where nothing can be played.
+ * Returns the player for a binding, or null if its URL is invalid.
+ *
+ * - perform(slot): performs a slot of the cell. title: the accessible name. fail: called if the media cannot be played.
  */
 export function mediaPlayer({ media, type }, { entry, title, perform, fail }) {
   const src = resolve(media);
   if (src === null) return null;
   const tag = typeof type === "string" && type.startsWith("audio/") ? "audio" : "video";
   const player = element(tag, { src, controls: true, preload: "none", playsinline: true, tabindex: "-1", "aria-label": title });
-  const slots = told.get(entry) ?? new Set();
-  told.set(entry, slots);
-  const tell = (slot) => {
+  const slots = performed.get(entry) ?? new Set();
+  performed.set(entry, slots);
+  const performOnce = (slot) => {
     if (slots.has(slot)) return;
     slots.add(slot);
     perform(slot);
   };
   player.addEventListener("error", fail);
-  player.addEventListener("playing", () => tell("start"));
+  player.addEventListener("playing", () => performOnce("start"));
   player.addEventListener("timeupdate", () => {
-    const share = played(player) / player.duration;
-    for (const [slot, least] of Object.entries(quartiles)) if (share >= least) tell(slot);
+    const share = playedSeconds(player) / player.duration;
+    for (const [slot, least] of Object.entries(quartiles)) if (share >= least) performOnce(slot);
   });
   player.addEventListener("ended", () => {
-    // The last stretch may end between two updates.
-    const isWhole = played(player) >= player.duration * 0.95;
-    if (isWhole) for (const slot of [...Object.keys(quartiles), "complete"]) tell(slot);
+    // The playback may end between two updates.
+    const isComplete = playedSeconds(player) >= player.duration * 0.95;
+    if (isComplete) for (const slot of [...Object.keys(quartiles), "complete"]) performOnce(slot);
   });
-  player.addEventListener("volumechange", () => player.muted && tell("mute"));
-  player.addEventListener("seeking", () => player.currentTime > played(player) + 1 && tell("skip"));
+  player.addEventListener("volumechange", () => player.muted && performOnce("mute"));
+  player.addEventListener("seeking", () => player.currentTime > playedSeconds(player) + 1 && performOnce("skip"));
   return player;
 }
 
-/** How many seconds of it were played, each once. */
-function played({ played }) {
+/** Returns the number of seconds that were played, each counted once. */
+function playedSeconds({ played }) {
   let seconds = 0;
   for (let index = 0; index < played.length; index += 1) seconds += played.end(index) - played.start(index);
   return seconds;

@@ -1,6 +1,6 @@
 import { element } from "./elements.mjs";
 
-/** The title of the section that begins below it. */
+/** The title of a section. */
 export function sectionHeaderCell(content) {
   const title = element("h2.section-title", { dir: "auto" });
   content.append(title);

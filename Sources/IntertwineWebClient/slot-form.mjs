@@ -1,14 +1,14 @@
-// Asks people what a slot takes, as its action's `input` says: a JSON Schema of one object, whose members kinds declare as fields.
+// A form for the input of a slot, generated from the JSON Schema in its action's `input`.
 import { element } from "./elements.mjs";
 
-/** A member's schema without the null that stands for one that is left out. */
-function present(schema) {
+/** Returns a member's schema without the alternative `null` of an optional member. */
+function withoutNull(schema) {
   const some = (schema.anyOf ?? schema.oneOf ?? []).find(({ type }) => type !== "null");
   const { type } = some ?? schema;
   return { ...schema, ...some, type: Array.isArray(type) ? type.find((one) => one !== "null") : type };
 }
 
-/** The element that a value is given in, by the member's schema. */
+/** Returns the form control for a member's schema. */
 function control(id, name, { type, enum: choices, format, maxLength, minimum, maximum }, isRequired) {
   const shared = { id, name, required: isRequired };
   if (Array.isArray(choices)) {
@@ -28,11 +28,11 @@ function value(input, { type }, isRequired) {
   return type === "number" || type === "integer" ? Number(input.value) : input.value;
 }
 
-/** A promise of the values that are given, or of null where somebody thinks better of it. */
+/** Returns a promise of the input, or of null if the person cancels. */
 export function askForInput({ properties = {}, required = [] }, title) {
   const members = Object.entries(properties).map(([name, declared], index) => {
     const id = `input-${index}`;
-    const schema = present(declared);
+    const schema = withoutNull(declared);
     const isRequired = required.includes(name);
     const input = control(id, name, schema, isRequired);
     return { name, schema, isRequired, input, row: element("div.view-field", {}, element("label", { for: id }, schema.title ?? name), input) };
@@ -43,7 +43,7 @@ export function askForInput({ properties = {}, required = [] }, title) {
   const dialog = element("dialog.help.view", { "aria-labelledby": "input-title" }, element("h2", { id: "input-title" }, title), form);
   document.body.append(dialog);
   dialog.showModal();
-  return new Promise((answer) => {
+  return new Promise((resolve) => {
     let given = null;
     cancel.addEventListener("click", () => dialog.close());
     form.addEventListener("submit", (event) => {
@@ -53,7 +53,7 @@ export function askForInput({ properties = {}, required = [] }, title) {
     });
     dialog.addEventListener("close", () => {
       dialog.remove();
-      answer(given);
+      resolve(given);
     });
   });
 }

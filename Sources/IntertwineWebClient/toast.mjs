@@ -1,7 +1,7 @@
-// Short notices at the lower edge, with what there is to do about each.
+// Short notices at the lower edge, with actions.
 import { element } from "./elements.mjs";
 
-const most = 3;
+const maxShown = 3;
 
 export class Toast {
   #shown = [];
@@ -11,52 +11,53 @@ export class Toast {
   }
 
   /**
-   * Shows a notice for some seconds, longer for as long as pointer or focus rest on it. `actions` are `{ label, run }`: one that is
-   * run closes the notice. Answers `close`. `expired` is called where its time is over.
+   * Shows a notice for some seconds, longer while the pointer or the focus is on it. Returns a function that closes it.
+   *
+   * - actions: `{ label, run }`; running one closes the notice. expired: called after the time.
    */
   show(message, { seconds = 5, actions = [], expired = () => {} } = {}) {
     const text = element("p", { role: "status" });
-    const made = { element: element("div.toast", {}, text), actions };
+    const notice = { element: element("div.toast", {}, text), actions };
     actions.forEach((action, index) => {
       const button = element("button.toast-button", { type: "button" }, action.label);
       if (index === 0) button.setAttribute("aria-keyshortcuts", "u");
-      button.addEventListener("click", () => this.#act(made, action));
-      made.element.append(button);
+      button.addEventListener("click", () => this.#act(notice, action));
+      notice.element.append(button);
     });
-    this.container.append(made.element);
-    // A live region speaks of text that comes after it.
+    this.container.append(notice.element);
+    // A live region announces text that is added after its creation.
     text.textContent = message;
-    this.#shown.push(made);
-    // What can still be done about something goes last.
-    while (this.#shown.length > most) this.#close(this.#shown.find(({ actions }) => actions.length === 0) ?? this.#shown[0]);
+    this.#shown.push(notice);
+    // Notices with actions are removed last.
+    while (this.#shown.length > maxShown) this.#close(this.#shown.find(({ actions }) => actions.length === 0) ?? this.#shown[0]);
 
     const start = () => {
-      clearTimeout(made.timer);
-      made.timer = setTimeout(() => {
-        this.#close(made);
+      clearTimeout(notice.timer);
+      notice.timer = setTimeout(() => {
+        this.#close(notice);
         expired();
       }, seconds * 1000);
     };
-    for (const rest of ["pointerenter", "focusin"]) made.element.addEventListener(rest, () => clearTimeout(made.timer));
-    for (const leave of ["pointerleave", "focusout"]) made.element.addEventListener(leave, start);
+    for (const rest of ["pointerenter", "focusin"]) notice.element.addEventListener(rest, () => clearTimeout(notice.timer));
+    for (const leave of ["pointerleave", "focusout"]) notice.element.addEventListener(leave, start);
     start();
-    return () => this.#close(made);
+    return () => this.#close(notice);
   }
 
-  /** Does what the newest notice offers first. */
+  /** Runs the first action of the newest notice. */
   act() {
     const offer = this.#shown.findLast(({ actions }) => actions.length > 0);
     if (offer) this.#act(offer, offer.actions[0]);
   }
 
-  #act(made, action) {
-    this.#close(made);
+  #act(notice, action) {
+    this.#close(notice);
     action.run();
   }
 
-  #close(made) {
-    clearTimeout(made.timer);
-    this.#shown = this.#shown.filter((other) => other !== made);
-    made.element.remove();
+  #close(notice) {
+    clearTimeout(notice.timer);
+    this.#shown = this.#shown.filter((other) => other !== notice);
+    notice.element.remove();
   }
 }

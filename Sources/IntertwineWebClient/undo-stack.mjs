@@ -1,7 +1,7 @@
-// What was dismissed lately and can be taken back: one notice for all of it, the newest first.
+// The undoable dismissals: one notice for all, newest first.
 
-/** How many seconds the notice stays after the last gesture. */
-const offered = 10;
+/** The seconds for which the notice is displayed after the last gesture. */
+const displaySeconds = 10;
 
 export class UndoStack {
   #steps = [];
@@ -11,19 +11,23 @@ export class UndoStack {
     this.toast = toast;
   }
 
-  /** Offers to take something back. `run` does that; `expires` is the date at which the service will not do it any more, or null. */
-  push({ name, expires, run }) {
-    this.#steps.push({ name, expires: expires?.getTime() ?? NaN, run });
-    this.#tell();
+  /**
+   * Adds an undoable dismissal.
+   *
+   * - run(): performs the undo. expiresAt: the date until which the service accepts it, or null.
+   */
+  push({ name, expiresAt, run }) {
+    this.#steps.push({ name, expiresAt: expiresAt?.getTime() ?? NaN, run });
+    this.#update();
   }
 
-  #tell() {
+  #update() {
     this.#close();
-    this.#steps = this.#steps.filter(({ expires }) => !(expires <= Date.now()));
+    this.#steps = this.#steps.filter(({ expiresAt }) => !(expiresAt <= Date.now()));
     const newest = this.#steps.at(-1);
     if (newest === undefined) return;
     const count = this.#steps.length;
-    const left = Number.isFinite(newest.expires) ? Math.min(offered, (newest.expires - Date.now()) / 1000) : offered;
+    const left = Number.isFinite(newest.expiresAt) ? Math.min(displaySeconds, (newest.expiresAt - Date.now()) / 1000) : displaySeconds;
     const actions = [{ label: "Undo", run: () => this.#undo(1) }];
     if (count > 1) actions.push({ label: "Undo all", run: () => this.#undo(count) });
     const message = count === 1 ? `${newest.name} dismissed.` : `${count} dismissed, ${newest.name} last.`;
@@ -35,7 +39,7 @@ export class UndoStack {
 
   #undo(count) {
     const steps = this.#steps.splice(-count).reverse();
-    this.#tell();
+    this.#update();
     for (const { run } of steps) run();
   }
 }

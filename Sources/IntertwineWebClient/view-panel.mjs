@@ -1,4 +1,4 @@
-// The dialog that changes what is shown: it writes the page's URL, and the page begins anew by that.
+// The dialog for the options. It sets the page's URL, which loads the page again.
 import { element } from "./elements.mjs";
 
 const fields = [
@@ -10,12 +10,13 @@ const fields = [
   { name: "viewer", label: "Viewer", hint: "this browser’s" },
   { name: "language", label: "Language", hint: "the browser’s, or de, en;q=0.5" },
   { name: "cells", label: "Cells", hint: "all, own, or A, B;v=2, *;q=0" },
-  { name: "operators", label: "Operators", hint: "where they ask, http://127.0.0.1:8081/" },
+  { name: "operators", label: "Operators", hint: "admin listener, http://127.0.0.1:8081/" },
 ];
 
 /**
- * Answers what opens the dialog. `sections()` are the names that pages have told so far, `feeds()` is a promise of what feeds there are,
- * none where the service does not tell.
+ * Returns a function that opens the dialog.
+ *
+ * - sections(): returns the names of the known sections. feeds(): returns a promise of the service's feeds, empty if they are not listed.
  */
 export function viewPanel({ dialog, options, sections, feeds }) {
   const known = { section: element("datalist", { id: "section-names" }), feed: element("datalist", { id: "feed-names" }) };
@@ -42,9 +43,9 @@ export function viewPanel({ dialog, options, sections, feeds }) {
   return async () => {
     offer(known.section, sections());
     dialog.showModal();
-    const told = await feeds();
-    offer(known.feed, told.map(({ name }) => name));
-    const shown = told.find(({ name }) => name === (options.feed ?? "main"))?.sections ?? [];
+    const listed = await feeds();
+    offer(known.feed, listed.map(({ name }) => name));
+    const shown = listed.find(({ name }) => name === (options.feed ?? "main"))?.sections ?? [];
     offer(known.section, new Set([...shown.map(({ name }) => name), ...sections()]));
   };
 }

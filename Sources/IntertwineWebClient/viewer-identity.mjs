@@ -1,16 +1,16 @@
-// Who looks. In production whatever authenticates in front of the service says so; here a random name in this browser does.
+// The viewer's name. In production an authenticating proxy sends it; here it is a random name that is stored in the browser.
 import { uuid } from "./client/index.mjs";
 
 const key = "intertwine.viewer";
 
-/** The request field that names the viewer, and its value: `viewer`, or this browser's. */
+/** Returns the request field for the viewer's name, and its value: `viewer`, or the stored name. */
 export function viewerIdentity(viewer) {
   const header = document.querySelector('meta[name="viewer-header"]')?.content || "X-Viewer-ID";
-  return { header, viewer: viewer ?? remembered() };
+  return { header, viewer: viewer ?? storedName() };
 }
 
-/** Where the viewer's gestures wait for a service that is away; null where nothing can be stored. */
-export const rememberedStorage = (() => {
+/** The storage for queued gestures, or null if the browser denies it. */
+export const browserStorage = (() => {
   try {
     return localStorage;
   } catch {
@@ -18,7 +18,7 @@ export const rememberedStorage = (() => {
   }
 })();
 
-function remembered() {
+function storedName() {
   try {
     const known = localStorage.getItem(key);
     if (known) return known;
@@ -26,7 +26,7 @@ function remembered() {
     localStorage.setItem(key, made);
     return made;
   } catch {
-    // Storage can be denied: the viewer then lives as long as the page.
+    // Without storage, the name is used until the page is closed.
     return uuid();
   }
 }

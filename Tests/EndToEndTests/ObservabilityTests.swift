@@ -51,13 +51,13 @@ struct ObservabilityTests {
         try await offPool {
             let service = try RunningService()
             #expect(try service.get("/").status == 200)
-            for path in ["main.mjs", "page.css", "icon.svg"] { #expect(try service.get("/viewer/\(path)").status == 200) }
-            #expect(try service.get("/viewer/nothing").status == 404)
+            for path in ["main.mjs", "page.css", "icon.svg"] { #expect(try service.get("/web-client/\(path)").status == 200) }
+            #expect(try service.get("/web-client/nothing").status == 404)
             let samples = try PrometheusParser.samples(in: try service.admin("GET", "/metrics").text)
             let counted = samples.filter { $0.name == "intertwine_http_requests_total" && $0.labels["route"]?.contains("viewer") == true }
             #expect(
                 counted.map { "\($0.labels["route"] ?? "") \($0.labels["status"] ?? "") \($0.value)" }.sorted() == [
-                    "/viewer/{file} 200 3.0", "/viewer/{file} 404 1.0",
+                    "/web-client/{file} 200 3.0", "/web-client/{file} 404 1.0",
                 ])
         }
     }

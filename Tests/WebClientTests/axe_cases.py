@@ -1,4 +1,4 @@
-"""What axe-core finds in the page: nothing, in every state and in every colour scheme."""
+"""axe-core finds no violation, in every state and colour scheme."""
 import time
 from pathlib import Path
 
@@ -17,7 +17,7 @@ SCHEMES = {
 
 
 def axe():
-    """It comes within a package for Python; where that is not installed, this is no test."""
+    """axe-core is part of a Python package. Without it, this test fails."""
     found = sorted(ROOT.glob(".build/python/lib/python3*/site-packages/axe_playwright_python/axe.min.js"))
     assert found, "axe-core is missing: .build/python/bin/pip install --no-deps axe-playwright-python"
     return found[0].read_text()
@@ -30,12 +30,12 @@ def findings(browser, state):
     return [(state, violation) for violation in violations]
 
 
-def it_gives_axe_nothing_to_find_in_tables_and_cells_of_every_kind(browser, relay, service):
+def it_passes_axe_in_tables_and_with_cells_of_every_kind(browser, relay, service):
     source = axe()
     found = []
     with Service(settings=[f"feed.kinds={ROOT}/Config/kinds.yaml"]) as fresh:
-        picture = f"http://127.0.0.1:{fresh.origin.port}/background-1.png"
-        fresh.put({"klass": "event", "id": 1, "title": "Event 1", "starts": "2026-05-01T19:00:00Z", "picture": picture, "signup": "https://example.com/x",
+        image = f"http://127.0.0.1:{fresh.origin.port}/background-1.png"
+        fresh.put({"klass": "event", "id": 1, "title": "Event 1", "starts": "2026-05-01T19:00:00Z", "image": image, "signup": "https://example.com/x",
                    "city": "Berlin"})
         with Browser(1280, 860) as window:
             for name, features in SCHEMES.items():
@@ -43,20 +43,20 @@ def it_gives_axe_nothing_to_find_in_tables_and_cells_of_every_kind(browser, rela
                 window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in motion.items()])
                 for where, search, kind in (("collection", "", "EventCollectionViewCell"), ("table", "?layout=table", "EventTableViewCell")):
                     window.open(f"{fresh.base_url}/{search}", cells=8)
-                    window.wait(lambda: window.find(f"[data-identifier={kind}] .picture[data-state=shown]"), "the picture")
+                    window.wait(lambda: window.find(f"[data-identifier={kind}] .image[data-state=shown]"), "the image")
                     window.script(source)
                     found += findings(window, f"{name}, the {where}")
                 window.press("v")
                 window.wait(lambda: window.find("#view[open]"), "the dialog")
                 found += findings(window, f"{name}, what is shown")
                 window.driver.get(f"{fresh.base_url}/?list=saved")
-                window.wait(lambda: window.find("#state:not([hidden])"), "the sentence")
+                window.wait(lambda: window.find("#state:not([hidden])"), "the message")
                 window.script(source)
                 found += findings(window, f"{name}, an empty list")
     assert found == [], found
 
 
-def it_gives_axe_nothing_to_find(browser, relay, service):
+def it_passes_axe(browser, relay, service):
     source = axe()
     found = []
     for width, height in ((1280, 860), (390, 844)):
@@ -83,13 +83,13 @@ def it_gives_axe_nothing_to_find(browser, relay, service):
                 found += findings(window, f"{where}, the help")
                 window.press(Keys.ESCAPE)
                 window.script("document.querySelector('button.cell-face').click()")
-                window.wait(lambda: window.find(".zoom-picture"), "the zoom")
+                window.wait(lambda: window.find(".zoom-image"), "the zoom")
                 found += findings(window, f"{where}, the zoom")
                 window.press(Keys.ESCAPE)
     relay.answer = lambda exchange: exchange.path.startswith("/feed") and (
         400, {"Content-Type": "application/problem+json"}, {"title": "Bad", "detail": "So it is.", "status": 400, "type": "about:blank"})
     browser.driver.get(relay.url)
-    browser.wait(lambda: browser.find("#state:not([hidden])"), "the sentence")
+    browser.wait(lambda: browser.find("#state:not([hidden])"), "the message")
     browser.script(source)
     found += findings(browser, "a refusal")
     assert found == [], found

@@ -1,4 +1,4 @@
-"""Headless Chromium, with words for what the cases ask of the page."""
+"""Headless Chromium with helper methods for the cases."""
 import base64
 import json
 import os
@@ -10,24 +10,24 @@ from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 
-PATIENCE = 30
+TIMEOUT = 30
 
 
 class Browser:
     def __init__(self, width=1280, height=860, dark=False, traces=False):
-        """`traces`: notes every task of the browser's threads, for `task_times`."""
+        """`traces`: records every task of the browser's threads, for `task_times`."""
         options = Options()
         options.binary_location = "/usr/bin/chromium"
         for argument in ("--headless=new", "--hide-scrollbars", "--disable-dev-shm-usage", f"--window-size={max(width, 500)},{height}"):
             options.add_argument(argument)
         if os.geteuid() == 0:
-            # Chromium's own sandbox refuses to run as root.
+            # Chromium's sandbox does not run as root.
             options.add_argument("--no-sandbox")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", **({"performance": "ALL"} if traces else {})})
         if traces:
             options.add_experimental_option("perfLoggingPrefs", {"traceCategories": "toplevel", "enableNetwork": False, "enablePage": False})
         self.driver = webdriver.Chrome(service=Driver("/usr/bin/chromedriver"), options=options)
-        self.driver.set_script_timeout(PATIENCE)
+        self.driver.set_script_timeout(TIMEOUT)
         self.size = (width, height)
         phone = width < 500
         self.tool("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
@@ -67,31 +67,30 @@ class Browser:
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def text(self, selector):
-        """What the element says, also while it fades in: the driver's own text leaves out what is still transparent."""
+        """Returns the text of an element, also while it fades in; the driver's text omits transparent elements."""
         return self.script("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
 
     def focused(self):
-        """The id of the cell that has the focus."""
+        """Returns the id of the focused cell."""
         return self.script("return document.activeElement.closest('.cell')?.dataset.id ?? null")
 
-    def wait(self, condition, what, seconds=PATIENCE):
-        """What the condition answers, once it is true; fails where that takes too long."""
+    def wait(self, condition, what, seconds=TIMEOUT):
+        """Returns the result of a condition as soon as it is true; fails after the time limit."""
         until = time.monotonic() + seconds
         while True:
             value = condition()
             if value:
                 return value
-            assert time.monotonic() < until, f"waited {seconds} s in vain for {what}"
+            assert time.monotonic() < until, f"timeout after {seconds} s: {what}"
             time.sleep(0.02)
 
     def console(self):
-        """Errors and warnings on the console so far."""
+        """Returns the errors and warnings on the console."""
         self._console += [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
         return self._console
 
     def task_times(self):
-        """Milliseconds of processor time that each task of a page's own thread took since this was last asked; what the machine did for
-        others meanwhile is not in them."""
+        """Returns the processor time in milliseconds of each task of the page's thread since the last call."""
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         events = [event["params"] for event in events if event["method"] == "Tracing.dataCollected"]
         self._threads |= {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"}

@@ -1,4 +1,4 @@
-"""What the page has to do, one function for each; a case gets a browser, a relay before the service, and the service."""
+"""The main cases. A case is a function with a browser, a relay in front of the service, and the service."""
 import json
 import posixpath
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
 
-from page import ids, loaded, to_the_end, walked
+from page import ids, loaded, to_the_end, all_cells
 from recycling_cases import busy_seconds
 from relay import Relay
 from service import Service
@@ -19,8 +19,8 @@ USER = 'article[data-id^="user:"]'
 
 def it_shows_the_first_page_within_300_ms(browser, relay, service):
     browser.tool("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
-    # In the time of the page's own thread: beside others it comes later, and takes no more of it.
-    browser.tool("Performance.enable", timeDomain="threadTicks")
+    # Measures the processor time of the page's thread, because other processes delay the page.
+    browser.tool("Invocation.enable", timeDomain="threadTicks")
     times, works = [], []
     while not works or min(works) >= 300 and len(works) < 10:
         browser.driver.get("about:blank")
@@ -28,13 +28,13 @@ def it_shows_the_first_page_within_300_ms(browser, relay, service):
         browser.open(service.base_url, cells=20)
         times.append(browser.wait(lambda: browser.script("return watched.firstPage"), "the first paint with cells"))
         after = busy_seconds(browser)
-        # Another process of the browser counts from its own beginning.
+        # Another process of the browser counts from its own start.
         works.append((after - before if after >= before else after) * 1000)
     print(f"        first page visible after {', '.join(f'{t:.0f}' for t in sorted(times))} ms, with {', '.join(f'{t:.0f}' for t in sorted(works))} ms of work")
     assert min(works) < 300, f"never with less than 300 ms of work: {works}"
 
 
-def it_preloads_the_modules_that_it_needs(browser, relay, service):
+def it_preloads_all_imported_modules(browser, relay, service):
     def read(path):
         with urllib.request.urlopen(service.base_url + path) as answer:
             return answer.read().decode()
@@ -42,11 +42,11 @@ def it_preloads_the_modules_that_it_needs(browser, relay, service):
     needed, unread = set(), ["main.mjs"]
     while unread:
         name = unread.pop()
-        beside = re.findall(r'^(?:import|export|\}) [^"]*from "\./([^"]+)"', read("/viewer/" + name), re.MULTILINE)
+        beside = re.findall(r'^(?:import|export|\}) [^"]*from "\./([^"]+)"', read("/web-client/" + name), re.MULTILINE)
         imported = {posixpath.join(posixpath.dirname(name), other) for other in beside} - needed
         needed |= imported
         unread += imported
-    preloaded = re.findall(r'<link rel="modulepreload" href="viewer/([^"]+)">', read("/"))
+    preloaded = re.findall(r'<link rel="modulepreload" href="web-client/([^"]+)">', read("/"))
     assert sorted(preloaded) == sorted(needed), set(preloaded) ^ needed
 
 
@@ -55,20 +55,20 @@ def it_zooms_a_user_and_deselects_when_the_zoom_closes(browser, relay, service):
     cell = browser.script(f"return document.querySelector('{USER}').dataset.id")
     browser.click(f"{USER} .cell-face")
     browser.wait(lambda: browser.find("dialog.zoom[open]"), "the zoom")
-    browser.wait(lambda: browser.find(".zoom-picture"), "the picture in the zoom")
+    browser.wait(lambda: browser.find(".zoom-image"), "the zoomed image")
     selected = relay.passed("POST", "/cells/")[0]
     assert selected.status == 200 and selected.json["presentation"]["arguments"]["username"] == browser.text("#zoom-title")
     assert selected.headers["Idempotency-Key"]
     browser.press(Keys.ESCAPE)
-    browser.wait(lambda: not browser.find("dialog.zoom"), "the zoom to close")
+    browser.wait(lambda: not browser.find("dialog.zoom"), "the closed zoom")
     browser.wait(lambda: [e for e in relay.passed("DELETE", "/cells/") if e.status and e.status < 300], "the deselection")
-    browser.wait(lambda: browser.focused() == cell, "the focus to come back")
+    browser.wait(lambda: browser.focused() == cell, "the restored focus")
     assert browser.console() == [], browser.console()
 
 
-def it_offers_an_advertisement_as_a_safe_link(browser, relay, service):
+def it_shows_an_ad_as_a_safe_link(browser, relay, service):
     browser.open(relay.url)
-    face = browser.wait(lambda: browser.find('article[data-id^="ad:"] a.cell-face'), "an advertisement")
+    face = browser.wait(lambda: browser.find('article[data-id^="ad:"] a.cell-face'), "an ad")
     assert face.get_attribute("rel") == "noopener" and "/click/" in face.get_attribute("href")
     badge = browser.script("const box = document.querySelector('.badge').getBoundingClientRect(); return [box.width, box.height]")
     assert min(badge) >= 15, f"the label is only {badge}"
@@ -86,13 +86,13 @@ def it_dismisses_and_undoes(browser, relay, service):
     browser.open(relay.url, cells=20)
     before = ids(browser)
     browser.click(".cell:nth-child(2) [data-tool=dismiss]")
-    browser.wait(lambda: before[1] not in ids(browser), "the cell to go")
+    browser.wait(lambda: before[1] not in ids(browser), "the removal of the cell")
     browser.wait(lambda: browser.find(".toast-button"), "the undo")
     assert relay.passed("POST", "/cells/")[0].status == 200
     browser.click(".toast-button")
-    browser.wait(lambda: ids(browser)[:20] == before[:20], "the cell in its place")
+    browser.wait(lambda: ids(browser)[:20] == before[:20], "the restored cells")
     assert relay.passed("DELETE", "/selections/")[0].status < 300
-    # Dismissed for good, it stays away from this viewer's feed, and from nobody else's.
+    # A dismissal affects only the feed of this viewer.
     browser.click(".cell:nth-child(2) [data-tool=dismiss]")
     browser.wait(lambda: [e for e in relay.passed("POST", "/cells/")[1:] if e.status == 200], "the dismissal")
     browser.open(relay.url, cells=19)
@@ -101,13 +101,13 @@ def it_dismisses_and_undoes(browser, relay, service):
     assert browser.console() == [], browser.console()
 
 
-def it_follows_its_own_origin_where_the_service_has_another_name(browser, relay, service):
+def it_uses_its_own_origin_if_the_service_has_another_name(browser, relay, service):
     if service.origin is None:
         return
     with Service(settings=["server.public-url=https://feed.example.com"]) as other:
         browser.open(other.base_url, cells=20)
         to_the_end(browser)
-        browser.wait(lambda: loaded(browser), "the pictures in sight")
+        browser.wait(lambda: loaded(browser), "visible images")
         assert browser.find('article[data-id^="ad:"] a.cell-face').get_attribute("href").startswith("https://feed.example.com/click/")
         assert browser.console() == [], browser.console()
 
@@ -123,27 +123,27 @@ def it_shows_a_placeholder_for_an_unknown_identifier(browser, relay, service):
     assert unknown.size == {"width": 260, "height": 150} and "PollCollectionViewCell" in unknown.text
     assert browser.find('.cell[data-id="poll:2"]').size == {"width": 300, "height": 200}
     to_the_end(browser)
-    assert [name for name, *_ in walked(browser)].count("poll:1") == len({e.path for e in relay.passed("GET", "/feed?") if e.status})
+    assert [name for name, *_ in all_cells(browser)].count("poll:1") == len({e.path for e in relay.passed("GET", "/feed?") if e.status})
     assert browser.console() == [], browser.console()
 
 
-def it_survives_a_server_that_goes_and_comes_back(browser, relay, service):
+def it_recovers_from_an_unreachable_server(browser, relay, service):
     browser.open(relay.url, cells=20)
-    browser.wait(lambda: loaded(browser), "the pictures in sight")
+    browser.wait(lambda: loaded(browser), "visible images")
     relay.go()
     browser.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
     browser.wait(lambda: browser.find("#banner:not([hidden])"), "the banner")
     assert "cannot be reached" in browser.text("#banner")
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
     browser.click(f"{USER} .cell-face")
-    browser.wait(lambda: "Try again" in browser.text("#toasts"), "the offer to try again")
+    browser.wait(lambda: "Try again" in browser.text("#toasts"), "the retry button")
     relay.come()
-    browser.wait(lambda: not browser.find("#banner:not([hidden])"), "the banner to go", seconds=40)
+    browser.wait(lambda: not browser.find("#banner:not([hidden])"), "the end of the banner", seconds=40)
     to_the_end(browser)
-    browser.wait(lambda: loaded(browser), "the pictures in sight")
+    browser.wait(lambda: loaded(browser), "visible images")
 
 
-def it_can_be_walked_by_keyboard(browser, relay, service):
+def it_is_operable_by_keyboard(browser, relay, service):
     browser.open(relay.url, cells=20)
     order = ids(browser)
     for _ in range(4):
@@ -162,13 +162,13 @@ def it_can_be_walked_by_keyboard(browser, relay, service):
     browser.press(Keys.ENTER)
     browser.wait(lambda: browser.find("dialog.zoom[open]"), "the zoom")
     browser.press(Keys.ESCAPE)
-    browser.wait(lambda: browser.focused() == order[0], "the focus to come back")
+    browser.wait(lambda: browser.focused() == order[0], "the restored focus")
     browser.wait(lambda: relay.passed("DELETE", "/cells/"), "the deselection")
     time.sleep(0.2)
     browser.press(Keys.DELETE)
     browser.wait(lambda: browser.focused() == order[1] and browser.find(".toast-button"), "the focus on the neighbour")
     browser.press("u")
-    browser.wait(lambda: browser.focused() == order[0], "the cell and the focus to come back")
+    browser.wait(lambda: browser.focused() == order[0], "the cell and the restored focus")
     browser.press("i")
     browser.wait(lambda: browser.find("#inspector:not([hidden])"), "the inspector")
     browser.press(Keys.ESCAPE)
@@ -177,23 +177,23 @@ def it_can_be_walked_by_keyboard(browser, relay, service):
     assert browser.find("#help[open]")
 
 
-def it_gives_the_focus_back_to_a_cell_that_the_service_has_taken_out(browser, relay, service):
+def it_restores_the_focus_on_a_cell_that_the_service_removed(browser, relay, service):
     browser.open(relay.url, cells=20)
     order = ids(browser)
     browser.wait(lambda: any(e.status == 200 for e in relay.passed("GET", "/feed/changes")), "the stream")
     browser.script("document.querySelector('.cell').focus()")
     browser.press(Keys.DELETE)
     browser.wait(lambda: browser.focused() == order[1] and browser.find(".toast-button"), "the focus on the neighbour")
-    # The list has heard of it from the service, too, and begins anew with the cell when it comes back.
-    browser.wait(lambda: any(b"removed" in e.answer for e in relay.passed("GET", "/feed/changes")), "the service's word")
+    # The service has reported the dismissal, so the list creates a new entry when the cell returns.
+    browser.wait(lambda: any(b"removed" in e.answer for e in relay.passed("GET", "/feed/changes")), "the service's changes")
     time.sleep(0.3)
     browser.press("u")
-    browser.wait(lambda: browser.focused() == order[0], "the cell and the focus to come back")
+    browser.wait(lambda: browser.focused() == order[0], "the cell and the restored focus")
 
 
 def it_inspects_a_cell(browser, relay, service):
     browser.open(relay.url, cells=20)
-    browser.wait(lambda: loaded(browser), "the pictures in sight")
+    browser.wait(lambda: loaded(browser), "visible images")
     cell = relay.passed("GET", "/feed")[0].json["items"][1]
     browser.click(".cell:nth-child(2) [data-tool=inspect]")
     browser.wait(lambda: browser.find("#inspector:not([hidden])"), "the inspector")
@@ -207,7 +207,7 @@ def it_inspects_a_cell(browser, relay, service):
     browser.wait(lambda: "selection" in browser.text(".requests") and "deselection" in browser.text(".requests"), "the new requests")
 
 
-def it_needs_no_more_than_a_strict_policy(browser, relay, service):
+def it_works_with_a_strict_content_security_policy(browser, relay, service):
     browser.open(relay.url)
     policy = browser.script("return fetch('/').then((answer) => answer.headers.get('content-security-policy'))")
     assert policy and "default-src 'none'" in policy and "unsafe" not in policy, policy
@@ -216,7 +216,7 @@ def it_needs_no_more_than_a_strict_policy(browser, relay, service):
     assert browser.driver.title == "Intertwine"
 
 
-def it_names_the_viewer_as_configured(browser, relay, service):
+def it_sends_the_configured_viewer_header(browser, relay, service):
     if service.origin is None:
         return
     with Service(settings=["events.viewer-header=X-Member"]) as other, Relay(other.base_url) as before:
@@ -225,10 +225,10 @@ def it_names_the_viewer_as_configured(browser, relay, service):
         assert sent["X-Member"] and not sent["X-Viewer-ID"]
 
 
-def it_can_be_switched_off(browser, relay, service):
+def it_can_be_disabled(browser, relay, service):
     if service.origin is None:
         return
     with Service(settings=["viewer.enabled=false"]) as other, Relay(other.base_url) as before:
         browser.driver.get(before.url)
-        browser.driver.get(before.url + "viewer/main.mjs")
-        assert [exchange.status for exchange in before.exchanges if exchange.path in ("/", "/viewer/main.mjs")] == [404, 404]
+        browser.driver.get(before.url + "web-client/main.mjs")
+        assert [exchange.status for exchange in before.exchanges if exchange.path in ("/", "/web-client/main.mjs")] == [404, 404]

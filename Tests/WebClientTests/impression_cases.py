@@ -1,4 +1,4 @@
-"""What counts as seen."""
+"""Impressions of visible cells."""
 import time
 
 from selenium.webdriver.common.keys import Keys
@@ -6,27 +6,27 @@ from selenium.webdriver.common.keys import Keys
 from page import advertisements, events
 
 
-def it_reports_what_was_seen_for_a_second(browser, relay, service):
+def it_reports_ads_that_were_visible_for_a_second(browser, relay, service):
     browser.open(relay.url, cells=20)
-    # The second one: no part of it is in sight at the top.
+    # The second ad is completely invisible at the top.
     advertisement = "const cell = document.querySelectorAll('article[data-id^=\"ad:\"]')[1];"
-    browser.wait(lambda: browser.script(f"{advertisement} return cell"), "a second one")
+    browser.wait(lambda: browser.script(f"{advertisement} return cell"), "a second ad")
     token = browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}}); return cell.dataset.id")
     time.sleep(0.4)
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
-    # Longer than what was seen waits for more to be told with it.
+    # Longer than the delay of a batch.
     time.sleep(2.5)
-    assert not [event for event in events(relay) if event["cell"] == token], "counted after less than a second"
+    assert not [event for event in events(relay) if event["cell"] == token], "reported after less than a second"
     browser.script(f"{advertisement} scrollTo({{top: cell.offsetTop - 200, behavior: 'instant'}})")
     time.sleep(1.6)
-    # Leaving the page sends what is waiting.
+    # Leaving the page sends pending impressions.
     browser.driver.get("about:blank")
     browser.wait(lambda: [event for event in events(relay) if event["cell"] == token], "the impression")
     assert len([event for event in events(relay) if event["cell"] == token]) == 1
     browser.wait(lambda: relay.passed("POST", "/events")[0].status == 202, "202")
 
 
-def it_counts_no_cell_that_left_while_the_page_was_busy(browser, relay, service):
+def it_reports_no_cell_that_left_while_the_page_was_busy(browser, relay, service):
     leave = """
         const [done] = arguments;
         const cell = document.querySelectorAll('article[data-id^="ad:"]')[1];
@@ -42,17 +42,17 @@ def it_counts_no_cell_that_left_while_the_page_was_busy(browser, relay, service)
         }, 880);"""
     for _ in range(3):
         browser.open(relay.url, cells=20)
-        browser.wait(lambda: len(advertisements(browser)) > 1, "a second one")
+        browser.wait(lambda: len(advertisements(browser)) > 1, "a second ad")
         token = browser.driver.execute_async_script(leave)
         time.sleep(0.3)
         browser.driver.get("about:blank")
         time.sleep(0.3)
-        assert not [event for event in events(relay) if event["cell"] == token], "counted though it had left"
+        assert not [event for event in events(relay) if event["cell"] == token], "reported although it had left"
 
 
-def it_counts_nothing_that_is_covered(browser, relay, service):
+def it_reports_no_covered_cell(browser, relay, service):
     browser.open(relay.url, cells=20)
-    browser.wait(lambda: len(advertisements(browser)) > 1, "a second one")
+    browser.wait(lambda: len(advertisements(browser)) > 1, "a second ad")
     token = browser.script(
         "const cell = document.querySelectorAll('article[data-id^=\"ad:\"]')[1]; const { top, height } = cell.getBoundingClientRect();"
         "scrollTo({top: scrollY + top + height * 0.45, behavior: 'instant'}); return cell.dataset.id")
@@ -61,9 +61,9 @@ def it_counts_nothing_that_is_covered(browser, relay, service):
     browser.press("?")
     browser.script(center)
     time.sleep(1.5)
-    # Leaving the sight of the page sends what is waiting.
+    # Hiding the page sends pending impressions.
     browser.script("dispatchEvent(new PageTransitionEvent('pagehide'))")
     time.sleep(0.5)
-    assert not [event for event in events(relay) if event["cell"] == token], "counted under the bar or a dialog"
+    assert not [event for event in events(relay) if event["cell"] == token], "reported below the bar or a dialog"
     browser.press(Keys.ESCAPE)
-    browser.wait(lambda: [event for event in events(relay) if event["cell"] == token], "the impression once it can be seen")
+    browser.wait(lambda: [event for event in events(relay) if event["cell"] == token], "the impression of the visible ad")

@@ -1,23 +1,23 @@
-"""Where cells stand, how large they are, and what they are called."""
+"""The positions, sizes and accessible names of cells."""
 import time
 from pathlib import Path
 
 from browser import Browser
-from page import all_true, loaded, to_the_end, walked
+from page import all_true, loaded, to_the_end, all_cells
 
 WATCH = (Path(__file__).parent / "watch.js").read_text()
 
 
-def it_scrolls_to_the_end_and_shows_every_cell_at_its_size(browser, relay, service):
+def it_shows_every_cell_at_its_size(browser, relay, service):
     expected = service.cells()
     browser.open(relay.url)
-    shown = walked(browser)
-    assert shown == [[cell["id"], cell["size"]["width"], cell["size"]["height"]] for cell in expected], "other cells than the feed's"
+    shown = all_cells(browser)
+    assert shown == [[cell["id"], cell["size"]["width"], cell["size"]["height"]] for cell in expected], "the cells differ from the feed"
     assert f"{len(expected)} cells" in browser.text("#end")
     assert browser.console() == [], browser.console()
 
 
-def it_names_every_cell_near_or_far(browser, relay, service):
+def it_gives_every_cell_an_accessible_name(browser, relay, service):
     browser.open(relay.url, cells=40)
     nodes = [node for node in browser.tool("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
     named = {role: [node["name"]["value"] for node in nodes if node["role"]["value"] == role] for role in ("article", "button")}
@@ -26,21 +26,21 @@ def it_names_every_cell_near_or_far(browser, relay, service):
         assert all_true(names), f"{role}s without a name: {len([name for name in names if not name])} of {len(names)}"
 
 
-def it_shifts_nothing_while_pictures_load(browser, relay, service):
+def it_has_no_layout_shift_while_images_load(browser, relay, service):
     held = time.monotonic() + 1.5
     relay.hold = lambda exchange: exchange.path.startswith("/images/") and time.monotonic() < held
     browser.tool("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
     browser.open(relay.url, cells=20)
     for y in (0, 700, 1400, 2100):
         browser.script("scrollTo({top: arguments[0], behavior: 'instant'})", y)
-        browser.wait(lambda: loaded(browser), "the pictures in sight")
+        browser.wait(lambda: loaded(browser), "visible images")
     to_the_end(browser)
     shift, worst = browser.script("return [watched.shift, watched.worst]")
     assert shift == 0, f"layout shift of {shift}: {worst}"
     assert browser.console() == [], browser.console()
 
 
-def it_fits_a_phone_and_keeps_still_where_asked(browser, relay, service):
+def it_fits_a_phone_and_respects_reduced_motion(browser, relay, service):
     with Browser(390, 844) as phone:
         phone.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
         phone.open(relay.url, cells=8)
@@ -57,7 +57,7 @@ def it_fits_a_phone_and_keeps_still_where_asked(browser, relay, service):
         assert edges[0] == 320 and edges[1] <= 320, edges
 
 
-def it_gives_every_cell_its_size_and_lets_wide_ones_spoil_nothing(browser, relay, service):
+def it_lays_out_cells_of_all_widths(browser, relay, service):
     others = [("Odd", 320, 60), ("Wide", 700, 120), ("Wider", 1500, 80)]
 
     def alter(page):
@@ -78,19 +78,19 @@ def it_gives_every_cell_its_size_and_lets_wide_ones_spoil_nothing(browser, relay
                 "return Array.from(document.querySelectorAll('.cell'), (cell) => {"
                 "  const { left, right } = cell.getBoundingClientRect();"
                 "  return [cell.dataset.id, left, right, cell.offsetWidth, cell.offsetHeight]; })")
-            # The page has margins of 24 points, or 16 on a phone.
+            # The page has margins of 24 points, and of 16 on a phone.
             room = width - (48 if width > 640 else 32)
             for name, left, right, *size in shown:
                 wanted = [min(sizes[name]["width"], room), sizes[name]["height"]]
                 assert size == wanted, f"{name} at {width}: {size}, not {wanted}"
                 assert 0 <= left and right <= width, f"{name} at {width}: from {left} to {right}"
-            # Every other cell stands in one of the columns that there would be without them, as many as there is room for.
+            # All other cells are in the columns of the layout, as many as the width permits.
             column = 312 if width == 390 else 300
             columns = (room + 20) // (column + 20)
             first = (width - (columns * (column + 20) - 20)) // 2
             expected = {first + number * (column + 20) for number in range(columns)}
-            stand = {round(left) for name, left, _, *size in shown if name.startswith("user:")}
-            assert stand == expected, f"at {width}: {stand}, not {expected}"
-            # What stands above the cells begins and ends with them.
+            found = {round(left) for name, left, _, *size in shown if name.startswith("user:")}
+            assert found == expected, f"at {width}: {found}, not {expected}"
+            # The header aligns with the cells.
             bar = window.script("const { left, right } = document.querySelector('.bar-row').getBoundingClientRect(); return [left, right]")
             assert bar == [first, width - first], f"at {width}: the header from {bar}, the cells from {first}"

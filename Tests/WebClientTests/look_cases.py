@@ -1,4 +1,4 @@
-"""What the page looks like before there are cells, where there are none, and around them."""
+"""The page before the first cells, without cells, and around them."""
 import time
 
 from selenium.webdriver.common.keys import Keys
@@ -20,7 +20,7 @@ def user(name):
             "actions": {"configuration": {"type": "bind", "bindings": bindings}}}
 
 
-def it_shows_outlines_until_the_first_cells_come(browser, relay, service):
+def it_shows_outlines_until_the_first_cells_arrive(browser, relay, service):
     held = []
     relay.hold = lambda exchange: exchange.path.startswith("/feed") and not held
     browser.driver.get(relay.url)
@@ -29,35 +29,35 @@ def it_shows_outlines_until_the_first_cells_come(browser, relay, service):
         "  .map(({ left, top, width, height }) => [left, top, width, height])")
     assert len(outlines) >= 12 and browser.script("return getComputedStyle(document.querySelector('.skeletons')).display") == "grid"
     held.append(True)
-    browser.wait(lambda: browser.count() >= 20 and not browser.find(".skeletons:not([hidden])"), "the cells in their place")
+    browser.wait(lambda: browser.count() >= 20 and not browser.find(".skeletons:not([hidden])"), "the restored cells")
     first = browser.script("const { left, top } = document.querySelectorAll('.cell')[1].getBoundingClientRect(); return [left, top]")
-    assert first == outlines[1][:2], f"the outline stood at {outlines[1]}, the cell at {first}"
+    assert first == outlines[1][:2], f"the outline was at {outlines[1]}, the cell at {first}"
 
 
 def it_says_that_a_feed_is_empty_and_what_to_do(browser, relay, service):
     relay.answer = page_of()
     browser.driver.get(relay.url)
-    browser.wait(lambda: browser.find("#state:not([hidden])"), "the sentence")
-    assert "nothing in this feed" in browser.text("#state") and "intertwine import" in browser.text("#state")
+    browser.wait(lambda: browser.find("#state:not([hidden])"), "the message")
+    assert "This feed is empty" in browser.text("#state") and "intertwine import" in browser.text("#state")
     assert browser.script("return document.querySelector('.skeletons').hidden")
     relay.answer = None
     browser.click("#state button")
     browser.wait(lambda: browser.count() >= 20, "the feed")
 
 
-def it_says_why_a_feed_is_refused_and_what_to_do(browser, relay, service):
+def it_reports_a_refused_feed(browser, relay, service):
     relay.answer = lambda exchange: (400, {"Content-Type": "application/problem+json"}, {
         "type": "urn:intertwine:problem:invalid-cursor", "title": "Invalid cursor", "status": 400, "detail": "It is of another feed."}) \
         if exchange.path.startswith("/feed") else None
     browser.driver.get(relay.url)
-    browser.wait(lambda: browser.find("#state:not([hidden])"), "the sentence")
+    browser.wait(lambda: browser.find("#state:not([hidden])"), "the message")
     assert "It is of another feed." in browser.text("#state") and not browser.find(".skeletons:not([hidden])")
     relay.answer = None
     browser.click("#state button")
     browser.wait(lambda: browser.count() >= 20, "the feed")
 
 
-def it_has_one_button_a_cell_on_phones(browser, relay, service):
+def it_has_one_button_per_cell_on_phones(browser, relay, service):
     with Browser(390, 844) as phone:
         phone.open(relay.url, cells=8)
         shown = phone.script(
@@ -68,8 +68,8 @@ def it_has_one_button_a_cell_on_phones(browser, relay, service):
         phone.click(".cell:nth-child(2) [data-tool=more]")
         assert phone.script("return document.activeElement.dataset.menu") == "inspect"
         phone.press(Keys.ARROW_DOWN, Keys.ENTER)
-        phone.wait(lambda: before[1] not in ids(phone), "the cell to go")
-        # As wide as it would be in an app on this screen, which is what the page tells the service.
+        phone.wait(lambda: before[1] not in ids(phone), "the removal of the cell")
+        # The page sends the width of the screen, and cells are as wide as in an app.
         assert "width=390" in relay.passed("GET", "/feed")[0].path
         assert phone.script("return document.querySelector('.cell').offsetWidth") == 312
 
@@ -81,7 +81,7 @@ def it_fills_a_wide_window(browser, relay, service):
         assert columns == 7, columns
 
 
-def it_tells_apart_users_of_almost_one_name(browser, relay, service):
+def it_uses_different_colours_for_similar_names(browser, relay, service):
     relay.answer = page_of(*(user(f"u{number}") for number in range(1, 9)))
     browser.open(relay.url, cells=8)
     hues = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => Number(cell.style.getPropertyValue('--hue')))")
@@ -89,7 +89,7 @@ def it_tells_apart_users_of_almost_one_name(browser, relay, service):
     assert min(apart) >= 8 and apart[0] >= 30, hues
 
 
-def it_closes_the_gap_softly_and_at_once_where_asked(browser, relay, service):
+def it_animates_moves_and_respects_reduced_motion(browser, relay, service):
     moved = (
         "const [done] = arguments; const cells = Array.from(document.querySelectorAll('.cell'));"
         "cells[1].querySelector('[data-tool=dismiss]').click();"
@@ -97,13 +97,13 @@ def it_closes_the_gap_softly_and_at_once_where_asked(browser, relay, service):
         "  const after = cells[4].getBoundingClientRect(); done([top.left, top.top, after.left, after.top]); }, 500); });")
     browser.open(relay.url, cells=20)
     left, top, later_left, later_top = browser.driver.execute_async_script(moved)
-    assert (left, top) != (later_left, later_top), "it jumps"
+    assert (left, top) != (later_left, later_top), "the cell is not animated"
     browser.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     left, top, later_left, later_top = browser.driver.execute_async_script(moved)
-    assert (left, top) == (later_left, later_top), "it moves though it was asked not to"
+    assert (left, top) == (later_left, later_top), "the cell is animated despite reduced motion"
 
 
-def it_dismisses_with_no_key_that_leads_back(browser, relay, service):
+def it_does_not_dismiss_with_backspace(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.script("document.querySelectorAll('.cell')[1].focus()")
     browser.press(Keys.BACKSPACE)

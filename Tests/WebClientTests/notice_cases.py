@@ -1,11 +1,11 @@
-"""What the page says, and how often: dismissals that can be taken back, a server that is gone or busy."""
+"""Notices: undoable dismissals, and an unreachable or unavailable server."""
 from selenium.webdriver.common.action_chains import ActionChains
 
 from browser import Browser
 from page import ids
 
 
-def it_takes_back_each_of_five_quick_dismissals(browser, relay, service):
+def it_undoes_each_of_five_quick_dismissals(browser, relay, service):
     browser.open(relay.url, cells=20)
     before = ids(browser)
     for name in before[1:6]:
@@ -14,16 +14,16 @@ def it_takes_back_each_of_five_quick_dismissals(browser, relay, service):
     assert not set(before[1:6]) & set(ids(browser))
     browser.press("u")
     browser.wait(lambda: "4 dismissed" in browser.text("#toasts"), "the notice of four")
-    # A notice stays for as long as the pointer is on it, however slow the machine is.
+    # A notice stays while the pointer is on it.
     ActionChains(browser.driver).move_to_element(browser.find(".toast-button:nth-of-type(2)")).perform()
     browser.wait(lambda: before[5] in ids(browser), "the last one")
     browser.click(".toast-button:nth-of-type(2)")
-    browser.wait(lambda: ids(browser)[:20] == before[:20], "all of them in their places")
+    browser.wait(lambda: ids(browser)[:20] == before[:20], "the restored cells")
     assert len([e for e in relay.passed("DELETE", "/selections/") if e.status == 200]) == 5
     assert browser.console() == [], browser.console()
 
 
-def it_tells_a_server_that_is_busy_from_one_that_is_gone_and_each_once(browser, relay, service):
+def it_distinguishes_an_unavailable_from_an_unreachable_server(browser, relay, service):
     with Browser(390, 844) as phone:
         phone.open(relay.url, cells=8)
         relay.answer = lambda exchange: (503, {"Retry-After": "30", "Content-Type": "application/problem+json"}, {
@@ -31,21 +31,21 @@ def it_tells_a_server_that_is_busy_from_one_that_is_gone_and_each_once(browser, 
         phone.script("scrollTo({top: document.body.scrollHeight, behavior: 'instant'})")
         phone.wait(lambda: phone.find("#banner:not([hidden])"), "the banner")
         said = phone.script("return document.body.innerText")
-        assert "cannot be reached" not in said and said.count("cannot serve right now") == 1, said
-        # At this width too it is one row of a sentence and a button, within the page.
+        assert "cannot be reached" not in said and said.count("temporarily unavailable") == 1, said
+        # At this width the banner is one row with a text and a button, within the page.
         left, right, height = phone.script(
             "const { left, right, height } = document.querySelector('#banner').getBoundingClientRect(); return [left, right, height]")
         button = phone.script("return document.querySelector('#banner .button').getClientRects().length")
         assert left >= 8 and right <= 382 and height <= 84 and button == 1, (left, right, height)
         relay.go()
         phone.click("#banner .button")
-        phone.wait(lambda: "cannot be reached" in phone.text("#banner"), "the other sentence")
+        phone.wait(lambda: "cannot be reached" in phone.text("#banner"), "the other message")
         phone.script("document.querySelector('button.cell-face').click()")
-        phone.wait(lambda: "Try again" in phone.text("#toasts"), "the offer to try again")
+        phone.wait(lambda: "Try again" in phone.text("#toasts"), "the retry button")
         said = phone.script("return document.body.innerText")
         assert said.count("cannot be reached") == 1, said
-        assert phone.text("#live") == "", "said a second time to those who listen"
+        assert phone.text("#live") == "", "announced twice"
         relay.answer = None
         relay.come()
         phone.click("#banner .button")
-        phone.wait(lambda: not phone.find("#banner:not([hidden])"), "the banner to go", seconds=40)
+        phone.wait(lambda: not phone.find("#banner:not([hidden])"), "the end of the banner", seconds=40)

@@ -1,4 +1,4 @@
-"""What the page shows beyond the sample: cells of any kind, by the URL, in step with the service, and the viewer's own lists."""
+"""Cells of any kind, the options in the URL, synchronization, and the viewer's lists."""
 import json
 import subprocess
 import urllib.request
@@ -16,10 +16,10 @@ KINDS = Path(__file__).parents[2] / "Config/kinds.yaml"
 JSON = {"Content-Type": "application/json"}
 
 
-# The first cell of an identifier as it is shown, once its picture is.
+# The first cell of an identifier, after its image is loaded.
 CELL = """
     const cell = document.querySelector(`[data-identifier=${arguments[0]}]`);
-    if (!cell?.querySelector(".picture[data-state=shown]")) return null;
+    if (!cell?.querySelector(".image[data-state=shown]")) return null;
     const { scrollHeight, clientHeight } = cell.querySelector(".cell-content");
     const name = document.getElementById(cell.getAttribute("aria-labelledby")).textContent;
     return [cell.innerText, cell.querySelector("time").dateTime, name, scrollHeight - clientHeight, clientHeight, cell.offsetWidth];"""
@@ -27,7 +27,7 @@ CELL = """
 
 def event(number, origin, **fields):
     return {"klass": "event", "id": number, "title": f"Event {number}", "starts": "2026-05-01T19:00:00Z",
-            "picture": f"http://127.0.0.1:{origin.port}/background-{number}.png", "signup": "https://example.com/x", **fields}
+            "image": f"http://127.0.0.1:{origin.port}/background-{number}.png", "signup": "https://example.com/x", **fields}
 
 
 def it_shows_cells_of_every_kind_at_their_size(browser, relay, service):
@@ -37,15 +37,15 @@ def it_shows_cells_of_every_kind_at_their_size(browser, relay, service):
         fresh.put(event(1, fresh.origin, city="Berlin"), event(2, fresh.origin, starts="2026-06-01"))
         for search, identifier in (("", "EventCollectionViewCell"), ("?layout=table", "EventTableViewCell")):
             browser.open(f"{fresh.base_url}/{search}", cells=20)
-            # In one step: a cell may be laid out anew between two, as when the service has come to know its picture.
-            text, date, name, spill, height, width = browser.wait(lambda: browser.script(CELL, identifier), f"{identifier} with its picture")
-            assert "Event 1" in text and "not shown" not in text.lower(), text
+            # One script call reads all values, because the service may change the cell in between.
+            text, date, name, spill, height, width = browser.wait(lambda: browser.script(CELL, identifier), f"{identifier} with its image")
+            assert "Event 1" in text and "unsupported" not in text.lower(), text
             assert date == "2026-05-01T19:00:00Z" and name.startswith("Event 1"), (date, name)
             assert spill <= 0 and height == (160 if search == "" else 88), (spill, height)
-        assert width == 720, "a row is as wide as its table"
+        assert width == 720, "the row has another width than the table"
 
 
-def it_shows_what_its_url_says(browser, relay, service):
+def it_applies_the_options_in_its_url(browser, relay, service):
     browser.open(f"{relay.url}?width=390&viewer=bob", cells=3)
     asked = relay.passed("GET", "/feed")[0]
     assert "width=390" in asked.path and asked.headers["X-Viewer-ID"] == "bob"
@@ -64,7 +64,7 @@ def it_shows_what_its_url_says(browser, relay, service):
     assert len(browser.console()) == 1, browser.console()
 
 
-def it_follows_what_becomes_of_the_feed(browser, relay, service):
+def it_applies_changes_of_the_feed(browser, relay, service):
     if service.origin is None:
         return
     with Service() as fresh, Relay(fresh.base_url) as before:
@@ -85,18 +85,18 @@ def it_follows_what_becomes_of_the_feed(browser, relay, service):
                       {"update": person(second.removeprefix("user:"), "Renamed")})
         browser.wait(lambda: "user:new" in ids(browser) and first not in ids(browser), "the changes", seconds=30)
         browser.wait(lambda: "Renamed" in browser.text(".feed"), "the new name")
-        assert browser.focused() == focused and abs(browser.script(place, focused) - top) < 2, "the place was lost"
+        assert browser.focused() == focused and abs(browser.script(place, focused) - top) < 2, "the position changed"
         shown = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => [Number(cell.ariaPosInSet), cell.dataset.id])")
-        fresh_walk = [cell["id"] for cell in fresh.cells()]
-        assert all(fresh_walk[number - 1] == name for number, name in shown), "not what a walk finds now"
+        pagination = [cell["id"] for cell in fresh.cells()]
+        assert all(pagination[number - 1] == name for number, name in shown), "the list differs from a new pagination"
         asked = [e for e in before.passed("GET", "/feed/changes") if e.status]
-        # A service that tells of changes by itself is not asked; any other says in a line that nothing has happened.
+        # A service with an event stream is not polled; any other one responds with 304 if nothing has changed.
         told = [exchange for exchange in asked if exchange.answer and exchange.answer.startswith(b"retry:")]
-        browser.wait(lambda: told or any(e.status == 304 for e in before.passed("GET", "/feed/changes")), "nothing sent where nothing happens", seconds=60)
+        browser.wait(lambda: told or any(e.status == 304 for e in before.passed("GET", "/feed/changes")), "304 without changes", seconds=60)
         assert len(asked) < 20
 
 
-def it_restores_what_was_dismissed(browser, relay, service):
+def it_restores_dismissed_cells(browser, relay, service):
     browser.open(relay.url, cells=20)
     dismissed = relay.passed("GET", "/feed")[0].json["items"][:3]
     restored = []
@@ -112,14 +112,14 @@ def it_restores_what_was_dismissed(browser, relay, service):
     relay.answer = answer
     browser.open(f"{relay.url}?list=dismissed", cells=3)
     browser.click(".cell:nth-child(2) [data-tool=dismiss]")
-    browser.wait(lambda: dismissed[1]["id"] not in ids(browser) and "back in the feed" in browser.text("#toasts"), "the restored cell to go")
+    browser.wait(lambda: dismissed[1]["id"] not in ids(browser) and "in the feed again" in browser.text("#toasts"), "the removal of the restored cell")
     assert restored == ["/dismissed/" + urllib.request.quote(dismissed[1]["id"], safe="")], restored
     dismissed[:] = []
     browser.driver.refresh()
-    browser.wait(lambda: "Nothing is dismissed." in browser.text("#state"), "the sentence")
+    browser.wait(lambda: "No dismissed cells." in browser.text("#state"), "the message")
 
 
-def it_tells_the_service_its_languages_and_the_cells_that_it_knows(browser, relay, service):
+def it_sends_its_languages_and_supported_cells(browser, relay, service):
     browser.open(f"{relay.url}?language=de,en;q=0.5&cells=own", cells=3)
     asked = relay.passed("GET", "/feed")[0].headers
     assert asked["Accept-Language"] == "de,en;q=0.5", asked["Accept-Language"]
@@ -135,7 +135,7 @@ def it_tells_the_service_its_languages_and_the_cells_that_it_knows(browser, rela
     assert relay.passed("GET", "/feed")[-1].headers["Accept-Cells"] == "UserSnapshotCollectionViewCell, *;q=0"
 
 
-def it_says_in_which_language_its_cells_are(browser, relay, service):
+def it_marks_the_language_of_its_cells(browser, relay, service):
     def page(language):
         bound = {"type": "bind", "bindings": {"username": {"text": "Schwung"}}}
         cell = {"id": "user:1", "identifier": "UserSnapshotCollectionViewCell", "size": {"width": 300, "height": 200}, "actions": {"configuration": bound}}
@@ -149,7 +149,7 @@ def it_says_in_which_language_its_cells_are(browser, relay, service):
         assert browser.script(spoken) == ["en", language or "en", "en"], browser.script(spoken)
 
 
-def it_says_what_a_page_leaves_out_and_what_is_saved(browser, relay, service):
+def it_reports_omitted_items_and_saved_cells(browser, relay, service):
     def alter(page):
         page["page"]["omitted"] = [{"kind": "story", "count": 2, "reason": "unknown-cell", "identifiers": ["StoryCell"]},
                                    {"kind": "talk", "count": 1, "reason": "unknown-type", "identifiers": ["TalkCell"], "types": ["date"]}]
@@ -158,47 +158,47 @@ def it_says_what_a_page_leaves_out_and_what_is_saved(browser, relay, service):
 
     relay.alter_feed(alter)
     browser.open(relay.url, cells=20)
-    browser.wait(lambda: browser.find("#omitted:not([hidden])"), "the sentence")
+    browser.wait(lambda: browser.find("#omitted:not([hidden])"), "the message")
     told = browser.text("#omitted")
     pages = len({e.path for e in relay.passed("GET", "/feed") if e.status})
-    assert f"{2 * pages} story (StoryCell not known), {pages} talk (date of TalkCell not known)" in told, told
+    assert f"{2 * pages} story (StoryCell not supported), {pages} talk (date of TalkCell not supported)" in told, told
     saved = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => cell.ariaDescription)")[:3]
     assert saved == [None, "Saved", None], saved
     titles = browser.script("return Array.from(document.querySelectorAll('[data-tool=dismiss]'), (tool) => tool.getAttribute('aria-label'))")[:3]
     assert titles == ["Dismiss", "Hide", "Dismiss"], titles
 
 
-def it_shows_what_pictures_look_like_before_they_come(browser, relay, service):
+def it_shows_placeholders_until_images_are_loaded(browser, relay, service):
     def alter(page):
         for cell in page["items"]:
             for binding in cell["actions"]["configuration"]["bindings"].values():
                 if "image" in binding:
-                    binding |= {"color": "#123456", "placeholder": "3OcRJYB4d3h/iIeHeEh3eIhw+j2w", "alt": "A likeness"}
+                    binding |= {"color": "#123456", "placeholder": "3OcRJYB4d3h/iIeHeEh3eIhw+j2w", "alt": "A preview"}
 
     relay.alter_feed(alter)
     relay.hold = lambda exchange: exchange.path.startswith("/images/")
     browser.open(relay.url, cells=20)
-    seen = "const picture = document.querySelector('.cell .picture'); return [getComputedStyle(picture).backgroundColor, picture.querySelector('canvas')?.width > 8]"
+    seen = "const image = document.querySelector('.cell .image'); return [getComputedStyle(image).backgroundColor, image.querySelector('canvas')?.width > 8]"
     assert browser.script(seen) == ["rgb(18, 52, 86)", True], browser.script(seen)
     relay.hold = None
-    browser.wait(lambda: loaded(browser), "the pictures in sight")
-    left = browser.script("const picture = document.querySelector('.cell .picture'); return [picture.querySelector('img').alt, picture.querySelector('canvas')]")
-    assert left == ["A likeness", None], left
+    browser.wait(lambda: loaded(browser), "visible images")
+    left = browser.script("const image = document.querySelector('.cell .image'); return [image.querySelector('img').alt, image.querySelector('canvas')]")
+    assert left == ["A preview", None], left
 
 
-def it_can_be_built_by_others_from_the_same_package(browser, relay, service):
+def it_serves_the_client_package(browser, relay, service):
     browser.driver.get(f"{relay.url}openapi.json")
-    walked = browser.driver.execute_async_script("""
+    all_cells = browser.driver.execute_async_script("""
         const [done] = arguments;
-        import("/viewer/client/index.mjs").then(async ({ FeedClient, FeedList }) => {
+        import("/web-client/client/index.mjs").then(async ({ FeedClient, FeedList }) => {
           const list = new FeedList(new FeedClient({ base: location.href, viewer: "other" }), "/feed?limit=3");
           await list.loadNext();
           done(list.sections.flatMap(({ entries }) => entries.map(({ cell }) => cell.id)));
         }).catch((error) => done(String(error)));""")
-    assert len(walked) == 4 and set(walked) <= {cell["id"] for cell in service.cells()}, walked
+    assert len(all_cells) == 4 and set(all_cells) <= {cell["id"] for cell in service.cells()}, all_cells
 
 
-def it_plays_advertisements_and_tells_how_far_somebody_came(browser, relay, service):
+def it_plays_ads_and_reports_quartiles(browser, relay, service):
     if service.origin is None:
         return
     slots = ("start", "firstQuartile", "midpoint", "thirdQuartile", "complete", "mute")
@@ -215,7 +215,7 @@ def it_plays_advertisements_and_tells_how_far_somebody_came(browser, relay, serv
     browser.open(relay.url, cells=20)
     player = browser.wait(lambda: browser.find('[data-id="ad:sound"] audio'), "the player")
     assert player.get_attribute("aria-label") == "Advertisement" and player.get_attribute("controls")
-    # Nothing plays before somebody has done something.
+    # Autoplay requires a user gesture.
     browser.press(Keys.TAB)
     heard = browser.driver.execute_async_script(
         "const [player, done] = arguments; player.addEventListener('ended', () => setTimeout(() => done('ended'), 300));"
@@ -225,7 +225,7 @@ def it_plays_advertisements_and_tells_how_far_somebody_came(browser, relay, serv
     assert sorted(told) == sorted(slots), told
 
 
-def it_plays_the_samples_video_and_says_what_cannot_be_played(browser, relay, service):
+def it_plays_the_sample_video_and_reports_unplayable_media(browser, relay, service):
     if service.origin is None:
         return
 
@@ -244,33 +244,33 @@ def it_plays_the_samples_video_and_says_what_cannot_be_played(browser, relay, se
         "player.addEventListener('error', () => done('error')); player.muted = true; player.play().catch((error) => done(String(error)))", player)
     assert shown == 320, shown
     browser.script("document.querySelector('[data-id=\"ad:gone\"] video').play().catch(() => {})")
-    browser.wait(lambda: browser.find('[data-id="ad:gone"] .media-failed'), "the word that it cannot be played")
+    browser.wait(lambda: browser.find('[data-id="ad:gone"] .media-failed'), "the error message")
 
 
-def it_leads_operators_to_why_a_cell_is_here(browser, relay, service):
+def it_shows_operators_the_explanation_of_a_cell(browser, relay, service):
     if service.origin is None:
         return
     browser.open(f"{relay.url}?operators={service.admin_url}", cells=20)
-    ad = browser.wait(lambda: next(iter(advertisements(browser)), None), "an advertisement")
+    ad = browser.wait(lambda: next(iter(advertisements(browser)), None), "an ad")
     for name, expected in ((ids(browser)[1], "in the order of its section"), (ad, "place 1 for advertisements on page 1")):
         tool = browser.find(f"[data-id='{name}'] [data-tool=inspect]")
         browser.script("arguments[0].click()", tool)
         browser.click("#inspector .why summary")
         if name != ad:
-            # Whoever asks the first time is told whom.
-            where = browser.wait(lambda: browser.find("#inspector .why-where"), "the question where to ask")
+            # The first explanation asks for confirmation of the origin.
+            where = browser.wait(lambda: browser.find("#inspector .why-where"), "the confirmation")
             assert service.admin_url.rstrip("/") in where.text and browser.find("#inspector iframe") is None, where.text
             browser.click("#inspector .why-where button")
         browser.driver.switch_to.frame(browser.wait(lambda: browser.find("#inspector iframe"), "the explanation"))
-        browser.wait(lambda: expected in browser.text("#explanation"), f"why {name} is here")
+        browser.wait(lambda: expected in browser.text("#explanation"), f"the explanation of {name}")
         assert browser.text("h1") == f"Why is {name} here?", browser.text("h1")
         assert browser.script("return Array.from(document.querySelectorAll('[aria-current] td'), (one) => one.textContent)")[0] == name
         browser.driver.switch_to.default_content()
     assert browser.console() == [], browser.console()
 
 
-def it_explains_to_operators_alone_and_gives_axe_nothing_to_find(browser, relay, service):
-    assert service.admin_url, "only where the tests started the service"
+def it_requires_the_token_for_explanations_and_passes_axe(browser, relay, service):
+    assert service.admin_url, "requires a service that the tests started"
     ad = next(cell["id"] for cell in service.cells() if cell["id"].startswith("ad:"))
     found = []
     with type(relay)(service.admin_url) as operators:
@@ -280,7 +280,7 @@ def it_explains_to_operators_alone_and_gives_axe_nothing_to_find(browser, relay,
             with Browser(390, 844) as window:
                 window.tool("Emulation.setEmulatedMedia", features=[{"name": k, "value": v} for k, v in features.items()])
                 window.driver.get(f"{operators.url}explain#cell={ad}&limit=5")
-                window.wait(lambda: window.find("#access:not([hidden])"), "the question for the token")
+                window.wait(lambda: window.find("#access:not([hidden])"), "the token form")
                 window.script(axe())
                 found += findings(window, f"{name}, the token")
                 window.driver.find_element("id", "token").send_keys("secret")
@@ -291,7 +291,7 @@ def it_explains_to_operators_alone_and_gives_axe_nothing_to_find(browser, relay,
     assert found == [], found
 
 
-def it_asks_what_a_slot_takes(browser, relay, service):
+def it_shows_a_form_for_the_input_of_a_slot(browser, relay, service):
     report = {"type": "object", "required": ["reason"], "properties": {
         "reason": {"type": "string", "enum": ["spam", "wrong"]}, "note": {"type": "string", "maxLength": 9}, "stars": {"type": "number", "minimum": 1}}}
     action = {"type": "request", "method": "POST", "href": "/cells/x/report", "label": "Report", "input": report}
@@ -308,13 +308,13 @@ def it_asks_what_a_slot_takes(browser, relay, service):
         browser.find("dialog[open] [name=stars]").send_keys("4")
         assert browser.find("dialog[open] [name=note]").get_attribute("maxlength") == "9"
         browser.click(f"dialog[open] {button}")
-        browser.wait(lambda: not browser.find("dialog[open]"), "the form is gone")
+        browser.wait(lambda: not browser.find("dialog[open]"), "the closed form")
     browser.wait(lambda: "Report: " in browser.text("#toasts"), "the notice")
     told = relay.passed("POST", "/cells/x/report")
-    assert [json.loads(exchange.body) for exchange in told] == [{"reason": "spam", "stars": 4}], "the first was called off"
+    assert [json.loads(exchange.body) for exchange in told] == [{"reason": "spam", "stars": 4}], "the first form was cancelled"
 
 
-def it_offers_what_a_kind_offers_beyond_the_usual(browser, relay, service):
+def it_offers_custom_slots(browser, relay, service):
     like = {"type": "request", "method": "POST", "href": "/cells/x/like", "label": "Like"}
     relay.alter_feed(lambda page: page["items"][1]["actions"].update(like=like, start={**like, "label": None}))
     relay.answer = lambda exchange: (200, JSON, {"commands": []}) if exchange.path == "/cells/x/like" else None

@@ -1,4 +1,4 @@
-"""A picture origin under the tests' control: the pictures of the sample, at the pace it is told; it counts who left early."""
+"""An image origin for the tests: the images of the sample, with a configurable delay. It counts readers that leave early."""
 import io
 import socket
 import threading
@@ -8,11 +8,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-PICTURES = Path(__file__).parents[2] / "Config/sample/pictures"
+IMAGES = Path(__file__).parents[2] / "Config/sample/images"
 
 
 def jingle():
-    """A second of silence."""
+    """Returns a second of silence."""
     sound = io.BytesIO()
     with wave.open(sound, "wb") as file:
         file.setparams((1, 1, 8000, 8000, "NONE", ""))
@@ -22,10 +22,10 @@ def jingle():
 
 class Origin:
     def __init__(self):
-        # Seconds before an answer, and how many readers did not wait for theirs.
+        # The delay of a response in seconds, and the number of readers that left before it.
         self.delay = 0
         self.cut = 0
-        # Whether answers begin at once and then come in drops.
+        # True if a response begins immediately and continues in small chunks.
         self.drips = False
         origin = self
 
@@ -48,17 +48,17 @@ class Origin:
                     sound = jingle()
                     self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nContent-Length: %d\r\n\r\n" % len(sound) + sound)
                     return
-                picture = (PICTURES / name).read_bytes()
+                image = (IMAGES / name).read_bytes()
                 head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nCache-Control: max-age=60\r\nContent-Length: %d\r\n\r\n"
-                sent = 600 if origin.drips else len(picture)
-                self.wfile.write(head % len(picture) + picture[:sent])
-                while sent < len(picture):
+                sent = 600 if origin.drips else len(image)
+                self.wfile.write(head % len(image) + image[:sent])
+                while sent < len(image):
                     time.sleep(0.1)
                     if self.has_left():
                         self.close_connection = True
                         return
-                    end = sent + 40 if origin.drips else len(picture)
-                    self.wfile.write(picture[sent:end])
+                    end = sent + 40 if origin.drips else len(image)
+                    self.wfile.write(image[sent:end])
                     sent = end
 
             def has_left(self):
@@ -74,7 +74,7 @@ class Origin:
             request_queue_size = 128
 
             def handle_error(self, request, client_address):
-                """Whoever leaves is counted above."""
+                """Early disconnections are counted above."""
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.port = self.server.server_port

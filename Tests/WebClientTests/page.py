@@ -1,4 +1,4 @@
-"""What the cases ask of the page and of what has passed, again and again."""
+"""Helper functions of the cases."""
 import json
 
 
@@ -18,8 +18,8 @@ def ids(browser):
     return browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => cell.dataset.id)")
 
 
-def walked(browser):
-    """Every cell from the first to the last as it comes by: `[id, width, height]` in the order of the list."""
+def all_cells(browser):
+    """Returns all cells as `[id, width, height]`, in the order of the list, by scrolling through it."""
     cells = {}
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
 
@@ -34,18 +34,18 @@ def walked(browser):
 
     browser.wait(step, "the end of the feed", seconds=60)
     step()
-    assert list(sorted(cells)) == list(range(1, len(cells) + 1)), "cells that stand nowhere, or twice"
+    assert list(sorted(cells)) == list(range(1, len(cells) + 1)), "missing or duplicate cells"
     return [cells[number] for number in sorted(cells)]
 
 
 def loaded(browser):
-    """Whether every picture in sight is there."""
+    """Returns true if all visible images are loaded."""
     return browser.script(
-        "return Array.from(document.querySelectorAll('.picture')).every((picture) => {"
-        "  const { top, bottom } = picture.getBoundingClientRect();"
+        "return Array.from(document.querySelectorAll('.image')).every((image) => {"
+        "  const { top, bottom } = image.getBoundingClientRect();"
         "  const isOutOfSight = bottom < 0 || top > innerHeight;"
-        "  const isUnbound = picture.matches('.snapshot-background:not([data-state])');"
-        "  return isOutOfSight || isUnbound || picture.dataset.state === 'shown'; })")
+        "  const isUnbound = image.matches('.snapshot-background:not([data-state])');"
+        "  return isOutOfSight || isUnbound || image.dataset.state === 'shown'; })")
 
 
 def cancelled(relay):

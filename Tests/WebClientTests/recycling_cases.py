@@ -1,4 +1,4 @@
-"""Many cells by few views: what is in the page stays bounded, frames stay short, and nobody loses their place."""
+"""Many cells with few views: bounded numbers of elements, short frames, and a stable focus and position."""
 from urllib.parse import parse_qs, urlsplit
 
 from selenium.webdriver.common.keys import Keys
@@ -9,7 +9,7 @@ from page import ids
 COUNT, PAGE = 10_000, 100
 FRAMES = 120
 
-# Scrolls by a cell and a half each frame, and answers how long the frames were and what was in the page.
+# Scrolls by one and a half cells in each frame. Returns the times of the frames and the numbers of elements.
 SCROLL = """
     const [frames, done] = arguments;
     const times = [];
@@ -30,7 +30,7 @@ SCROLL = """
     requestAnimationFrame(step);"""
 
 
-# Down to the end and back to the start, in steps of a few screens.
+# Scrolls to the end and back to the start, in steps of a few screens.
 WALK = """
     const [done] = arguments;
     let by = 3000;
@@ -44,7 +44,7 @@ WALK = """
 
 
 def ten_thousand(exchange):
-    """A feed of this many cells, of three identifiers."""
+    """A feed with this number of cells and three identifiers."""
     if exchange.method != "GET" or urlsplit(exchange.path).path != "/feed":
         return None
     start = int(parse_qs(urlsplit(exchange.path).query).get("cursor", ["0"])[0])
@@ -61,13 +61,13 @@ def ten_thousand(exchange):
     return 200, {"Content-Type": "application/json", "Cache-Control": "no-store"}, {"items": items, "page": page}
 
 
-def it_shows_ten_thousand_cells_by_a_few_views(browser, relay, service):
+def it_shows_ten_thousand_cells_with_few_views(browser, relay, service):
     relay.answer = ten_thousand
     browser.driver.set_script_timeout(120)
     browser.open(relay.url, cells=20)
     few = heap(browser)
-    # In the time of the page's own thread: what the machine does for others meanwhile does not count.
-    browser.tool("Performance.enable", timeDomain="threadTicks")
+    # Measures the processor time of the page's thread, because other processes delay the page.
+    browser.tool("Invocation.enable", timeDomain="threadTicks")
     busy = busy_seconds(browser)
     rounds = scrolled_to_the_end(browser)
     cells, nodes = max(r["cells"] for r in rounds), max(r["nodes"] for r in rounds)
@@ -90,20 +90,20 @@ def it_has_no_long_task_over_ten_thousand_cells(browser, relay, service):
     with Browser(traces=True) as window:
         window.driver.set_script_timeout(120)
         window.open(relay.url, cells=20)
-        # Those of the start have nothing to do with how many cells there are.
+        # The tasks of the start do not depend on the number of cells.
         window.task_times()
         tasks = []
         rounds = scrolled_to_the_end(window, lambda: tasks.extend(window.task_times()))
         tasks.sort()
         print(f"        {len(tasks)} tasks in {len(rounds)} rounds; the longest took {', '.join(f'{time:.0f}' for time in tasks[-5:])} ms of processor time")
-        assert len(tasks) > FRAMES * len(rounds), "the tasks were not noted"
+        assert len(tasks) > FRAMES * len(rounds), "no tasks recorded"
         assert tasks[-1] <= 50, f"long tasks: {tasks[-10:]}"
 
 
 def scrolled_to_the_end(browser, after_each=lambda: None):
     rounds = []
     while not browser.find("#end:not([hidden])"):
-        assert len(rounds) < 60, "the end never comes"
+        assert len(rounds) < 60, "no end of the feed"
         rounds.append(browser.driver.execute_async_script(SCROLL, FRAMES))
         after_each()
     assert str(COUNT) in browser.text("#end")
@@ -111,16 +111,16 @@ def scrolled_to_the_end(browser, after_each=lambda: None):
 
 
 def heap(browser):
-    """Bytes that the page's own objects take, without those that nobody holds any more."""
+    """Returns the bytes of the page's reachable objects."""
     browser.tool("HeapProfiler.collectGarbage")
     return int(browser.tool("Runtime.getHeapUsage")["usedSize"])
 
 
 def busy_seconds(browser):
-    return next(metric["value"] for metric in browser.tool("Performance.getMetrics")["metrics"] if metric["name"] == "TaskDuration")
+    return next(metric["value"] for metric in browser.tool("Invocation.getMetrics")["metrics"] if metric["name"] == "TaskDuration")
 
 
-def it_reuses_the_elements_that_left(browser, relay, service):
+def it_reuses_elements(browser, relay, service):
     relay.answer = ten_thousand
     browser.open(relay.url, cells=20)
     browser.script("window.first = new Set(document.querySelectorAll('.cell'))")
@@ -130,13 +130,13 @@ def it_reuses_the_elements_that_left(browser, relay, service):
     again = browser.script(
         "const again = Array.from(document.querySelectorAll('.cell')).filter((cell) => first.has(cell));"
         "return again.map((cell) => [cell.dataset.id, cell.textContent, cell.ariaPosInSet, document.getElementById(cell.getAttribute('aria-labelledby')).textContent])")
-    assert len(again) >= 10, f"{len(again)} elements were used again"
+    assert len(again) >= 10, f"{len(again)} reused elements"
     for name, text, position, label in again:
         number = int(name.removeprefix("user:"))
         assert f"Number {number}" == label and text.count("Number") == 1 and int(position) == number + 1, (name, text, position)
 
 
-def it_keeps_the_focus_on_a_cell_that_is_far_away(browser, relay, service):
+def it_keeps_the_focus_on_a_distant_cell(browser, relay, service):
     relay.answer = ten_thousand
     browser.open(relay.url, cells=20)
     browser.script("document.querySelectorAll('.cell')[4].focus()")
@@ -148,14 +148,14 @@ def it_keeps_the_focus_on_a_cell_that_is_far_away(browser, relay, service):
     browser.press(Keys.ARROW_RIGHT)
     assert browser.focused() == "user:5"
     box = browser.script("const { top, bottom } = document.activeElement.getBoundingClientRect(); return [top, bottom]")
-    assert 60 <= box[0] and box[1] <= 860, f"out of sight: {box}"
+    assert 60 <= box[0] and box[1] <= 860, f"not visible: {box}"
     assert browser.script("return document.activeElement.ariaPosInSet") == "6"
     order = browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => Number(cell.ariaPosInSet))")
-    assert order == sorted(order), f"read in another order: {order}"
+    assert order == sorted(order), f"wrong reading order: {order}"
     assert browser.script("return document.querySelectorAll('.cell[tabindex=\"0\"]').length") == 1
 
 
-def it_is_where_one_was_after_a_reload_and_on_the_way_back(browser, relay, service):
+def it_restores_the_scroll_position(browser, relay, service):
     browser.open(relay.url, cells=20)
     seen = "const cell = document.elementFromPoint(640, 400).closest('.cell'); return cell && [cell.dataset.id, Math.round(cell.getBoundingClientRect().top)]"
     def there():
@@ -170,10 +170,10 @@ def it_is_where_one_was_after_a_reload_and_on_the_way_back(browser, relay, servi
     browser.driver.refresh()
     browser.wait(lambda: browser.text("#count"), "the first page")
     outlines = "return Array.from(document.querySelectorAll('.skeletons:not([hidden]) i'), (one) => one.getBoundingClientRect()).some(({ top, bottom }) => bottom > 60 && top < innerHeight)"
-    browser.wait(lambda: browser.script(outlines), "outlines where one was, while the cells before it come")
+    browser.wait(lambda: browser.script(outlines), "outlines at the saved position")
     held.append(True)
     browser.wait(lambda: there() == place, f"{place} after the reload")
     browser.script("document.querySelector('.bar-link[href=\"openapi.json\"]').click()")
     browser.wait(lambda: "openapi.json" in browser.driver.current_url, "the description")
     browser.driver.back()
-    browser.wait(lambda: there() == place, f"{place} on the way back")
+    browser.wait(lambda: there() == place, f"{place} after going back")

@@ -1,4 +1,4 @@
-"""Stands between the browser and the service: keeps what passes, holds, alters or invents it, and can be gone for a while."""
+"""A relay between the browser and the service. It records, delays, changes or replaces exchanges, and can be unavailable for a while."""
 import http.client
 import json
 import mimetypes
@@ -13,7 +13,7 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length",
 
 
 class Exchange:
-    """One request and what became of it; status is None while it is under way, and `left` where the browser went before the answer."""
+    """A request and its response. `status` is None before the response; `left` is true if the browser disconnected earlier."""
 
     def __init__(self, method, path, headers, body):
         self.method, self.path, self.headers, self.body = method, path, headers, body
@@ -30,11 +30,11 @@ class Relay:
         self.target = (parts.hostname, parts.port or 80)
         self.exchanges = []
         self.alterations = []
-        # `hold(exchange)` answers whether the exchange is to wait before it is passed on.
+        # `hold(exchange)` returns true if the exchange must wait before it is forwarded.
         self.hold = None
-        # `answer(exchange)` answers `(status, headers, JSON value)` in place of the service, or None.
+        # `answer(exchange)` returns `(status, headers, JSON value)` in place of the service, or None.
         self.answer = None
-        # A folder whose files are served as the page, in place of those in the binary.
+        # A folder with files of the web client, which replace those of the binary.
         self.files = None
         self._port = 0
         self._server = None
@@ -51,7 +51,7 @@ class Relay:
         return f"http://127.0.0.1:{self._port}/"
 
     def come(self):
-        """Listens: at first on a free port, later on the same again."""
+        """Listens on a free port, and after an interruption on the same port."""
         relay = self
 
         class Handler(RelayHandler):
@@ -64,7 +64,7 @@ class Relay:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def go(self):
-        """Stops listening and drops every connection, as a service does that was killed."""
+        """Stops listening and drops all connections, like a killed service."""
         self._server.shutdown()
         self._server.server_close()
         for connection in list(self._connections):
@@ -77,7 +77,7 @@ class Relay:
         return [exchange for exchange in list(self.exchanges) if exchange.method == method and exchange.path.startswith(prefix)]
 
     def alter_feed(self, change):
-        """`change(page)` alters every feed page, as decoded JSON, before the browser gets it."""
+        """`change(page)` changes every feed page, as decoded JSON."""
         self.alterations.append(change)
 
 
@@ -86,7 +86,7 @@ class RelayServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        """A browser that leaves is part of what is tested."""
+        """Disconnecting browsers are expected."""
 
 
 class RelayHandler(BaseHTTPRequestHandler):
@@ -152,7 +152,7 @@ class RelayHandler(BaseHTTPRequestHandler):
         self.wfile.write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + content)
 
     def stream(self, exchange, answer):
-        """Passes on what never ends, as it comes."""
+        """Forwards an event stream as it arrives."""
         exchange.status = answer.status
         self.close_connection = True
         lines = [f"{name}: {value}" for name, value in answer.getheaders() if name.lower() not in HOP_BY_HOP]
@@ -173,7 +173,7 @@ class RelayHandler(BaseHTTPRequestHandler):
 
     def serve_file(self, exchange):
         path = exchange.path.split("?")[0]
-        name = "index.html" if path == "/" else path.removeprefix("/viewer/") if path.startswith("/viewer/") else None
+        name = "index.html" if path == "/" else path.removeprefix("/web-client/") if path.startswith("/web-client/") else None
         if name is None:
             return False
         exchange.finished, exchange.status = True, 200
@@ -184,7 +184,7 @@ class RelayHandler(BaseHTTPRequestHandler):
         return True
 
     def watch(self, exchange, upstream):
-        """Closes the connection to the service where the browser closes its own before the answer."""
+        """Closes the connection to the service if the browser disconnects before the response."""
         while not exchange.finished:
             try:
                 if self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b"":

@@ -1,4 +1,4 @@
-"""The operators' page of reports: what it plots, and what axe-core finds in it."""
+"""The reports page for operators: its charts and its accessibility."""
 import json
 import urllib.error
 import urllib.request
@@ -35,7 +35,7 @@ def rows(browser):
 
 
 def it_plots_reports_for_operators(browser, relay, service):
-    assert service.admin_url, "only where the tests started the service"
+    assert service.admin_url, "requires a service that the tests started"
     ad = click_an_ad(service)
     browser.driver.get(service.admin_url + "/reports")
     browser.wait(lambda: browser.find("#figure:not([hidden])"), "the plot")
@@ -48,7 +48,7 @@ def it_plots_reports_for_operators(browser, relay, service):
     assert [row[0] for row in rows(browser)] == ["main"] and browser.text("#legend") == "main"
     ask(browser, by="day", **{"and": "day"})
     assert "two different groupings" in browser.text("#status"), browser.text("#status")
-    # A campaign that there is not: what it has delivered is nothing, and its goal is not known.
+    # An unknown campaign has no deliveries and no known goal.
     browser.driver.find_element(By.ID, "campaign").send_keys("none")
     ask(browser, by="day", **{"and": "none"})
     assert "Nothing counted" in browser.text("#status"), browser.text("#status")
@@ -66,14 +66,14 @@ def it_asks_for_the_operators_token(browser, relay, service):
     with type(relay)(service.admin_url) as operators:
         operators.answer = answer
         browser.driver.get(operators.url.rstrip("/") + "/reports")
-        browser.wait(lambda: browser.find("#access:not([hidden])"), "the question for the token")
+        browser.wait(lambda: browser.find("#access:not([hidden])"), "the token form")
         browser.driver.find_element(By.ID, "token").send_keys("secret-token")
         browser.click("#access button")
         browser.wait(lambda: browser.find("#figure:not([hidden])"), "the plot")
         assert rows(browser)[0][:2] == ["2026-11-01", "7"], rows(browser)
 
 
-def it_gives_axe_nothing_to_find_in_reports(browser, relay, service):
+def it_passes_axe_in_reports(browser, relay, service):
     click_an_ad(service)
     source = axe()
     found = []

@@ -1,4 +1,4 @@
-"""The sample feed as a newcomer meets it: by the service alone, and by `Config/run`."""
+"""The sample feed with the service alone, and with `Config/run`."""
 import json
 import os
 import signal
@@ -15,40 +15,40 @@ from service import Service, free_port
 ROOT = Path(__file__).parents[2]
 
 
-def picture_hrefs(page):
+def image_hrefs(page):
     return sorted({binding["image"] for cell in page["items"] for binding in cell["actions"]["configuration"]["bindings"].values()
                    if "image" in binding})
 
 
-def it_shows_every_picture_of_the_sample_without_a_network(browser, relay, service):
+def it_shows_every_image_of_the_sample_without_a_network(browser, relay, service):
     if service.origin is None:
         return
     with Service(keeps_sample=True) as plain:
         browser.open(plain.base_url, cells=20)
-        browser.wait(lambda: loaded(browser), "the pictures in sight")
-        hrefs = {href for page in plain.pages() for href in picture_hrefs(page)}
-        # Each in one or more sizes, behind its signature and its source.
+        browser.wait(lambda: loaded(browser), "visible images")
+        hrefs = {href for page in plain.pages() for href in image_hrefs(page)}
+        # Each image has one or more sizes.
         assert len({href.split("/")[3] for href in hrefs}) == 25, sorted(hrefs)
         for href in hrefs:
             with urllib.request.urlopen(plain.base_url + href) as answer:
                 assert answer.status == 200 and answer.read(4) == b"\x89PNG", href
 
 
-def it_says_why_pictures_are_missing(browser, relay, service):
+def it_reports_why_images_are_missing(browser, relay, service):
     if service.origin is None:
         return
     with Service(settings=["images.allowed-networks="]) as strict:
         browser.open(strict.base_url, cells=20)
         browser.wait(lambda: "images.allowed-networks" in browser.text("#toasts"), "the reason")
         assert browser.text("#toasts").count("address") == 1, browser.text("#toasts")
-        failed = browser.wait(lambda: browser.find(".picture[data-state=failed]"), "a picture that is missing")
+        failed = browser.wait(lambda: browser.find(".image[data-state=failed]"), "a missing image")
         assert "not public" in failed.get_attribute("title")
 
 
-def it_runs_where_other_ports_are_taken_and_says_which_it_needs(browser, relay, service):
+def it_runs_beside_used_ports_and_reports_a_conflict(browser, relay, service):
     if service.origin is None:
         return
-    programs = os.path.abspath(os.path.dirname(os.environ.get("VIEWER_TESTS_BINARY") or ".build/debug/intertwine"))
+    programs = os.path.abspath(os.path.dirname(os.environ.get("WEB_CLIENT_TESTS_BINARY") or ".build/debug/intertwine"))
     with tempfile.TemporaryDirectory() as folder, socket.socket() as taken:
         port, admin_port = free_port(), free_port()
         environment = {**os.environ, "PROGRAMS": programs, "PORT": str(port), "ADMIN_PORT": str(admin_port),
@@ -64,7 +64,7 @@ def it_runs_where_other_ports_are_taken_and_says_which_it_needs(browser, relay, 
                     break
                 assert time.monotonic() < until
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/feed") as answer:
-                hrefs = picture_hrefs(json.load(answer))
+                hrefs = image_hrefs(json.load(answer))
             assert len(hrefs) > 10
             for href in hrefs:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}{href}") as answer:

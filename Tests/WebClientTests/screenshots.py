@@ -1,4 +1,4 @@
-"""Pictures of the page for people to look at: wide and narrow, light and dark."""
+"""Screenshots of the page: wide and narrow, light and dark."""
 import time
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The service under test: one that runs, or a binary started with the sample feed and a picture origin of the tests' own."""
+"""The service under test: a running one, or a binary with the sample feed and an image origin of the tests."""
 import json
 import os
 import socket
@@ -18,19 +18,19 @@ SAMPLE = Path(__file__).parents[2] / "Config/sample/feed.json"
 class Service:
     def __init__(self, base_url=None, settings=(), keeps_sample=False):
         self.settings = settings
-        # The sample as it is, by a service that is told nothing about pictures.
+        # Uses the unchanged sample, without settings for images.
         self.keeps_sample = keeps_sample
         self.base_url = base_url.rstrip("/") if base_url else None
-        # Only where the tests started the service do they know where it fetches pictures.
+        # The image origin of a running service is unknown.
         self.origin = None
         self._process = None
         self._files = None
 
     def __enter__(self):
         if self.base_url is None:
-            self._start(os.environ.get("VIEWER_TESTS_BINARY") or ".build/debug/intertwine")
-        # To try files without building them into the binary.
-        files = os.environ.get("VIEWER_TESTS_FILES")
+            self._start(os.environ.get("WEB_CLIENT_TESTS_BINARY") or ".build/debug/intertwine")
+        # Replaces the files in the binary, for development.
+        files = os.environ.get("WEB_CLIENT_TESTS_FILES")
         if files:
             self._files = Relay(self.base_url)
             self._files.files = files
@@ -52,11 +52,11 @@ class Service:
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         sample = SAMPLE
-        pictures = ()
+        image_settings = ()
         if not self.keeps_sample:
             sample = folder / "feed.json"
-            sample.write_text(self._own_pictures(json.loads(SAMPLE.read_text())))
-            pictures = ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}")
+            sample.write_text(self._own_images(json.loads(SAMPLE.read_text())))
+            image_settings = ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}")
         database = str(folder / "feed.sqlite")
         subprocess.run([binary, "import", "--foreground", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
         self._import = [binary, "import", "--foreground", "--database", database]
@@ -65,7 +65,7 @@ class Service:
         port, admin_port = free_port(), free_port()
         self.admin_url = f"http://127.0.0.1:{admin_port}"
         arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database, "--set", "ads.rotation=listed"]
-        for setting in (*pictures, *self.settings):
+        for setting in (*image_settings, *self.settings):
             arguments += ["--set", setting]
         self._process = subprocess.Popen([binary, "serve", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base_url = f"http://127.0.0.1:{port}"
@@ -79,8 +79,8 @@ class Service:
                 assert time.monotonic() < until, "the service is not ready after 30 s"
                 time.sleep(0.05)
 
-    def _own_pictures(self, items):
-        """Every picture from the tests' origin, and no two the same, so that each has to be fetched."""
+    def _own_images(self, items):
+        """Replaces all image URLs by different URLs of the tests' origin, so that each image is fetched."""
         for number, item in enumerate(items):
             for name in ("avatarUrl", "backgroundUrl", "contentUrl"):
                 if name in item:
@@ -89,18 +89,18 @@ class Service:
         return json.dumps(items)
 
     def put(self, *items):
-        """Imports items, as an operator does on the command line."""
+        """Imports items on the command line."""
         lines = "".join(json.dumps(item) + "\n" for item in items)
         subprocess.run([*self._import, "-"], input=lines, text=True, check=True, stdout=subprocess.DEVNULL)
 
     def operate(self, *operations):
-        """Has the service apply operations on its store, all or nothing."""
+        """Applies operations to the store in one transaction."""
         request = urllib.request.Request(
             self.admin_url + "/admin/operations", json.dumps(operations).encode(), {"Content-Type": "application/json"})
         urllib.request.urlopen(request).close()
 
     def pages(self):
-        """Walks the feed to its end, as any client does."""
+        """Yields all pages of the feed."""
         href = "/feed"
         while href:
             with urllib.request.urlopen(urllib.parse.urljoin(self.base_url, href)) as answer:

@@ -1,4 +1,4 @@
-// Runs before the page's own scripts: when the first cells were painted, and what moved without anybody's doing.
+// Runs before the page's scripts and measures the time of the first cells and the layout shift.
 window.watched = { firstPage: null, shift: 0, worst: "" };
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {

@@ -1,4 +1,4 @@
-"""The picture in its zoom: every part of it can be reached, by pointer, touch, wheel and key."""
+"""The zoomed image: every part is reachable by pointer, touch, wheel and keyboard."""
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
@@ -9,36 +9,36 @@ BOX = "const { left, top, width, height } = document.querySelector(arguments[0])
 def opened(browser, relay):
     browser.open(relay.url)
     browser.click(f"{USER} .cell-face")
-    browser.wait(lambda: browser.find(".zoom-picture"), "the picture in the zoom")
+    browser.wait(lambda: browser.find(".zoom-image"), "the zoomed image")
 
 
 def scale(browser):
     return int(browser.text(".zoom-scale").split()[0])
 
 
-def it_reaches_every_part_of_an_enlarged_picture(browser, relay, service):
+def it_reaches_every_part_of_an_enlarged_image(browser, relay, service):
     opened(browser, relay)
     for _ in range(5):
         browser.click("[aria-label=Larger]")
     assert scale(browser) > 250
-    stage, picture = browser.script(BOX, ".zoom-stage"), browser.script(BOX, ".zoom-picture")
-    assert picture[3] > stage[3] and picture[1] < stage[1], "it fits, and nothing is to be shown"
-    # It grew about its middle, and can be drawn to each of its edges.
-    middle = [picture[0] + picture[2] / 2 - stage[0] - stage[2] / 2, picture[1] + picture[3] / 2 - stage[1] - stage[3] / 2]
-    assert max(map(abs, middle)) < 3, f"off its middle by {middle}"
+    stage, image = browser.script(BOX, ".zoom-stage"), browser.script(BOX, ".zoom-image")
+    assert image[3] > stage[3] and image[1] < stage[1], "the image is not larger than the stage"
+    # The zoom keeps the centre, and dragging reaches every edge.
+    middle = [image[0] + image[2] / 2 - stage[0] - stage[2] / 2, image[1] + image[3] / 2 - stage[1] - stage[3] / 2]
+    assert max(map(abs, middle)) < 3, f"the centre moved by {middle}"
     for x, y in ((400, 400), (-400, -400)):
         for _ in range(7):
             ActionChains(browser.driver).move_to_element(browser.find(".zoom-stage")).click_and_hold().move_by_offset(x, y // 2).release().perform()
-        left, top, width, height = browser.script(BOX, ".zoom-picture")
+        left, top, width, height = browser.script(BOX, ".zoom-image")
         reached = (left >= stage[0] - 1 or width < stage[2], top >= stage[1] - 1) if x > 0 else (
             left + width <= stage[0] + stage[2] + 1 or width < stage[2], top + height <= stage[1] + stage[3] + 1)
-        assert all(reached), f"drawn by {x}, it stands at {left, top, width, height}"
-    assert browser.find("dialog.zoom[open]"), "drawing closed it"
+        assert all(reached), f"after dragging by {x}, it is at {left, top, width, height}"
+    assert browser.find("dialog.zoom[open]"), "dragging closed the dialog"
     browser.press(Keys.ARROW_UP)
-    assert browser.script(BOX, ".zoom-picture")[1] > top, "no key moves it"
+    assert browser.script(BOX, ".zoom-image")[1] > top, "the arrow key does not pan"
 
 
-def it_leaves_the_keys_of_the_browser_alone(browser, relay, service):
+def it_ignores_keys_of_the_browser(browser, relay, service):
     opened(browser, relay)
     for key in "-+0":
         prevented = browser.script(
@@ -47,7 +47,7 @@ def it_leaves_the_keys_of_the_browser_alone(browser, relay, service):
         assert scale(browser) == 100 and not prevented, key
     browser.press("-")
     assert scale(browser) == 80
-    # A touchpad's pinch comes as a wheel with the control key: it enlarges the picture, and the page must not grow with it.
+    # A pinch on a touchpad is a wheel event with the control key. It must zoom the image and not the page.
     prevented = browser.script(
         "return !document.querySelector('.zoom-stage').dispatchEvent(new WheelEvent('wheel',"
         "  {deltaY: -40, ctrlKey: true, clientX: 640, clientY: 400, bubbles: true, cancelable: true}))")
@@ -67,10 +67,10 @@ def it_can_be_pinched(browser, relay, service):
         touch("touchMove", (640 - distance, 400), (640 + distance, 400))
     touch("touchEnd")
     assert 220 <= scale(browser) <= 280, scale(browser)
-    left, top, width, height = browser.script(BOX, ".zoom-picture")
+    left, top, width, height = browser.script(BOX, ".zoom-image")
     touch("touchStart", (640, 400))
     touch("touchMove", (640, 480))
     touch("touchMove", (640, 520))
     touch("touchEnd")
-    assert browser.script(BOX, ".zoom-picture")[1] > top, "one finger does not move it"
+    assert browser.script(BOX, ".zoom-image")[1] > top, "one finger does not pan"
     assert browser.find("dialog.zoom[open]")

@@ -1,28 +1,28 @@
-// Performs what stands in the slots of cells. One look-up serves every gesture, and nobody asks what kind of cell it is.
-import { Unavailable } from "./answers.mjs";
+// Performs the actions in the slots of cells. All slots are performed in the same way, independent of the kind of cell.
+import { UnavailableError } from "./responses.mjs";
 import { uuid } from "./uuid.mjs";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /**
- * What performing a slot comes to: `{ request: { method, href, hasKey, body } }`, `{ link: { href } }`, `{ bind: bindings }`, or null
- * where there is nothing to do: the slot is missing, or of a type that is not known here.
+ * Returns the operation for a slot of a cell: `{ request: { method, href, hasKey, body } }`, `{ link: { href } }`, `{ bind: bindings }`, or
+ * null for no operation: the slot is missing, or its action has an unknown type.
  */
-export function planned(cell, slot, values = {}) {
-  return plannedAction(cell?.actions?.[slot], values);
+export function resolveAction(cell, slot, values = {}) {
+  return resolved(cell?.actions?.[slot], values);
 }
 
-const usual = ["configuration", "cancellation", "selection", "deselection", "dismissal", "impression"];
+const standardSlots = ["configuration", "cancellation", "selection", "deselection", "dismissal", "impression"];
 
-/** The slots that a kind has beyond the usual ones and that people can be offered: `{ slot, label }`. */
-export function offered(cell) {
+/** Returns the labelled slots that a kind declares in addition to the standard ones, for a menu: `{ slot, label }`. */
+export function customSlots(cell) {
   return Object.entries(cell.actions ?? {}).flatMap(([slot, action]) => {
-    const isOffered = !usual.includes(slot) && typeof action?.label === "string" && action.label !== "" && plannedAction(action, {}) !== null;
-    return isOffered ? [{ slot, label: action.label }] : [];
+    const isLabelled = typeof action?.label === "string" && action.label !== "";
+    return !standardSlots.includes(slot) && isLabelled && resolved(action, {}) !== null ? [{ slot, label: action.label }] : [];
   });
 }
 
-function plannedAction(action, values) {
+function resolved(action, values) {
   const { type, href, method = "POST", body, templated, bindings } = action ?? {};
   if (type === "bind") return bindings !== null && typeof bindings === "object" ? { bind: bindings } : null;
   if (typeof href !== "string") return null;
@@ -32,118 +32,125 @@ function plannedAction(action, values) {
   return { request: body === undefined ? request : { ...request, body } };
 }
 
-/** URI templates (RFC 6570), as far as `{name}`. */
+/** Expands a URI template (RFC 6570, limited to `{name}`). */
 function expanded(href, values) {
   return href.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ""));
 }
 
-/** What came of a gesture. */
-class Performance {
-  /** What the service answered; undefined where it has not been told yet. */
+/** The result of a gesture. */
+class Invocation {
+  /** The JSON value of the response; undefined while the request is queued. */
   value;
-  /** Whether the service is away, and is told once it is back. */
-  isWaiting = false;
-  /** How to take it back: `{ expires, isOpen, run() }`, or null where it cannot be. */
+  /** True if the service is unavailable and the request is sent later. */
+  isQueued = false;
+  /** The undo of the gesture, `{ expires, isAvailable, run() }`, or null if it cannot be undone. */
   undo = null;
 }
 
+/**
+ * A performer of actions. Each gesture has an idempotency key, so that the service performs it once.
+ *
+ *     const actions = new Actions({ client });
+ *     const invocation = await actions.perform("dismissal", entry, { optimistic: () => list.hide(entry) });
+ *     await invocation.undo?.run();
+ */
 export class Actions {
   /**
-   * - client: sends the requests. outbox: keeps those for which the service is away, or null.
-   * - bind(bindings, variables), open(href, owner, slot): what this app does for the types `bind` and `link`.
+   * - client: sends the requests. outbox: queues requests while the service is unavailable, or null.
+   * - bind(bindings, options), open(href, owner, slot): the app's implementation of the action types `bind` and `link`.
    */
   constructor({ client, outbox = null, bind = () => {}, open = () => {} }) {
     Object.assign(this, { client, outbox, bind, open });
   }
 
   /**
-   * Performs a slot of `owner.cell`. A missing slot is legal: there is nothing to do, and the answer is null. Otherwise it answers
-   * `{ value, isWaiting, undo }`.
+   * Performs a slot of `owner.cell`. Returns null if there is no operation, otherwise `{ value, isQueued, undo }`.
    *
-   * - key: of the gesture; repeated under the same key, it is performed once.
-   * - values: for the variables of a template.
-   * - body: what the slot takes, as its action's `input` describes.
-   * - optimistic(): shows the effect at once, and answers what takes that back: called where the service refuses, and behind an undo.
-   * - waits: whether the gesture may be sent later where the service is away. It is then sent once.
-   * Throws `Unavailable` or `Refusal`.
+   * - key: the idempotency key of the gesture. Requests with an equal key are performed once.
+   * - values: the variables of a URI template.
+   * - body: the input of the slot, as described by its action's `input`.
+   * - optimistic(): shows the effect immediately, and returns a function that reverts it. It is called if the service refuses, and after an
+   *   undo.
+   * - queueable: true if the request may be queued while the service is unavailable. It is then sent once.
+   *
+   * Throws `UnavailableError` or `ProblemError`.
    */
-  async perform(slot, owner, variables = {}) {
-    return this.#run(planned(owner.cell, slot, variables.values), slot, owner, variables);
+  async perform(slot, owner, options = {}) {
+    return this.#run(resolveAction(owner.cell, slot, options.values), slot, owner, options);
   }
 
-  /** Performs an action that came with an answer instead of with a cell. */
-  async run(action, slot, owner, variables = {}) {
-    return this.#run(plannedAction(action, variables.values ?? {}), slot, owner, variables);
+  /** Performs an action of a response, such as an undo. */
+  async run(action, slot, owner, options = {}) {
+    return this.#run(resolved(action, options.values ?? {}), slot, owner, options);
   }
 
-  async #run(plan, slot, owner, variables) {
-    if (plan === null) return null;
-    const performance = new Performance();
-    if (plan.bind) this.bind(plan.bind, variables);
-    else if (plan.link) this.open(plan.link.href, owner, slot);
-    else await this.#send(performance, plan.request, slot, owner, variables);
-    return performance;
+  async #run(operation, slot, owner, options) {
+    if (operation === null) return null;
+    const invocation = new Invocation();
+    if (operation.bind) this.bind(operation.bind, options);
+    else if (operation.link) this.open(operation.link.href, owner, slot);
+    else await this.#send(invocation, operation.request, slot, owner, options);
+    return invocation;
   }
 
-  async #send(performance, planned, slot, owner, { key = uuid(), optimistic, waits = false, body = planned.body, ...options }) {
-    const takeBack = optimistic?.() ?? (() => {});
-    const request = { ...planned, body };
+  async #send(invocation, { body: fixedBody, ...rest }, slot, owner, { key = uuid(), optimistic, queueable = false, body = fixedBody, ...options }) {
+    const revert = optimistic?.() ?? (() => {});
+    const request = { ...rest, body };
     const { method, href } = request;
-    // What waits goes first: a gesture may undo the one before.
-    if (this.outbox?.waiting.length > 0) await this.outbox.flush();
-    if (waits && this.outbox?.waiting.length > 0) {
-      performance.isWaiting = true;
-      this.#wait(performance, { key, request, owner, slot, takeBack });
+    // Queued requests are sent first: a gesture may revert the previous one.
+    if (this.outbox?.pending.length > 0) await this.outbox.flush();
+    if (queueable && this.outbox?.pending.length > 0) {
+      this.#enqueue(invocation, { key, request, owner, slot, revert });
       return;
     }
     try {
-      const answer = await this.client.send(href, { method, body, key: request.hasKey ? key : undefined, owner, slot, ...options });
-      this.#performed(performance, answer.value, owner, takeBack);
+      const response = await this.client.send(href, { method, body, key: request.hasKey ? key : undefined, owner, slot, ...options });
+      this.#complete(invocation, response.value, owner, revert);
     } catch (error) {
-      if (!(error instanceof Unavailable && error.isRetried && waits && this.outbox)) {
-        takeBack();
+      if (!(error instanceof UnavailableError && error.isRetryable && queueable && this.outbox)) {
+        revert();
         throw error;
       }
-      performance.isWaiting = true;
-      this.#wait(performance, { key, request, owner, slot, takeBack });
+      this.#enqueue(invocation, { key, request, owner, slot, revert });
     }
   }
 
-  #wait(performance, { key, request, owner, slot, takeBack }) {
-    const kept = this.outbox.keep({ ...request, key, owner, slot });
-    performance.undo = {
-      expires: null, isOpen: true,
+  #enqueue(invocation, { key, request, owner, slot, revert }) {
+    invocation.isQueued = true;
+    const pending = this.outbox.enqueue({ ...request, key, owner, slot });
+    invocation.undo = {
+      expires: null, isAvailable: true,
       run: async () => {
-        // What has not been sent need never be; what has been is taken back as ever.
-        this.outbox.drop(key);
-        if (await performance.sent) await performance.undo?.run();
+        // A request that was not sent is removed; a sent one is undone by a request.
+        this.outbox.remove(key);
+        if (await invocation.sent) await invocation.undo?.run();
       },
     };
-    performance.sent = kept.then((answer) => {
-      performance.isWaiting = false;
-      performance.undo = null;
-      this.#performed(performance, answer.value, owner, takeBack);
+    invocation.sent = pending.then((response) => {
+      invocation.isQueued = false;
+      invocation.undo = null;
+      this.#complete(invocation, response.value, owner, revert);
       return true;
     }, () => {
-      takeBack();
+      revert();
       return false;
     });
   }
 
-  #performed(performance, value, owner, takeBack) {
-    performance.value = value;
+  #complete(invocation, value, owner, revert) {
+    invocation.value = value;
     const action = value?.undo;
-    if (plannedAction(action, {})?.request === undefined) return;
+    if (resolved(action, {})?.request === undefined) return;
     const deadline = Date.parse(action.expires);
-    performance.undo = {
+    invocation.undo = {
       expires: Number.isNaN(deadline) ? null : new Date(deadline),
-      get isOpen() {
+      get isAvailable() {
         return !(deadline <= Date.now());
       },
       run: async () => {
-        const answer = await this.run(action, "undo", owner);
-        takeBack();
-        return answer;
+        const result = await this.run(action, "undo", owner);
+        revert();
+        return result;
       },
     };
   }

@@ -1,29 +1,29 @@
-// How long to wait before asking again.
+// Retry delays.
 
-/** Longer than anybody waits, and far from where timers overflow. */
-const longestWish = 3600;
+/** The maximum of `Retry-After`, in seconds. Longer timers could overflow. */
+const maxRetryAfter = 3600;
 
-/** The seconds that `Retry-After` names (RFC 9110 section 10.2.3), from `now` on; null where it names none. */
+/** Returns the seconds of a `Retry-After` field (RFC 9110, section 10.2.3) after `now`, or null if the field is invalid. */
 export function retryAfter(value, now = Date.now()) {
   const text = value?.trim() ?? "";
-  if (/^\d+$/.test(text)) return Math.min(longestWish, Number(text));
-  // Only what has a day's name is a date of HTTP: `Date.parse` takes much more.
+  if (/^\d+$/.test(text)) return Math.min(maxRetryAfter, Number(text));
+  // Only a text that begins with the name of a day is an HTTP date: `Date.parse` accepts many other formats.
   const date = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(date) ? null : Math.min(longestWish, Math.max(0, Math.round((date - now) / 1000)));
+  return Number.isNaN(date) ? null : Math.min(maxRetryAfter, Math.max(0, Math.round((date - now) / 1000)));
 }
 
-/** Ever longer pauses, with jitter, so that the clients of one server do not come back all at once. */
+/** An exponential backoff with jitter, so that the clients of a server do not retry at the same time. */
 export class Backoff {
   #attempts = 0;
 
-  /** `first` and `longest` in milliseconds. */
-  constructor({ first = 500, longest = 30_000, random = Math.random } = {}) {
-    Object.assign(this, { first, longest, random });
+  /** - initialDelay, maxDelay: in milliseconds. */
+  constructor({ initialDelay = 500, maxDelay = 30_000, random = Math.random } = {}) {
+    Object.assign(this, { initialDelay, maxDelay, random });
   }
 
-  /** The next pause in milliseconds, no shorter than the seconds that a server asked for. */
+  /** Returns the next delay in milliseconds, at least the seconds that the server requested. */
   next(seconds = 0) {
-    const grown = Math.min(this.longest, this.first * 2 ** Math.min(this.#attempts, 16));
+    const grown = Math.min(this.maxDelay, this.initialDelay * 2 ** Math.min(this.#attempts, 16));
     this.#attempts += 1;
     return Math.max((seconds ?? 0) * 1000, grown * (0.75 + this.random() / 2));
   }
@@ -33,18 +33,18 @@ export class Backoff {
   }
 }
 
-/** Waits; rejects with the signal's reason where that comes first. */
-export function pause(milliseconds, signal) {
-  return new Promise((done, fail) => {
-    const leave = () => {
+/** Waits. Rejects with the signal's reason if the signal is aborted first. */
+export function delay(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
       clearTimeout(timer);
-      fail(signal.reason);
+      reject(signal.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", leave);
-      done();
+      signal?.removeEventListener("abort", abort);
+      resolve();
     }, milliseconds);
-    if (signal?.aborted) leave();
-    else signal?.addEventListener("abort", leave, { once: true });
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
   });
 }

@@ -1,48 +1,50 @@
-// Applies what `GET /feed/changes` answers to a list, and says it as a batch update of a collection view.
-import { isCell, isHeader } from "./page.mjs";
+// Applies a response of `GET /feed/changes` to a list, and computes the batch update for a collection view.
+import { isCell, isSectionHeader } from "./page.mjs";
 
-/** Whether an answer has all the parts of one that says what became of pages, each of them a list of objects. */
-export function isReadable(answer) {
-  const isObject = (one) => typeof one === "object" && one !== null;
-  return isObject(answer) && ["removed", "inserted", "moved", "reconfigured", "pages"].every((name) => Array.isArray(answer[name]) && answer[name].every(isObject));
+/** Returns true if a value is a complete set of changes: all members are arrays of objects. */
+export function isChanges(changes) {
+  const isObject = (value) => typeof value === "object" && value !== null;
+  const lists = ["removed", "inserted", "moved", "reconfigured", "pages"];
+  return isObject(changes) && lists.every((name) => Array.isArray(changes[name]) && changes[name].every(isObject));
 }
 
 /**
- * The list after the changes, or null where the answer is not about this list, which then has to be taken anew.
+ * Returns the list after the changes, or null if the changes do not match this list and the client must reload its pages.
  *
- * - list: whatever stands for the cells, in their order. `start` and `end`: the part of it that the service was asked about.
- * - id(one), make(cell): a cell's id, and what stands for one more cell.
- * Answers `{ list, moved, reconfigured }`: what moved, as a set, and the new cells of what stays, by what stands for them.
+ * - list: the elements that represent the cells, in order. `start` and `end`: the range that was sent to the service.
+ * - id(element), make(cell): return a cell's id, and the element for an inserted cell.
+ *
+ * Returns `{ list, moved, reconfigured }`: the set of moved elements, and a map from elements to their new cells.
  */
-export function applied(list, answer, { start = 0, end = list.length, id, make }) {
-  if (answer?.reload || !isReadable(answer)) return null;
-  const { removed, inserted, moved, reconfigured, pages } = answer;
+export function applyChanges(list, changes, { start = 0, end = list.length, id, make }) {
+  if (changes?.reload || !isChanges(changes)) return null;
+  const { removed, inserted, moved, reconfigured, pages } = changes;
   const count = end - start;
   const size = count - removed.length + inserted.length;
   if (size < 0 || pages.reduce((sum, page) => sum + page.count, 0) !== size) return null;
 
-  const leaving = new Set();
-  const leaves = (index, name) => {
-    const isThere = isIndex(index, count) && !leaving.has(index) && id(list[start + index]) === name;
-    leaving.add(index);
-    return isThere;
+  const removedIndices = new Set();
+  const remove = (index, name) => {
+    const isValid = isIndex(index, count) && !removedIndices.has(index) && id(list[start + index]) === name;
+    removedIndices.add(index);
+    return isValid;
   };
   const after = new Array(size);
-  const arrives = (index, one) => {
+  const insert = (index, element) => {
     if (!isIndex(index, size) || after[index] !== undefined) return false;
-    after[index] = one;
+    after[index] = element;
     return true;
   };
-  const isAbout = removed.every(({ index, id }) => leaves(index, id)) && moved.every(({ from, id }) => leaves(from, id)) &&
-    inserted.every(({ index, cell }) => isCell(cell) && arrives(index, make(cell))) &&
-    moved.every(({ from, to }) => arrives(to, list[start + from]));
-  if (!isAbout) return null;
+  const isMatching = removed.every(({ index, id }) => remove(index, id)) && moved.every(({ from, id }) => remove(from, id)) &&
+    inserted.every(({ index, cell }) => isCell(cell) && insert(index, make(cell))) &&
+    moved.every(({ from, to }) => insert(to, list[start + from]));
+  if (!isMatching) return null;
 
-  let place = 0;
+  let position = 0;
   for (let index = 0; index < count; index += 1) {
-    if (leaving.has(index)) continue;
-    while (after[place] !== undefined) place += 1;
-    after[place] = list[start + index];
+    if (removedIndices.has(index)) continue;
+    while (after[position] !== undefined) position += 1;
+    after[position] = list[start + index];
   }
   const shown = new Map();
   for (const { index, cell } of reconfigured) {
@@ -61,13 +63,13 @@ function isIndex(value, count) {
 }
 
 /**
- * What leads from one list to another, in sections: `{ sectionsRemoved, sectionsInserted, sectionsReconfigured, removed, inserted,
- * moved, reconfigured }`, items by index paths `[section, item]`, in the order that `performBatchUpdates` takes.
+ * Returns the batch update between two lists by section: `{ sectionsRemoved, sectionsInserted, sectionsReconfigured, removed, inserted, moved,
+ * reconfigured }`. Items have index paths `[section, item]`, in the order of `performBatchUpdates`.
  *
- * `cell(one)` is the cell of what stands in the lists; `moved` says what does not keep its place among the others, and is found out
- * where nobody says; `reconfigured` has what stays and shows something else.
+ * `cell(element)` returns the cell of an element. `moved` contains the elements that leave their relative position; it is computed if
+ * missing. `reconfigured` maps elements that stay to their new cells.
  */
-export function difference(before, after, { cell, moved = displaced(before, after), reconfigured = new Map() }) {
+export function batchUpdate(before, after, { cell, moved = minimalMoves(before, after), reconfigured = new Map() }) {
   const from = new IndexPaths(before, cell);
   const to = new IndexPaths(after, cell);
   const staying = new Set(from.headers.filter((header) => to.sections.has(header) && !moved.has(header)));
@@ -78,25 +80,25 @@ export function difference(before, after, { cell, moved = displaced(before, afte
     removed: [], inserted: [], moved: [], reconfigured: [],
   };
   const present = new Set(after);
-  for (const one of before) {
-    const [header, path] = from.of(one);
-    if (path !== null && !present.has(one) && staying.has(header)) update.removed.push(path);
+  for (const element of before) {
+    const [header, path] = from.of(element);
+    if (path !== null && !present.has(element) && staying.has(header)) update.removed.push(path);
   }
   const former = new Set(before);
-  for (const one of after) {
-    const [header, path] = to.of(one);
+  for (const element of after) {
+    const [header, path] = to.of(element);
     if (path === null) continue;
-    const [formerHeader, formerPath] = former.has(one) ? from.of(one) : [undefined, null];
-    const isThere = staying.has(header);
-    const wasThere = formerPath !== null && staying.has(formerHeader);
-    if (formerPath !== null && formerHeader === header && isThere && !moved.has(one)) {
-      if (reconfigured.has(one)) update.reconfigured.push(path);
-    } else if (wasThere && isThere) {
+    const [formerHeader, formerPath] = former.has(element) ? from.of(element) : [undefined, null];
+    const isListed = staying.has(header);
+    const wasListed = formerPath !== null && staying.has(formerHeader);
+    if (formerPath !== null && formerHeader === header && isListed && !moved.has(element)) {
+      if (reconfigured.has(element)) update.reconfigured.push(path);
+    } else if (wasListed && isListed) {
       update.moved.push({ from: formerPath, to: path });
-      if (reconfigured.has(one)) update.reconfigured.push(path);
-    } else if (wasThere) {
+      if (reconfigured.has(element)) update.reconfigured.push(path);
+    } else if (wasListed) {
       update.removed.push(formerPath);
-    } else if (isThere) {
+    } else if (isListed) {
       update.inserted.push(path);
     }
   }
@@ -104,32 +106,32 @@ export function difference(before, after, { cell, moved = displaced(before, afte
   return update;
 }
 
-/** Where items stand in the sections of a list. A list that does not begin with a header has a section without one. */
+/** The index paths of a list's items by section. A list that does not begin with a header has a section without one. */
 export class IndexPaths {
-  /** What stands for the headers of the sections in order; null for the section without one. */
+  /** The header elements of the sections in order; null for the section without a header. */
   headers = [];
-  /** The indices of sections by their headers. */
+  /** The section indices by header element. */
   sections = new Map();
   #paths = new Map();
 
   constructor(list, cell) {
-    if (list.length === 0 || !isHeader(cell(list[0]))) this.#begin(null);
+    if (list.length === 0 || !isSectionHeader(cell(list[0]))) this.#begin(null);
     let item = 0;
-    for (const one of list) {
-      if (isHeader(cell(one))) {
-        this.#begin(one);
+    for (const element of list) {
+      if (isSectionHeader(cell(element))) {
+        this.#begin(element);
         item = 0;
-        this.#paths.set(one, [one, null]);
+        this.#paths.set(element, [element, null]);
       } else {
-        this.#paths.set(one, [this.headers.at(-1), [this.headers.length - 1, item]]);
+        this.#paths.set(element, [this.headers.at(-1), [this.headers.length - 1, item]]);
         item += 1;
       }
     }
   }
 
-  /** The header of the section that something stands in, and its index path; null in its place for the header itself. */
-  of(one) {
-    return this.#paths.get(one);
+  /** Returns the header element of an element's section, and its index path; the index path of a header is null. */
+  of(element) {
+    return this.#paths.get(element);
   }
 
   #begin(header) {
@@ -138,18 +140,18 @@ export class IndexPaths {
   }
 }
 
-/** The fewest of what is in both lists that have to move for the others to keep their order. */
-function displaced(before, after) {
-  const places = new Map(before.map((one, index) => [one, index]));
-  const common = after.filter((one) => places.has(one));
-  // The longest run of rising places, by patience: the lowest end for each length, and who came before each.
+/** Returns the smallest set of common elements that must move so that the others keep their order. */
+function minimalMoves(before, after) {
+  const positions = new Map(before.map((element, index) => [element, index]));
+  const common = after.filter((element) => positions.has(element));
+  // Longest increasing subsequence by patience sorting: the smallest end for each length, and the predecessor of each element.
   const ends = [];
   const previous = new Array(common.length);
-  common.forEach((one, index) => {
+  common.forEach((element, index) => {
     let [low, high] = [0, ends.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (places.get(common[ends[middle]]) < places.get(one)) low = middle + 1;
+      if (positions.get(common[ends[middle]]) < positions.get(element)) low = middle + 1;
       else high = middle;
     }
     previous[index] = ends[low - 1];

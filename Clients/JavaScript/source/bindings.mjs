@@ -1,6 +1,6 @@
-// What a binding shows: the value of the first of its types that is known. The list of types is open.
+// The values of bindings. Bindings with an unknown type show nothing.
 
-/** By the name of the type: whether a value is one. */
+/** The validators of values, by type. */
 const types = {
   text: (value) => typeof value === "string",
   image: (value) => typeof value === "string" && value !== "",
@@ -10,14 +10,14 @@ const types = {
   media: (value) => typeof value === "string" && value !== "",
 };
 
-/** `{ type, value }` of a binding, or null where there is nothing that is known here. */
+/** Returns `{ type, value }` of a binding, or null if it shows nothing. */
 export function bindingValue(binding) {
   if (binding === null || typeof binding !== "object") return null;
   const type = Object.keys(binding).find((name) => Object.hasOwn(types, name) && types[name](binding[name]));
   return type === undefined ? null : { type, value: binding[type] };
 }
 
-/** The bindings of a cell's configuration by their parts, those that show something here: `[part, { type, value }, binding]`. */
+/** Returns the visible bindings of a cell's configuration by part: `[part, { type, value }, binding]`. */
 export function bindingsOf(cell) {
   return Object.entries(cell.actions?.configuration?.bindings ?? {}).flatMap(([part, binding]) => {
     const shown = bindingValue(binding);

@@ -1,72 +1,74 @@
-// Which of an app's views show which cells: one kind of view for each reuse identifier, as an app registers its cell classes.
-import { shownSize } from "./page.mjs";
+// A registry of an app's views by reuse identifier, like the registration of cell classes in UIKit.
+import { displaySize } from "./page.mjs";
 
-/** So many views wait for each identifier; what is beyond is left to the garbage collector. */
-const most = 60;
+/** The maximum number of pooled views for each identifier. */
+const maxPooled = 60;
 
-/** An identifier as a structured field has it (RFC 9651, 3.3): a token where it can be one, and a text elsewhere. */
-function item(identifier) {
+/** Returns an identifier as a structured field value (RFC 9651, section 3.3): a token if possible, otherwise a string. */
+function fieldValue(identifier) {
   return /^[A-Za-z][\w:/!#$%&'*+.^`|~-]*$/.test(identifier) ? identifier : `"${identifier.replace(/["\\]/g, "\\$&")}"`;
 }
 
 /**
- * What is registered is `{ make(identifier), bind(view, cell), size(cell), prepareForReuse(view), version }`, of which the last three may be
- * missing: it shows cells of the identifier up to that version, 1 where none is said. A view is whatever the app shows cells with.
+ * A registration is `{ make(identifier), bind(view, cell), size(cell), prepareForReuse(view), version }`; the last three are optional.
+ * `version` is the newest version of the identifier's cells that the view supports, by default 1. A view can have any type.
+ *
+ *     registry.register("StoryCell", { make: () => new StoryView(), bind: (view, cell) => view.show(cell) });
  */
 export class CellRegistry {
-  #kinds = new Map();
-  #waiting = new Map();
+  #registrations = new Map();
+  #pool = new Map();
 
-  /** `fallback` shows cells of identifiers that nobody registered. */
+  /** - fallback: the registration for cells with an unregistered identifier. */
   constructor({ fallback }) {
     this.fallback = fallback;
   }
 
-  register(identifier, kind) {
-    this.#kinds.set(identifier, kind);
+  register(identifier, registration) {
+    this.#registrations.set(identifier, registration);
     return this;
   }
 
-  /** The identifiers that are registered: what the app can show. */
+  /** The registered identifiers. */
   get identifiers() {
-    return Array.from(this.#kinds.keys());
+    return Array.from(this.#registrations.keys());
   }
 
-  /** What tells the service which cells the app knows (`Accept-Cells`); of all others it is then sent none. */
+  /** The value of `Accept-Cells` for the registered identifiers. The service then sends no other cells. */
   get acceptCells() {
-    const named = Array.from(this.#kinds, ([identifier, { version = 1 }]) => item(identifier) + (version === 1 ? "" : `;v=${version}`));
+    const named = Array.from(this.#registrations, ([identifier, { version = 1 }]) => fieldValue(identifier) + (version === 1 ? "" : `;v=${version}`));
     return [...named, "*;q=0"].join(", ");
   }
 
-  /** Whether cells of an identifier have a view of their own. */
-  knows(identifier) {
-    return this.#kinds.has(identifier);
+  /** Returns true if an identifier is registered. */
+  isRegistered(identifier) {
+    return this.#registrations.has(identifier);
   }
 
-  /** A view for a cell: one that has shown a cell of its identifier before, or a new one. */
+  /** Returns a view for a cell: a pooled view of its identifier, or a new one. */
   dequeue({ identifier }) {
-    return this.#waiting.get(identifier)?.pop() ?? this.#kind(identifier).make(identifier);
+    return this.#pool.get(identifier)?.pop() ?? this.#registration(identifier).make(identifier);
   }
 
-  /** How large a cell is shown, in points: `{ width, height }`. */
+  /** Returns the size of a cell in points: `{ width, height }`. */
   size(cell) {
-    return this.#kind(cell.identifier).size?.(cell) ?? shownSize(cell.size);
+    return this.#registration(cell.identifier).size?.(cell) ?? displaySize(cell.size);
   }
 
-  /** Has a view show a cell. What else `bind` of its kind takes follows. */
-  bind(view, cell, ...more) {
-    this.#kind(cell.identifier).bind(view, cell, ...more);
+  /** Fills a view with a cell. Additional arguments are passed to the registration's `bind`. */
+  bind(view, cell, ...options) {
+    this.#registration(cell.identifier).bind(view, cell, ...options);
   }
 
-  /** Takes a view back that has shown a cell of an identifier. */
-  enqueue(identifier, view) {
-    this.#kind(identifier).prepareForReuse?.(view);
-    const waiting = this.#waiting.get(identifier) ?? [];
-    if (waiting.length < most) waiting.push(view);
-    this.#waiting.set(identifier, waiting);
+  /** Returns a view to the pool of an identifier. */
+  recycle(identifier, view) {
+    this.#registration(identifier).prepareForReuse?.(view);
+    const pool = this.#pool.get(identifier) ?? [];
+    if (pool.length < maxPooled) pool.push(view);
+    this.#pool.set(identifier, pool);
   }
 
-  #kind(identifier) {
-    return this.#kinds.get(identifier) ?? this.fallback;
+  #registration(identifier) {
+    return this.#registrations.get(identifier) ?? this.fallback;
   }
 }

@@ -1,19 +1,24 @@
-// Whether the service can be reached. Once it cannot, this asks again, ever more rarely, until it can.
+// The state of the connection to the service.
 import { Backoff } from "./backoff.mjs";
 
-const patience = 5_000;
+/** In milliseconds. */
+const probeTimeout = 5_000;
 
-/** Dispatches `lost`, `waiting` before and behind each pause, and `restored`. */
+/**
+ * A monitor of the connection. After a failure it probes the service with exponential backoff until a probe succeeds.
+ *
+ * Dispatches `lost`, `waiting` before and after each delay, and `restored`.
+ */
 export class Connection extends EventTarget {
   isLost = false;
-  /** Whether whoever was asked last answered at all, if only that it cannot serve. */
-  isAnswering = false;
-  /** When the service is asked next, on the clock of `performance.now()`; null while it is being asked. */
+  /** True if the last request got a response, even if the service was unavailable. */
+  isResponding = false;
+  /** The time of the next probe on the clock of `performance.now()`; null during a probe. */
   nextAttempt = null;
   #backoff;
   #timer;
 
-  /** `probe` is the URL that is asked, such as that of `/readyz`; `fetch` sends it. */
+  /** - probe: the URL of the probe, such as that of `/readyz`. fetch: sends the probes. */
   constructor(probe, { fetch = globalThis.fetch, backoff = new Backoff() } = {}) {
     super();
     Object.assign(this, { probe, fetch });
@@ -21,21 +26,25 @@ export class Connection extends EventTarget {
     globalThis.addEventListener?.("online", () => this.attempt());
   }
 
-  /** A request found nobody, or one who cannot serve (`answered`); `pause` is how many seconds the server asked for. */
-  lost({ answered = false, pause = 0 } = {}) {
+  /**
+   * Records that a request failed.
+   *
+   * - isResponding: true if the service responded that it is unavailable. retryAfter: the delay in seconds that it requested.
+   */
+  reportLoss({ isResponding = false, retryAfter = 0 } = {}) {
     if (this.isLost) return;
     this.isLost = true;
-    this.isAnswering = answered;
+    this.isResponding = isResponding;
     this.dispatchEvent(new Event("lost"));
-    this.#wait(pause);
+    this.#wait(retryAfter);
   }
 
-  /** A request was answered: the next loss begins with a short pause again. */
-  confirmed() {
+  /** Records that a request succeeded, so that the next loss begins with a short delay. */
+  reportSuccess() {
     this.#backoff.reset();
   }
 
-  /** Asks now instead of at the end of the pause. */
+  /** Probes immediately instead of after the delay. */
   async attempt() {
     if (!this.isLost || this.nextAttempt === null) return;
     clearTimeout(this.#timer);
@@ -47,29 +56,29 @@ export class Connection extends EventTarget {
       this.isLost = false;
       this.dispatchEvent(new Event("restored"));
     } else {
-      this.isAnswering = status !== null;
+      this.isResponding = status !== null;
       this.#wait(0);
     }
   }
 
-  /** Asks no more. */
+  /** Stops probing. */
   close() {
     clearTimeout(this.#timer);
     this.isLost = false;
   }
 
-  #wait(atLeast) {
-    const pause = this.#backoff.next(atLeast);
-    this.nextAttempt = performance.now() + pause;
-    this.#timer = setTimeout(() => this.attempt(), pause);
+  #wait(minimum) {
+    const delay = this.#backoff.next(minimum);
+    this.nextAttempt = performance.now() + delay;
+    this.#timer = setTimeout(() => this.attempt(), delay);
     this.dispatchEvent(new Event("waiting"));
   }
 
-  /** What the probe answers, or null where there is no answer. */
+  /** Returns the status of a probe, or null without a response. */
   async #status() {
     try {
       const { fetch } = this;
-      return (await fetch(this.probe, { cache: "no-store", signal: AbortSignal.timeout(patience) })).status;
+      return (await fetch(this.probe, { cache: "no-store", signal: AbortSignal.timeout(probeTimeout) })).status;
     } catch {
       return null;
     }

@@ -1,31 +1,33 @@
-// Server-sent events off the body of an answer: `EventSource` can neither name the viewer nor carry a request's body.
+// A parser of server-sent events in a response body. Why: `EventSource` cannot send header fields or a request body.
 
-/** Longer lines and events are none that the service sends. */
-const most = 4 * 1024 * 1024;
+/** The maximum length of a line and of an event, in characters. */
+const maxLength = 4 * 1024 * 1024;
 
-/** Reads events from text as it comes, wherever it is cut. */
+/** A parser that accepts text in chunks of any length. */
 export class EventStreamParser {
   lastEventId = "";
-  /** How many milliseconds the service asks to wait before coming back, or null. */
+  /** The reconnection delay in milliseconds that the service requested, or null. */
   retry = null;
-  #rest = "";
+  #buffer = "";
   #isFirst = true;
-  /** Whether the text so far ended in a carriage return, whose line feed may follow. */
+  /** True if the received text ended in a carriage return, whose line feed may follow. */
   #endedInReturn = false;
   #data = [];
   #event = "";
   #size = 0;
 
-  /** The events that are complete with this text: `{ id, event, data }`. Throws where one is larger than any that the service sends. */
+  /**
+   * Returns the events that are complete with this text: `{ id, event, data }`. Throws `RangeError` if an event exceeds the maximum length.
+   */
   receive(text) {
     if (text === "") return [];
     if (this.#isFirst) text = text.replace(/^\ufeff/, "");
     this.#isFirst = false;
     if (this.#endedInReturn && text.startsWith("\n")) text = text.slice(1);
     if (text !== "") this.#endedInReturn = text.endsWith("\r");
-    const lines = (this.#rest + text).split(/\r\n|\n|\r/);
-    this.#rest = lines.pop();
-    if (this.#rest.length > most) throw new RangeError("a line that never ends");
+    const lines = (this.#buffer + text).split(/\r\n|\n|\r/);
+    this.#buffer = lines.pop();
+    if (this.#buffer.length > maxLength) throw new RangeError("the line is too long");
     return lines.flatMap((line) => this.#line(line) ?? []);
   }
 
@@ -36,7 +38,7 @@ export class EventStreamParser {
     if (name === "data") {
       this.#data.push(value);
       this.#size += value.length;
-      if (this.#size > most) throw new RangeError("an event that never ends");
+      if (this.#size > maxLength) throw new RangeError("the event is too long");
     } else if (name === "event") {
       this.#event = value;
     } else if (name === "id" && !value.includes("\0")) {
@@ -57,14 +59,14 @@ export class EventStreamParser {
 }
 
 /**
- * The events of an answer's body as they come. Ends where the body does or nothing comes for so many milliseconds, throws where it breaks off:
- * the service says something every 15 seconds.
+ * Yields the events of a response body. It ends with the body, or if nothing arrives within `idleTimeout` milliseconds (the service sends a
+ * heartbeat every 15 seconds). It throws if the connection breaks.
  */
-export async function* events(response, parser, silence) {
+export async function* events(response, parser, idleTimeout) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (;;) {
-      const timer = setTimeout(() => reader.cancel().catch(() => {}), silence);
+      const timer = setTimeout(() => reader.cancel().catch(() => {}), idleTimeout);
       const { done, value } = await reader.read().finally(() => clearTimeout(timer));
       if (done) return;
       yield* parser.receive(value);

@@ -1,42 +1,50 @@
-// Sends every request to the service: names the viewer, asks again where that may help, and knows what it has been answered.
-import { Refusal, Unavailable, valueOf } from "./answers.mjs";
-import { Backoff, pause } from "./backoff.mjs";
-import { Limit } from "./limit.mjs";
+// Sends all requests to the service: with the viewer's name, retries, and a cache of responses with entity tags.
+import { AbortScope } from "./abort-scope.mjs";
+import { Backoff, delay } from "./backoff.mjs";
 import { Page } from "./page.mjs";
+import { ProblemError, responseValue, UnavailableError } from "./responses.mjs";
 
-/** A client that is told to wait longer than this says so to whoever asked, instead of waiting. */
-const patience = 60;
-const noEntry = { answered() {}, ended() {} };
-const noJournal = { begin: () => noEntry };
+/** The maximum delay in seconds that a request waits for. If the service requests a longer one, the request fails. */
+const maxRetryAfter = 60;
+const noEntry = { complete() {}, end() {} };
+const noLog = { begin: () => noEntry };
 
-/** The UTF-8 of a text as `fetch` takes it: a character for each byte. */
+/** Returns the UTF-8 bytes of a text in the form that `fetch` accepts for header fields: one character per byte. */
 function bytes(text) {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
+/**
+ * A client of the service.
+ *
+ *     const client = new FeedClient({ base: "https://feed.example.com/", viewer: "ada" });
+ *     const { cells, next } = await client.page("feed?limit=20");
+ */
 export class FeedClient {
-  /** Answers with an entity tag, by their URLs, the one that nobody has asked for the longest first. */
-  #known = new Map();
+  /** The responses with entity tags by URL, least recently used first. */
+  #cache = new Map();
 
   /**
-   * - base: the URL of the service. Nobody but its origin is ever asked, whatever name the service calls itself.
-   * - viewer, viewerHeader: who looks, and the request field that says so.
-   * - headers: sent with every request, such as `Accept-Language`.
-   * - attempts: how often a request is sent at most, where the service is away.
-   * - timeout: how many milliseconds an answer may take.
-   * - remembered: of so many pages the entity tag is kept, so that they are sent again only where they changed.
-   * - connection: is told whether the service answers. journal: hears of every request (`begin(owner, { slot, method, href, sent })`).
+   * - base: the URL of the service. All requests go to its origin, also if the service has another public name.
+   * - viewer, viewerHeader: the name of the viewer, and the request field that contains it.
+   * - headers: fields of every request, such as `Accept-Language`.
+   * - attempts: the maximum number of attempts of a request.
+   * - timeout: the maximum time of a response, in milliseconds.
+   * - cachedResponses: the maximum number of cached responses; unchanged ones are not sent again.
+   * - connection: a `Connection`, which is notified of failures and successes.
+   * - requestLog: records every request (`begin(owner, { slot, method, href, sent })`).
    */
   constructor({
     base, viewer = null, viewerHeader = "X-Viewer-ID", headers = {}, fetch = globalThis.fetch.bind(globalThis), attempts = 4, timeout = 30_000,
-    remembered = 32, backoff = () => new Backoff(), connection = null, journal = noJournal,
+    cachedResponses = 32, backoff = () => new Backoff(), connection = null, requestLog = noLog,
   }) {
-    // No field could carry it: every request would fail as if the service were away.
-    if (/[\0\r\n]/.test(viewer ?? "")) throw new TypeError("a viewer's name has no line breaks and no NUL");
-    Object.assign(this, { base: new URL(base), viewer, viewerHeader, headers, fetch, attempts, timeout, remembered, backoff, connection, journal });
+    // A header field cannot contain these characters: every request would fail as if the service were unavailable.
+    if (/[\0\r\n]/.test(viewer ?? "")) throw new TypeError("A viewer's name cannot contain line breaks or NUL.");
+    const options = { viewer, viewerHeader, headers, fetch, attempts, timeout, cachedResponses, backoff, connection, requestLog };
+    Object.assign(this, { base: new URL(base), ...options });
   }
 
-  /** An href of the service as a URL at the base's origin, or null where it is none of http or https. */
+  /** Returns the URL of an href at the base's origin, or null if the href is not http or https. */
   resolve(href) {
     try {
       const { protocol, pathname, search } = new URL(href, this.base);
@@ -47,53 +55,54 @@ export class FeedClient {
   }
 
   /**
-   * Sends a request and reads its answer: `{ status, value, tag, language }`.
+   * Sends a request, and returns `{ status, value, tag, language }`.
    *
-   * - key: the gesture's, under which the service performs it once, however often it is sent.
-   * - owner, slot: the cell it is for and the action performed, for the journal. fetch: what sends it instead.
-   * Throws `Unavailable`, `Refusal`, or the reason of `signal`.
+   * - key: the idempotency key. The service performs requests with an equal key once.
+   * - owner, slot: the owner of the cell and the slot, for the request log. fetch: sends this request.
+   *
+   * Throws `UnavailableError`, `ProblemError`, or the reason of `signal`.
    */
   async send(href, options = {}) {
     const backoff = this.backoff();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#once(href, options);
+        return await this.#attempt(href, options);
       } catch (error) {
         const isLast = attempt >= (options.attempts ?? this.attempts);
-        if (!(error instanceof Unavailable) || !error.isRetried || isLast || error.retryAfter > patience) throw error;
-        await pause(backoff.next(error.retryAfter), options.signal);
+        if (!(error instanceof UnavailableError) || !error.isRetryable || isLast || error.retryAfter > maxRetryAfter) throw error;
+        await delay(backoff.next(error.retryAfter), options.signal);
       }
     }
   }
 
-  /** The value at an href. Where it was answered before, it is sent only if it is another one by now. */
+  /** Returns the JSON value of an href. A cached response is validated with its entity tag. */
   async get(href, options) {
-    return (await this.#answer(href, options)).value;
+    return (await this.#cached(href, options)).value;
   }
 
-  async #answer(href, options = {}) {
+  async #cached(href, options = {}) {
     const url = this.resolve(href);
-    const known = this.#known.get(url);
-    const headers = { Accept: "application/json", ...options.headers, ...(known ? { "If-None-Match": known.tag } : {}) };
+    const cached = this.#cache.get(url);
+    const headers = { Accept: "application/json", ...options.headers, ...(cached ? { "If-None-Match": cached.tag } : {}) };
     const { status, value, tag, language } = await this.send(href, { ...options, headers });
-    this.#known.delete(url);
-    // Whatever else succeeds, such as a redirect, is not what was asked for.
-    if (status !== 200 && !(status === 304 && known)) throw new Refusal({ status, title: `The server answered ${status}`, value });
-    const answered = status === 304 && known ? known : { value, tag, language };
-    if (answered.tag && this.remembered > 0) {
-      this.#known.set(url, answered);
-      if (this.#known.size > this.remembered) this.#known.delete(this.#known.keys().next().value);
+    this.#cache.delete(url);
+    // Other successful responses, such as redirects, do not contain the requested value.
+    if (status !== 200 && !(status === 304 && cached)) throw new ProblemError({ status, title: `The server answered ${status}`, value });
+    const response = status === 304 ? cached : { value, tag, language };
+    if (response.tag && this.cachedResponses > 0) {
+      this.#cache.set(url, response);
+      if (this.#cache.size > this.cachedResponses) this.#cache.delete(this.#cache.keys().next().value);
     }
-    return answered;
+    return response;
   }
 
-  /** The page at an href, such as `feed?limit=20`. Throws `Refusal` where it is no page. */
+  /** Returns the page at an href, such as `feed?limit=20`. Throws `ProblemError` if the response is not a page. */
   async page(href, options) {
-    const { value, language } = await this.#answer(href, options);
-    return Page.of(value, language);
+    const { value, language } = await this.#cached(href, options);
+    return Page.parse(value, language);
   }
 
-  /** Walks pages from an href on to the end, in the order of the feed. */
+  /** Yields the pages from an href to the end of the feed. */
   async *pages(href, options) {
     for (let next = href; next !== null;) {
       const page = await this.page(next, options);
@@ -102,71 +111,71 @@ export class FeedClient {
     }
   }
 
-  /** One cell by its id, for deep links and notifications; null where the service has it no more. */
+  /** Returns one cell by its id, for example for a deep link; null if it does not exist. */
   cell(id, options) {
     return this.#optional(`cells/${encodeURIComponent(id)}`, options, null);
   }
 
-  /** The feeds that there are, as the service tells them; none where it does not. */
+  /** Returns the service's feeds; an empty array if the service does not list them. */
   async feeds(options) {
     const value = await this.#optional("feeds", options, []);
     return Array.isArray(value) ? value : (value?.feeds ?? []);
   }
 
-  async #optional(href, options, otherwise) {
+  async #optional(href, options, fallback) {
     try {
       return await this.get(href, options);
     } catch (error) {
-      if (error instanceof Refusal && [404, 405, 410].includes(error.status)) return otherwise;
+      if (error instanceof ProblemError && [404, 405, 410].includes(error.status)) return fallback;
       throw error;
     }
   }
 
-  /** The fields of every request. */
+  /** Returns the header fields of a request, with those of every request. */
   fields(headers = {}) {
     return { ...this.headers, ...headers, ...(this.viewer === null ? {} : { [this.viewerHeader]: bytes(this.viewer) }) };
   }
 
-  async #once(href, { method = "GET", headers = {}, body, key, owner, slot, keepalive = false, signal, fetch = this.fetch }) {
+  async #attempt(href, { method = "GET", headers = {}, body, key, owner, slot, keepalive = false, signal, fetch = this.fetch }) {
     const url = this.resolve(href);
-    if (url === null) throw new TypeError(`Not a link to follow: ${href}`);
+    if (url === null) throw new TypeError(`Invalid link: ${href}`);
     const request = { method, hasKey: key !== undefined };
-    const asked = key === undefined ? headers : { ...headers, "Idempotency-Key": key };
-    const sent = this.fields(asked);
+    const logged = key === undefined ? headers : { ...headers, "Idempotency-Key": key };
+    const sent = this.fields(logged);
     if (body !== undefined) sent["Content-Type"] = "application/json";
-    const limit = new Limit(signal ? [signal] : [], this.timeout);
-    const init = { method, headers: sent, keepalive, redirect: "manual", signal: limit.signal };
+    const scope = new AbortScope(signal ? [signal] : [], this.timeout);
+    const init = { method, headers: sent, keepalive, redirect: "manual", signal: scope.signal };
     if (body !== undefined) init.body = JSON.stringify(body);
-    const entry = this.journal.begin(owner, { slot, method, href, sent: asked });
+    const entry = this.requestLog.begin(owner, { slot, method, href, sent: logged });
     let response;
     let text;
     try {
       response = await fetch(url, init);
       text = await response.text();
     } catch (cause) {
-      entry.ended(signal?.aborted ? "cancelled" : "no answer");
+      entry.end(signal?.aborted ? "cancelled" : "no response");
       signal?.throwIfAborted();
-      this.connection?.lost();
-      return valueOf(null, { request, cause });
+      this.connection?.reportLoss();
+      return responseValue(null, { request, cause });
     } finally {
-      limit.end();
+      scope.end();
     }
     return this.#read(response, text, request, entry);
   }
 
   #read(response, body, request, entry) {
-    // A browser tells of a redirect that it does not follow nothing but that it was one.
+    // For a redirect that is not followed, a browser reveals only the type.
     const status = response.type === "opaqueredirect" ? 303 : response.status;
     try {
-      const value = valueOf({ status, headers: response.headers, body }, { request });
-      entry.answered(response, value ?? body);
-      this.connection?.confirmed();
+      const value = responseValue({ status, headers: response.headers, body }, { request });
+      entry.complete(response, value ?? body);
+      this.connection?.reportSuccess();
       const { headers } = response;
       return { status, value, tag: headers.get("etag"), language: headers.get("content-language") };
     } catch (error) {
-      entry.answered(response, error.value ?? body);
-      if (error instanceof Unavailable) this.connection?.lost({ answered: true, pause: error.retryAfter ?? 0 });
-      else this.connection?.confirmed();
+      entry.complete(response, error.value ?? body);
+      if (error instanceof UnavailableError) this.connection?.reportLoss({ isResponding: true, retryAfter: error.retryAfter ?? 0 });
+      else this.connection?.reportSuccess();
       throw error;
     }
   }

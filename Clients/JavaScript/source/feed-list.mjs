@@ -1,14 +1,14 @@
-// The cells in their order, those that were dismissed a moment ago at their places among them.
-import { applied, difference, IndexPaths, isReadable } from "./batch-update.mjs";
+// An ordered list of cells in sections, which is synchronized with the service.
+import { applyChanges, batchUpdate, IndexPaths, isChanges } from "./batch-update.mjs";
 import { FeedPages } from "./feed-pages.mjs";
-import { Told } from "./told.mjs";
+import { DetailEvent } from "./detail-event.mjs";
 
-/** One place in the list, for as long as its cell stays: views come and go, and cells are configured anew. */
+/** The list's entry for one cell. It stays the same object while its cell is in the list, also if the cell is reconfigured. */
 class Entry {
-  /** Where it is shown: its index among the entries, or -1. */
+  /** The index among the visible entries, or -1. */
   index = -1;
   isHidden = false;
-  /** What the cell is called, once it has been shown. */
+  /** The accessible name of the cell, set when it is displayed. */
   name = null;
 
   constructor(cell, key) {
@@ -19,7 +19,7 @@ class Entry {
 
 const cellOf = (entry) => entry.cell;
 
-/** What `changed` tells: a batch update by index paths, worked out once somebody asks. */
+/** The detail of a `changed` event. The batch update is computed on first access. */
 class Change {
   #update;
   #makeUpdate;
@@ -36,22 +36,25 @@ class Change {
 }
 
 /**
- * Dispatches `changed`, whose `detail.update` leads from what was shown before to what is shown now, and is empty after a reload that
- * found nothing new, or where only the end of the list is another; `detail.appended` says how many came at the end where that is all,
- * `detail.keepsPlace` that nobody here has asked for it. Dispatches `outdated` where the service knows more of a cell than the list, and
- * `reloading` where it takes its pages anew.
+ * Dispatches these events:
+ *
+ * - `changed`: `detail.update` is the batch update from the previous to the current entries. It is empty after a reload without
+ *   differences, and if only the end of the list changed. `detail.appended` is the number of entries if the update only appends.
+ *   `detail.keepsScrollPosition` is true if the service caused the update.
+ * - `outdated`: the service knows a newer state of a cell, so changes should be requested.
+ * - `reloading`: the list loads its pages again.
  */
 export class FeedList extends EventTarget {
-  /** What is shown, in order. */
+  /** The visible entries, in order. */
   entries = [];
   #all = [];
   #keys = 0;
   #loading = null;
   #paths = null;
-  /** Whether the pages were taken anew because an answer was not about them. */
-  #wasAstray = false;
+  /** True if the last response did not match the pages. */
+  #hadMismatch = false;
 
-  /** `pages` are those to show; or a client, and the href of the first page. */
+  /** - pages: `FeedPages`; or a `FeedClient`, with the href of the first page as the second argument. */
   constructor(pages, href) {
     super();
     this.pages = href === undefined ? pages : new FeedPages(pages, href);
@@ -61,7 +64,7 @@ export class FeedList extends EventTarget {
     return this.pages.isAtEnd;
   }
 
-  /** The entries by sections: `{ header, entries }`, the header's entry null for those before the first one. */
+  /** The entries by section: `{ header, entries }`. The header is null for entries before the first header. */
   get sections() {
     const sections = this.#indexPaths.headers.map((header) => ({ header, entries: [] }));
     for (const entry of this.entries) {
@@ -71,17 +74,17 @@ export class FeedList extends EventTarget {
     return sections;
   }
 
-  /** Where an entry stands, as `[section, item]`; null for headers and for what is not shown. */
+  /** Returns the index path `[section, item]` of an entry; null for headers and hidden entries. */
   indexPath(entry) {
     return this.#indexPaths.of(entry)?.[1] ?? null;
   }
 
-  /** The href of the page that an entry came on, or null where the page has changed since it was asked for. */
+  /** Returns the href of the page that contained an entry, or null if the page has changed since. */
   pageHref(entry) {
     return this.pages.hrefAt(this.#all.indexOf(entry));
   }
 
-  /** Appends the next page; one request at a time, whoever asks. Throws `Unavailable` or `Refusal`. */
+  /** Appends the next page. Concurrent calls share one request. Throws `UnavailableError` or `ProblemError`. */
   loadNext() {
     this.#loading ??= this.#load().finally(() => {
       this.#loading = null;
@@ -89,86 +92,86 @@ export class FeedList extends EventTarget {
     return this.#loading;
   }
 
-  /** Takes an entry out of what is shown, with its companions (`id#photos`), and answers what puts them back into their places. */
+  /** Hides an entry and its companions (`id#photos`). Returns a function that shows them again at their positions. */
   hide(entry) {
     const hidden = [entry, ...this.#all.filter(({ cell, isHidden }) => !isHidden && cell.id.startsWith(`${entry.cell.id}#`))];
-    this.#turn(hidden, true);
-    return () => this.#turn(hidden, false);
+    this.#setHidden(hidden, true);
+    return () => this.#setHidden(hidden, false);
   }
 
-  /** Takes an entry out for good: the service has it no more. */
+  /** Removes an entry that the service no longer has. */
   remove(entry) {
-    this.#replace(this.#all.filter((other) => other !== entry), { keepsPlace: false });
+    this.#replace(this.#all.filter((other) => other !== entry), { keepsScrollPosition: false });
   }
 
-  /** Gives an entry another cell in place, such as one that the service has answered. */
+  /** Replaces the cell of an entry, for example by a cell in a response. */
   reconfigure(entry, cell) {
     if (!this.#all.includes(entry)) return;
     entry.cell = cell;
     this.#replace(this.#all, { reconfigured: new Map([[entry, cell]]) });
   }
 
-  /** Asks what became of the pages around the entries from `first` to `last`, and applies it. */
-  async follow(shown) {
+  /** Requests the changes of the pages around the visible entries `first` to `last`, and applies them. */
+  async refresh(visible) {
     if (this.#all.length === 0) return;
     const { pages } = this;
     for (let changes = null; changes === null;) {
       await this.#loading?.catch(() => {});
-      changes = await pages.changes(this.within(shown));
+      changes = await pages.fetchChanges(this.serverRange(visible));
       if (changes === null || pages !== this.pages) return;
-      // What was asked about has another end by now.
+      // The requested range has another end now.
       if (this.#loading !== null) changes = null;
       else await this.apply(changes);
     }
   }
 
-  /** The indices of entries among all cells that the service knows, the hidden ones too. */
-  within({ first, last }) {
+  /** Converts indices of visible entries to indices among all cells, including hidden ones, as the service counts them. */
+  serverRange({ first, last }) {
     const [from, to] = [first, last].map((index) => Math.max(0, this.#all.indexOf(this.entries[index])));
     return { first: from, last: to };
   }
 
-  /** Applies what the service says of a range of pages (`FeedPages.range`), or takes the pages anew where it cannot be applied. */
+  /** Applies changes of a range of pages (`FeedPages.range`). If they do not match, the list reloads. */
   async apply(changes) {
-    const { from, start, end, since, answer } = changes;
-    if (since !== undefined && !this.pages.isHeld(from, since)) {
-      // It was told, and asked about at the same time: what came first has been applied.
-      const known = isReadable(answer) ? answer.pages.map((page) => page.since) : [];
-      const isKnown = known.length > 0 && this.pages.isHeld(from, known);
-      if (!isKnown && this.pages.isAskedAbout(from)) await this.reload();
+    const { from, start, end, since, response } = changes;
+    if (since !== undefined && !this.pages.matches(from, since)) {
+      // The changes arrived both by stream and by polling; the first response has been applied.
+      const known = isChanges(response) ? response.pages.map((page) => page.since) : [];
+      const isKnown = known.length > 0 && this.pages.matches(from, known);
+      if (!isKnown && this.pages.hasSyncToken(from)) await this.reload();
       return;
     }
     const make = (cell) => new Entry(cell, ++this.#keys);
-    const outcome = applied(this.#all, answer, { start, end, id: (entry) => entry.cell.id, make });
+    const outcome = applyChanges(this.#all, response, { start, end, id: (entry) => entry.cell.id, make });
     if (outcome === null) {
-      // Somebody in between who changes the pages would do so again: such pages are not asked about any more.
-      const isAstray = !answer.reload && this.#wasAstray;
-      this.#wasAstray = !answer.reload;
-      if (isAstray) this.pages.forget();
+      // A proxy that modifies pages would cause a mismatch again, so changes of these pages are no longer requested.
+      const isRepeatedMismatch = !response.reload && this.#hadMismatch;
+      this.#hadMismatch = !response.reload;
+      if (isRepeatedMismatch) this.pages.disableChanges();
       else await this.reload();
       return;
     }
-    this.#wasAstray = false;
+    this.#hadMismatch = false;
     const { list, moved, reconfigured } = outcome;
-    const isTouched = [answer.removed, answer.inserted, answer.moved, answer.reconfigured].some(({ length }) => length > 0);
+    const hasChanges = [response.removed, response.inserted, response.moved, response.reconfigured].some(({ length }) => length > 0);
     const { isAtEnd } = this;
-    const follows = this.pages.hold(changes);
-    if (!isTouched && follows) return;
+    const follows = this.pages.replace(changes);
+    if (!hasChanges && follows) return;
     for (const [entry, cell] of reconfigured) entry.cell = cell;
-    const count = answer.pages.reduce((sum, page) => sum + page.count, 0);
-    const isTold = isAtEnd !== this.isAtEnd;
-    this.#replace(follows ? list : list.slice(0, start + count), { moved, reconfigured, isTold });
+    const count = response.pages.reduce((sum, page) => sum + page.count, 0);
+    const alwaysNotifies = isAtEnd !== this.isAtEnd;
+    this.#replace(follows ? list : list.slice(0, start + count), { moved, reconfigured, alwaysNotifies });
   }
 
-  /** Takes as many pages anew as are held. Entries whose cells are there again stay. */
+  /** Loads the same number of pages again. Entries whose cells still exist are kept. */
   async reload() {
     this.dispatchEvent(new Event("reloading"));
     const { pages } = this;
     const fresh = new FeedPages(pages.client, pages.href);
     const cells = [];
     do cells.push(...(await fresh.next()));
-    while (!fresh.isAtEnd && fresh.held.length < pages.held.length);
-    // Somebody else has taken them anew meanwhile.
+    while (!fresh.isAtEnd && fresh.loaded.length < pages.loaded.length);
+    // Another call has reloaded the pages in the meantime.
     if (pages !== this.pages) return;
     const known = new Map();
     for (const entry of this.#all) known.set(entry.cell.id, [...(known.get(entry.cell.id) ?? []), entry]);
@@ -184,7 +187,7 @@ export class FeedList extends EventTarget {
     });
     this.pages = fresh;
     for (const entry of all) entry.isHidden = false;
-    this.#replace(all, { reconfigured, isTold: true });
+    this.#replace(all, { reconfigured, alwaysNotifies: true });
   }
 
   async #load() {
@@ -197,23 +200,26 @@ export class FeedList extends EventTarget {
     for (const entry of appended) entry.index = this.entries.push(entry) - 1;
     this.#paths = null;
     const after = this.entries.slice();
-    this.#tell({ appended: appended.length }, () => difference(before, after, { cell: cellOf, moved: new Set() }));
+    this.#notify({ appended: appended.length }, () => batchUpdate(before, after, { cell: cellOf, moved: new Set() }));
   }
 
-  #turn(entries, isHidden) {
-    const turned = entries.filter((entry) => entry.isHidden !== isHidden);
-    if (turned.length === 0) return;
-    for (const entry of turned) entry.isHidden = isHidden;
+  #setHidden(entries, isHidden) {
+    const affected = entries.filter((entry) => entry.isHidden !== isHidden);
+    if (affected.length === 0) return;
+    for (const entry of affected) entry.isHidden = isHidden;
     if (!this.#all.includes(entries[0])) {
-      // The service had taken it out already, and puts it in where it belongs.
+      // The service has already removed the entry, and will insert it again at its position.
       this.dispatchEvent(new Event("outdated"));
       return;
     }
-    this.#replace(this.#all, { moved: new Set(), keepsPlace: false });
+    this.#replace(this.#all, { moved: new Set(), keepsScrollPosition: false });
   }
 
-  /** Tells of it where it can be seen, or where `isTold` says so: what the service confirms has been shown already. */
-  #replace(all, { keepsPlace = true, isTold = false, ...known }) {
+  /**
+   * Replaces the entries. Notifies only of visible differences, or always if `alwaysNotifies`: the service may confirm a change that is
+   * already displayed.
+   */
+  #replace(all, { keepsScrollPosition = true, alwaysNotifies = false, ...known }) {
     const before = this.entries;
     for (const entry of this.#all) entry.index = -1;
     this.#all = all;
@@ -223,14 +229,14 @@ export class FeedList extends EventTarget {
     });
     this.entries = after;
     this.#paths = null;
-    const isSame = after.length === before.length && after.every((entry, index) => entry === before[index]);
-    const isShown = !isSame || Array.from(known.reconfigured?.keys() ?? []).some((entry) => entry.index >= 0);
-    if (!isShown && !isTold) return;
-    this.#tell(keepsPlace ? { keepsPlace } : {}, () => difference(before, after.slice(), { cell: cellOf, ...known }));
+    const isEqual = after.length === before.length && after.every((entry, index) => entry === before[index]);
+    const isVisible = !isEqual || Array.from(known.reconfigured?.keys() ?? []).some((entry) => entry.index >= 0);
+    if (!isVisible && !alwaysNotifies) return;
+    this.#notify(keepsScrollPosition ? { keepsScrollPosition } : {}, () => batchUpdate(before, after.slice(), { cell: cellOf, ...known }));
   }
 
-  #tell(detail, makeUpdate) {
-    this.dispatchEvent(new Told("changed", new Change(detail, makeUpdate)));
+  #notify(detail, makeUpdate) {
+    this.dispatchEvent(new DetailEvent("changed", new Change(detail, makeUpdate)));
   }
 
   get #indexPaths() {

@@ -1,81 +1,86 @@
-// Keeps a list in step with the service: told by it as things happen where it does that, asked for now and then where it does not.
-import { Refusal, Unavailable } from "./answers.mjs";
-import { Backoff, pause } from "./backoff.mjs";
-import { isReadable } from "./batch-update.mjs";
+// Synchronizes a list with the service: by server-sent events if the service supports them, otherwise by polling.
+import { AbortScope } from "./abort-scope.mjs";
+import { Backoff, delay } from "./backoff.mjs";
+import { isChanges } from "./batch-update.mjs";
 import { events, EventStreamParser } from "./event-stream.mjs";
-import { Limit } from "./limit.mjs";
+import { ProblemError, UnavailableError } from "./responses.mjs";
 
-/** So long the page rests before the stream is opened for what is shown by now. */
-const settle = 400;
+/** The delay in milliseconds after scrolling before a stream is opened for the visible pages. */
+const scrollDelay = 400;
 
-/** The answer in an event; null where there is none. */
-function read(data) {
+/** Returns the object in an event's data, or null. */
+function parsed(data) {
   try {
-    const answer = JSON.parse(data);
-    return typeof answer === "object" ? answer : null;
+    const value = JSON.parse(data);
+    return typeof value === "object" ? value : null;
   } catch {
     return null;
   }
 }
 
+/**
+ * A synchronization of a list. It pauses while the browser's page is hidden.
+ *
+ *     const updates = new FeedUpdates({ list, visible: () => ({ first: 0, last: list.entries.length - 1 }) });
+ */
 export class FeedUpdates {
-  /** Whether the service tells of changes as they happen; false once it has answered that it does not. */
+  /** False if the service has responded that it does not support streams. */
   isLive = true;
-  /** Whether it is doing so at the moment. */
-  isListening = false;
+  /** True while a stream is open. */
+  isStreaming = false;
   #running = null;
-  /** Ends the pause or the stream that is under way, and begins the next round. */
-  #round = new Limit([]);
+  /** Aborts the current delay or stream, after which the next round begins. */
+  #round = new AbortScope([]);
   #range = null;
-  #settling;
-  #isAsking = null;
+  #scrollTimer;
+  #polling = null;
+  #retry = 0;
 
   /**
-   * - shown(): the indices, first and last, of the entries that are seen.
-   * - interval: so many milliseconds pass between two questions where the service is asked.
-   * - patience: so many milliseconds may pass before a stream begins. A proxy may hold it back: the service is asked then.
-   * - silence: so many may pass with nothing on it. Connections are lost without a word: it is opened anew then.
+   * - visible(): returns the indices of the first and last visible entries.
+   * - interval: the milliseconds between two polling requests.
+   * - openTimeout: the maximum milliseconds until a stream begins. If a proxy delays it, the list is polled.
+   * - idleTimeout: the maximum milliseconds without received bytes. Then the stream is opened again, because the connection may be lost.
    */
-  constructor({ list, client = list.pages.client, shown, interval = 10_000, patience = 10_000, silence = 40_000, isLive = true }) {
-    Object.assign(this, { list, client, shown, interval, patience, silence, isLive });
-    // A question that is under way may be older than what the list does not know.
+  constructor({ list, client = list.pages.client, visible, interval = 10_000, openTimeout = 10_000, idleTimeout = 40_000, isLive = true }) {
+    Object.assign(this, { list, client, visible, interval, openTimeout, idleTimeout, isLive });
+    // A running request may be older than the change.
     list.addEventListener("outdated", async () => {
-      await this.#isAsking;
-      await this.ask();
+      await this.#polling;
+      await this.poll();
     });
-    list.addEventListener("changed", () => this.moved());
-    globalThis.document?.addEventListener("visibilitychange", () => this.#turned());
-    this.#turned();
+    list.addEventListener("changed", () => this.visibleRangeChanged());
+    globalThis.document?.addEventListener("visibilitychange", () => this.#visibilityChanged());
+    this.#visibilityChanged();
   }
 
-  /** Asks now instead of at the end of the pause. */
-  ask() {
-    this.#isAsking ??= this.#follow().finally(() => {
-      this.#isAsking = null;
+  /** Requests changes immediately. */
+  poll() {
+    this.#polling ??= this.#refresh().finally(() => {
+      this.#polling = null;
     });
-    return this.#isAsking;
+    return this.#polling;
   }
 
-  /** What is shown has moved: where the service tells of other pages than those, it is asked about these soon. */
-  moved() {
-    clearTimeout(this.#settling);
+  /** Opens a stream for other pages soon, if the current one does not cover the visible entries. Called after scrolling. */
+  visibleRangeChanged() {
+    clearTimeout(this.#scrollTimer);
     if (this.#running === null) return;
-    this.#settling = setTimeout(() => {
-      const { first, last } = this.list.within(this.shown());
+    this.#scrollTimer = setTimeout(() => {
+      const { first, last } = this.list.serverRange(this.visible());
       const isCovered = this.#range !== null && this.#range.start <= first && last < this.#range.end;
       if (!isCovered && this.isLive && this.list.entries.length > 0) this.#round.end();
-    }, settle);
+    }, scrollDelay);
   }
 
-  /** Follows no more. */
+  /** Ends the synchronization. */
   close() {
-    clearTimeout(this.#settling);
+    clearTimeout(this.#scrollTimer);
     this.#running?.abort();
     this.#running = null;
   }
 
-  /** Nobody looks at a page that is hidden. */
-  #turned() {
+  #visibilityChanged() {
     const isHidden = globalThis.document?.hidden ?? false;
     if (isHidden) this.close();
     else if (this.#running === null) this.#run();
@@ -84,99 +89,97 @@ export class FeedUpdates {
   async #run() {
     const running = new AbortController();
     this.#running = running;
-    const backoff = new Backoff({ first: 1000 });
-    for (let heard = 0; !running.signal.aborted;) {
-      this.#round = new Limit([running.signal]);
+    const backoff = new Backoff({ initialDelay: 1000 });
+    for (let received = 0; !running.signal.aborted;) {
+      this.#round = new AbortScope([running.signal]);
       const { signal } = this.#round;
-      // A stream begins with what happened while nobody listened.
-      if (heard === null) await this.ask();
-      heard = await this.#listen(signal);
-      if (heard > 0) backoff.reset();
-      const rest = heard === null ? this.interval : backoff.next(this.#retry / 1000);
-      if (!signal.aborted) await pause(rest, signal).catch(() => {});
+      // After polling, the changes since the last request are polled first. A stream begins with them by itself.
+      if (received === null) await this.poll();
+      received = await this.#stream(signal);
+      if (received > 0) backoff.reset();
+      const rest = received === null ? this.interval : backoff.next(this.#retry / 1000);
+      if (!signal.aborted) await delay(rest, signal).catch(() => {});
       this.#round.end();
     }
   }
 
-  #retry = 0;
-
-  async #follow() {
+  async #refresh() {
     try {
-      if (!this.client.connection?.isLost) await this.list.follow(this.shown());
+      if (!this.client.connection?.isLost) await this.list.refresh(this.visible());
     } catch (error) {
-      if (!(error instanceof Unavailable || error instanceof Refusal)) throw error;
+      if (!(error instanceof UnavailableError || error instanceof ProblemError)) throw error;
     }
   }
 
-  /** How many events a stream brought before it ended; null where there is none. */
-  async #listen(signal) {
+  /** Applies the events of a stream until it ends. Returns their number, or null if there is no stream. */
+  async #stream(signal) {
     const { pages } = this.list;
-    const range = this.list.entries.length > 0 ? pages.range(this.list.within(this.shown()), { fitsLine: true }) : null;
+    const range = this.list.entries.length > 0 ? pages.range(this.list.serverRange(this.visible()), { fitsLine: true }) : null;
     if (!this.isLive || range === null || signal.aborted || this.client.connection?.isLost) return null;
     const response = await this.#open(pages, range, signal);
     if (response === null) return null;
     const parser = new EventStreamParser();
     let count = 0;
-    const begun = Date.now();
-    this.isListening = true;
+    const openedAt = Date.now();
+    this.isStreaming = true;
     this.#range = range;
     try {
-      for await (const { data } of events(response, parser, this.silence)) {
-        const answer = read(data);
-        const isUnderstood = answer !== null && (answer.reload || !Array.isArray(answer.pages) || isReadable(answer));
-        if (!isUnderstood) count = null;
-        if (!isUnderstood || pages !== this.list.pages) break;
+      for await (const { data } of events(response, parser, this.idleTimeout)) {
+        const changes = parsed(data);
+        const isValid = changes !== null && (changes.reload || !Array.isArray(changes.pages) || isChanges(changes));
+        if (!isValid) count = null;
+        if (!isValid || pages !== this.list.pages) break;
         count += 1;
-        if (!(await this.#heard(answer))) break;
+        if (!(await this.#apply(changes))) break;
       }
     } catch (error) {
-      // It broke off, or is not wanted any more.
+      // The connection broke, or the stream was aborted.
       if (error instanceof RangeError) count = null;
     }
-    this.isListening = false;
+    this.isStreaming = false;
     this.#range = null;
     this.#retry = Math.min(parser.retry ?? 0, 60_000);
-    // One that ends soon, and has said nothing, is none: the service is asked.
-    const isNone = count === 0 && !signal.aborted && Date.now() - begun < this.silence / 2;
-    return isNone ? null : count;
+    // A stream that soon ends without events is not usable, so the list is polled.
+    const isUnusable = count === 0 && !signal.aborted && Date.now() - openedAt < this.idleTimeout / 2;
+    return isUnusable ? null : count;
   }
 
-  /** The answer whose body are events; null where the service is away or does not tell of changes by itself. */
+  /** Returns a response whose body is an event stream; null if the service is unavailable or does not support streams. */
   async #open(pages, range, signal) {
-    // What has been heard is in the list: `since` says where to go on, and no `Last-Event-ID` need.
+    // The tokens contain the position, so `Last-Event-ID` is not needed.
     const headers = this.client.fields({ Accept: "text/event-stream, application/json;q=0.5" });
-    const url = this.client.resolve(pages.changesOf(range.since.join(",")));
-    const opening = new Limit([signal]);
-    const timer = setTimeout(() => opening.end(), this.patience);
+    const url = this.client.resolve(pages.changesHrefFor(range.since.join(",")));
+    const opening = new AbortScope([signal]);
+    const timer = setTimeout(() => opening.end(), this.openTimeout);
     try {
       const { fetch } = this.client;
-      // Who is sent elsewhere would tell the viewer's name there.
+      // A redirect is not followed, because the request contains the viewer's name.
       const response = await fetch(url, { headers, signal: opening.signal, cache: "no-store", redirect: "manual" });
       const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
       if (response.ok && isStream && response.body !== null) return response;
       response.body?.cancel().catch(() => {});
       if (response.status < 500 && response.status !== 429) this.isLive = false;
     } catch {
-      // The service is away: whoever asks next finds out how far.
+      // The service is unavailable. The next request reports it.
     } finally {
       clearTimeout(timer);
     }
     return null;
   }
 
-  /** Answers whether the stream goes on from what it has told. */
-  async #heard(answer) {
-    // It says that something has happened, and not what: that is asked for.
-    if (!Array.isArray(answer.pages) && !answer.reload) {
-      await this.ask();
+  /** Applies the changes of an event. Returns false if the stream must be opened again. */
+  async #apply(changes) {
+    // An event without changes only announces that there are some.
+    if (!Array.isArray(changes.pages) && !changes.reload) {
+      await this.poll();
       return true;
     }
     const { pages } = this.list;
-    await this.list.apply({ ...this.#range, answer });
-    if (answer.reload || pages !== this.list.pages) return false;
+    await this.list.apply({ ...this.#range, response: changes });
+    if (changes.reload || pages !== this.list.pages) return false;
     const { from, start } = this.#range;
-    const count = answer.pages.reduce((sum, page) => sum + page.count, 0);
-    this.#range = { from, to: from + answer.pages.length, start, end: start + count, since: answer.pages.map((page) => page.since) };
+    const count = changes.pages.reduce((sum, page) => sum + page.count, 0);
+    this.#range = { from, to: from + changes.pages.length, start, end: start + count, since: changes.pages.map((page) => page.since) };
     return true;
   }
 }

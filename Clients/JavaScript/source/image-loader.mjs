@@ -1,43 +1,44 @@
-// Asks for pictures: each request has a name of its own, by which the service can be told to stop, and only a few are under way
-// at once. Browsers open six connections to a host; what is left over is for the feed, for actions, and for cancelling.
+// A loader of images with few concurrent requests. Why: browsers open six connections to a host, and the feed, actions and cancellations need
+// some of them. Each request has an id, by which the service can be told to cancel it.
 import { retryAfter } from "./backoff.mjs";
-import { PictureStore } from "./image-store.mjs";
-import { Told } from "./told.mjs";
+import { DetailEvent } from "./detail-event.mjs";
+import { ImageCache } from "./image-cache.mjs";
 import { uuid } from "./uuid.mjs";
 
-/** A request for a picture. `answer` is a promise of it, decoded. */
+/** A request for an image. `image` is a promise of the decoded image. */
 class ImageRequest {
   id = uuid();
   controller = new AbortController();
   isSent = false;
-  /** Whether nobody waits for it any more: however it ends from then on, that says nothing about the service. */
-  isGivenUp = false;
+  /** True after a cancellation: the result then says nothing about the state of the service. */
+  isCancelled = false;
 
   constructor(href, { owner, priority }) {
     Object.assign(this, { href, owner, priority });
-    this.answer = new Promise((succeed, fail) => Object.assign(this, { succeed, fail }));
-    this.answer.catch(() => {});
+    this.image = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
+    this.image.catch(() => {});
   }
 
-  /** Stops it on this side: a request that waits is never sent, the connection of one under way is closed. */
+  /** Aborts the request in the client: a queued request is never sent, and the connection of a sent one is closed. */
   abort() {
-    this.isGivenUp = true;
+    this.isCancelled = true;
     this.controller.abort();
   }
 }
 
-/** Why a picture did not come. `again` is how many seconds the service asked to wait, or null; `problem` what it said (RFC 9457). */
-export class ImageFailure extends Error {
-  name = "ImageFailure";
+/** An error for an image that could not be loaded. */
+export class ImageError extends Error {
+  name = "ImageError";
 
-  constructor(message, { again = null, problem = null, cause } = {}) {
+  /** - retryAfter: the delay in seconds that the service requested, or null. problem: the problem details (RFC 9457), or null. */
+  constructor(message, { retryAfter = null, problem = null, cause } = {}) {
     super(message, { cause });
-    Object.assign(this, { again, problem });
+    Object.assign(this, { retryAfter, problem });
   }
 }
 
-/** The href of a binding's picture for a screen with so many pixels a point: the next larger that is offered, or the largest. */
-export function pictureHref(binding, scale = 1) {
+/** Returns the href of a binding's image for a scale in pixels per point: the smallest sufficient scale on offer, or the largest one. */
+export function imageHref(binding, scale = 1) {
   const { image, scales } = binding;
   const offered = Array.isArray(scales) ? scales.filter((one) => Number.isInteger(one) && one > 0).sort((a, b) => a - b) : [];
   if (offered.length === 0) return image;
@@ -46,118 +47,122 @@ export function pictureHref(binding, scale = 1) {
   return chosen === 1 ? original : `${original}@${chosen}x`;
 }
 
-/** Dispatches `refused` with the problem where the service says why there is no picture. */
+/**
+ * A loader of the images of cells. Dispatches `refused` with the problem details if the service refuses an image.
+ *
+ *     const request = images.request(binding, { owner: entry, priority: () => entry.index });
+ *     view.append(await request.image);
+ */
 export class ImageLoader extends EventTarget {
-  #waiting = new Set();
-  #underWay = 0;
+  #queue = new Set();
+  #active = 0;
 
   /**
-   * - decode(blob): makes of the bytes what the app shows; they are it where it is missing. fetch: what sends the requests.
-   * - simultaneous: so many are under way at once. scale: how many pixels a point has. formats: what is decoded here, as `Accept` says it.
-   * - actions: performs the `cancellation` of a cell whose picture nobody wants any more.
+   * - decode(blob): converts the bytes to the app's image type; without it, images are blobs. fetch: sends the requests.
+   * - maxConcurrent: the maximum number of concurrent requests. scale: the pixels per point. formats: the `Accept` field.
+   * - actions: performs the `cancellation` of cells.
    */
   constructor({
-    client, actions = null, fetch = client.fetch, decode = (blob) => blob, store = new PictureStore(), simultaneous = 4,
+    client, actions = null, fetch = client.fetch, decode = (blob) => blob, cache = new ImageCache(), maxConcurrent = 4,
     scale = globalThis.devicePixelRatio ?? 1, formats = "image/avif,image/webp,image/png,image/*;q=0.8",
   }) {
     super();
-    Object.assign(this, { client, actions, fetch, decode, store, simultaneous, scale, formats });
+    Object.assign(this, { client, actions, fetch, decode, cache, maxConcurrent, scale, formats });
   }
 
   /**
-   * Asks for the picture of a binding, or at an href. `owner.cell` is the cell that it is for; `priority()` how near it is to being
-   * seen, the lowest first, asked for when there is room for one more.
+   * Requests the image of a binding or of an href.
+   *
+   * - owner: an object whose `cell` shows the image.
+   * - priority(): returns the distance of the image from the visible area. The queued request with the lowest value is sent next.
    */
-  request(picture, { owner = null, priority = () => 0 } = {}) {
-    const href = typeof picture === "string" ? picture : pictureHref(picture, this.scale);
+  request(image, { owner = null, priority = () => 0 } = {}) {
+    const href = typeof image === "string" ? image : imageHref(image, this.scale);
     const request = new ImageRequest(href, { owner, priority });
-    const kept = this.store.get(href);
-    if (kept !== undefined) {
-      Promise.resolve(this.decode(kept)).then(request.succeed, request.fail);
+    const cached = this.cache.get(href);
+    if (cached !== undefined) {
+      Promise.resolve(this.decode(cached)).then(request.resolve, request.reject);
       return request;
     }
-    this.#waiting.add(request);
-    this.#next();
+    this.#queue.add(request);
+    this.#sendNext();
     return request;
   }
 
-  /**
-   * Gives up a request: its cell has left. The service stops it by its name first, and may break off an answer that has begun;
-   * closing the connection is for services that did not.
-   */
+  /** Cancels a request whose cell is no longer displayed: first in the service, by the cell's action, then by closing the connection. */
   cancel(request) {
-    if (request.isGivenUp) return;
+    if (request.isCancelled) return;
     if (!request.isSent) {
       request.abort();
-      if (this.#waiting.delete(request)) request.fail(new ImageFailure("cancelled before it was sent"));
+      if (this.#queue.delete(request)) request.reject(new ImageError("cancelled before it was sent"));
       return;
     }
-    request.isGivenUp = true;
-    const stop = () => request.abort();
+    request.isCancelled = true;
+    const abort = () => request.abort();
     const { owner, id } = request;
-    const told = owner && this.actions?.perform("cancellation", owner, { values: { request: id }, attempts: 1, fetch: this.fetch });
-    if (told) told.then(stop, stop);
-    else stop();
+    const cancellation = owner && this.actions?.perform("cancellation", owner, { values: { request: id }, attempts: 1, fetch: this.fetch });
+    if (cancellation) cancellation.then(abort, abort);
+    else abort();
   }
 
-  async #next() {
-    if (this.#underWay >= this.simultaneous) return;
-    const request = this.#nearest();
+  async #sendNext() {
+    if (this.#active >= this.maxConcurrent) return;
+    const request = this.#takeNearest();
     if (request === null) return;
-    this.#underWay += 1;
+    this.#active += 1;
     request.isSent = true;
     try {
       const bytes = await this.#load(request);
-      this.store.keep(request.href, bytes);
-      request.succeed(await this.decode(bytes));
+      this.cache.set(request.href, bytes);
+      request.resolve(await this.decode(bytes));
     } catch (error) {
-      request.fail(error);
+      request.reject(error);
     } finally {
-      this.#underWay -= 1;
-      this.#next();
+      this.#active -= 1;
+      this.#sendNext();
     }
   }
 
-  /** The waiting request that is nearest to being seen, of several the oldest. Takes it out. */
-  #nearest() {
+  /** Removes and returns the queued request with the lowest priority value, the oldest of several. */
+  #takeNearest() {
     let [nearest, least] = [null, Infinity];
-    for (const request of this.#waiting) {
+    for (const request of this.#queue) {
       const priority = request.priority();
       if (nearest === null || priority < least) [nearest, least] = [request, priority];
     }
-    this.#waiting.delete(nearest);
+    this.#queue.delete(nearest);
     return nearest;
   }
 
   async #load(request) {
     const { id, href, owner, controller } = request;
     const { client } = this;
-    const asked = { "X-Request-ID": id };
-    const entry = client.journal.begin(owner, { slot: "configuration", method: "GET", href, sent: asked });
+    const sent = { "X-Request-ID": id };
+    const entry = client.requestLog.begin(owner, { slot: "configuration", method: "GET", href, sent });
     const url = client.resolve(href);
     if (url === null) {
-      entry.ended("no link to follow");
-      throw new ImageFailure("no link");
+      entry.end("invalid link");
+      throw new ImageError("invalid link");
     }
     let response;
     let bytes;
     try {
-      response = await this.fetch(url, { headers: { Accept: this.formats, ...asked }, signal: controller.signal });
+      response = await this.fetch(url, { headers: { Accept: this.formats, ...sent }, signal: controller.signal });
       bytes = await response.blob();
     } catch (cause) {
-      entry.ended(request.isGivenUp ? "cancelled" : "no answer");
-      if (request.isGivenUp) throw new ImageFailure("cancelled");
-      client.connection?.lost();
-      throw new ImageFailure("no answer", { cause });
+      entry.end(request.isCancelled ? "cancelled" : "no response");
+      if (request.isCancelled) throw new ImageError("cancelled");
+      client.connection?.reportLoss();
+      throw new ImageError("no response", { cause });
     }
     if (response.ok) {
-      entry.answered(response, `${bytes.type || "unknown type"}, ${bytes.size.toLocaleString("en")} bytes`);
+      entry.complete(response, `${bytes.type || "unknown type"}, ${bytes.size.toLocaleString("en")} bytes`);
       return bytes;
     }
     const problem = parsed(await bytes.text());
-    entry.answered(response, problem);
-    if (problem?.type) this.dispatchEvent(new Told("refused", problem));
-    throw new ImageFailure(`answered ${response.status}`, { again: retryAfter(response.headers.get("retry-after")), problem });
+    entry.complete(response, problem);
+    if (problem?.type) this.dispatchEvent(new DetailEvent("refused", problem));
+    throw new ImageError(`status ${response.status}`, { retryAfter: retryAfter(response.headers.get("retry-after")), problem });
   }
 }
 

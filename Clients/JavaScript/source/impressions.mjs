@@ -1,14 +1,12 @@
-// Tells the service which cells were seen, once for each time that one was served: at least half of it for one second, or whatever
-// the cell's own impression action says.
-
+// Reports impressions: each served impression once, as soon as the visible share and time of the cell's action are reached.
 import { Backoff } from "./backoff.mjs";
 
-/** The service takes 500 in one request; a request that outlives the page may carry 64 KiB. */
-const batch = 100;
-/** How many wait for a service that is away. */
-const most = 1000;
+/** The maximum number of impressions in a request. The service accepts 500; a request that survives the page may have 64 KiB. */
+const batchSize = 100;
+/** The maximum number of queued impressions while the service is unavailable. */
+const maxPending = 1000;
 
-/** What counts as seen, by a cell's impression action: `{ share, seconds }`. */
+/** Returns the viewability threshold of a cell's impression action: `{ share, seconds }`. */
 export function viewability(cell) {
   const { share, seconds } = cell.actions?.impression?.viewable ?? {};
   return {
@@ -17,95 +15,97 @@ export function viewability(cell) {
   };
 }
 
+/** A reporter of impressions, which sends them in batches. `ViewportObserver` measures the visible shares in a browser. */
 export class Impressions {
   #timers = new Map();
-  #seen = new WeakSet();
-  #waiting = new Map();
-  #flush;
+  #reported = new WeakSet();
+  #pending = new Map();
+  #flushTimer;
   #backoff = new Backoff();
 
   /**
-   * - pause: so many milliseconds something seen waits for more to be told with it.
-   * - shareNow(entry): how much of an entry is in sight at this moment, asked once its time is over: a timer may come before what
-   *   says that it left. Whoever keeps `update` up to date without delay needs none.
+   * - batchDelay: the delay in milliseconds during which impressions are collected into a batch.
+   * - currentShare(entry): returns the visible share at the end of an entry's time. Why: the timer may fire before a pending `update`. It is
+   *   not needed if `update` is called without delay.
    */
-  constructor({ client, connection = client.connection, pause = 2000, shareNow = null }) {
-    Object.assign(this, { client, connection, pause, shareNow });
-    connection?.addEventListener("restored", () => this.send());
+  constructor({ client, connection = client.connection, batchDelay = 2000, currentShare = null }) {
+    Object.assign(this, { client, connection, batchDelay, currentShare });
+    connection?.addEventListener("restored", () => this.flush());
   }
 
-  /** Whether an entry's cell counts impressions, and this one has not been counted. */
-  isWanted(entry) {
-    return Array.isArray(entry.cell.actions?.impression?.body) && !this.#seen.has(entry);
+  /** Returns true if an entry's cell has an impression that was not reported yet. */
+  isNeeded(entry) {
+    return Array.isArray(entry.cell.actions?.impression?.body) && !this.#reported.has(entry);
   }
 
-  /** So much of an entry's cell, from 0 to 1, is in sight now. */
+  /** Sets the visible share of an entry's cell, from 0 to 1. */
   update(entry, share) {
-    if (share < viewability(entry.cell).share || !this.isWanted(entry)) this.leave(entry);
+    if (share < viewability(entry.cell).share || !this.isNeeded(entry)) this.leave(entry);
     else if (!this.#timers.has(entry)) this.#start(entry);
   }
 
-  /** An entry is not in sight any more, or is covered: its time begins anew. */
+  /** Stops the timer of an entry that is no longer visible. */
   leave(entry) {
     clearTimeout(this.#timers.get(entry));
     this.#timers.delete(entry);
   }
 
-  /** Nobody looks at anything any more. */
+  /** Stops all timers. */
   leaveAll() {
     for (const entry of Array.from(this.#timers.keys())) this.leave(entry);
   }
 
-  /** Tells what waits to be told. `keepalive` where the page goes. */
-  send({ keepalive = false } = {}) {
-    clearTimeout(this.#flush);
-    this.#flush = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = new Map();
-    for (const [href, seen] of waiting) {
-      while (seen.length > 0) this.#post(href, seen.splice(0, batch), keepalive);
+  /** Sends the collected impressions. With `keepalive`, the requests survive the page. */
+  flush({ keepalive = false } = {}) {
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    const pending = this.#pending;
+    this.#pending = new Map();
+    for (const [href, impressions] of pending) {
+      while (impressions.length > 0) this.#post(href, impressions.splice(0, batchSize), keepalive);
     }
   }
 
   #start(entry) {
     const timer = setTimeout(async () => {
-      const share = this.shareNow === null ? 1 : await this.shareNow(entry);
+      const share = this.currentShare === null ? 1 : await this.currentShare(entry);
       if (this.#timers.get(entry) !== timer) return;
       this.leave(entry);
-      if (share >= viewability(entry.cell).share) this.#saw(entry);
+      if (share >= viewability(entry.cell).share) this.#complete(entry);
     }, viewability(entry.cell).seconds * 1000);
     this.#timers.set(entry, timer);
   }
 
-  #saw(entry) {
+  #complete(entry) {
     const action = entry.cell.actions?.impression;
     if (!Array.isArray(action?.body) || typeof action.href !== "string") return;
-    this.#seen.add(entry);
-    this.tell(action.href, action.body, entry);
+    this.#reported.add(entry);
+    this.report(action.href, action.body, entry);
   }
 
-  /** Has events told with the next batch. */
-  tell(href, events, entry) {
-    const seen = events.map((event) => ({ event, entry }));
-    this.#waiting.set(href, [...(this.#waiting.get(href) ?? []), ...seen].slice(-most));
-    this.#flush ??= setTimeout(() => this.send(), this.pause);
+  /** Adds events to the next batch. */
+  report(href, events, entry) {
+    const impressions = events.map((event) => ({ event, entry }));
+    this.#pending.set(href, [...(this.#pending.get(href) ?? []), ...impressions].slice(-maxPending));
+    this.#flushTimer ??= setTimeout(() => this.flush(), this.batchDelay);
   }
 
-  async #post(href, seen, keepalive) {
-    const journal = seen.slice(1).map(({ entry }) => this.client.journal.begin(entry, { slot: "impression", method: "POST", href }));
+  async #post(href, impressions, keepalive) {
+    const [{ entry: first }, ...others] = impressions;
+    const logged = others.map(({ entry }) => this.client.requestLog.begin(entry, { slot: "impression", method: "POST", href }));
     try {
-      // Their tokens count once, however often they are sent.
-      const answer = await this.client.send(href, {
-        method: "POST", body: seen.map(({ event }) => event), owner: seen[0].entry, slot: "impression", keepalive, attempts: 1,
+      // A repeated request is harmless: each token counts once.
+      const response = await this.client.send(href, {
+        method: "POST", body: impressions.map(({ event }) => event), owner: first, slot: "impression", keepalive, attempts: 1,
       });
       this.#backoff.reset();
-      journal.forEach((entry) => entry.ended(`answered ${answer.status}, with others`));
+      logged.forEach((entry) => entry.end(`status ${response.status}, in a batch`));
     } catch (error) {
-      journal.forEach((entry) => entry.ended("no answer"));
-      if (error.name === "Refusal") return;
-      this.#waiting.set(href, [...seen, ...(this.#waiting.get(href) ?? [])].slice(-most));
-      // A connection says when it is back.
-      if (this.connection == null) this.#flush ??= setTimeout(() => this.send(), this.#backoff.next());
+      logged.forEach((entry) => entry.end("no response"));
+      if (error.name === "ProblemError") return;
+      this.#pending.set(href, [...impressions, ...(this.#pending.get(href) ?? [])].slice(-maxPending));
+      // A connection dispatches `restored`. Without one, a timer retries.
+      if (this.connection == null) this.#flushTimer ??= setTimeout(() => this.flush(), this.#backoff.next());
     }
   }
 }

@@ -1,22 +1,22 @@
-// Everything that an app needs to show a feed: see README.md.
-export { Actions, offered, planned } from "./actions.mjs";
-export { Refusal, Unavailable } from "./answers.mjs";
+// The public API of the client package, described in README.md.
+export { Actions, customSlots, resolveAction } from "./actions.mjs";
 export { Backoff, retryAfter } from "./backoff.mjs";
-export { applied, difference } from "./batch-update.mjs";
+export { applyChanges, batchUpdate } from "./batch-update.mjs";
 export { bindingsOf, bindingValue } from "./bindings.mjs";
 export { CellRegistry } from "./cell-registry.mjs";
 export { Connection } from "./connection.mjs";
-export { decodedImage } from "./decoded-image.mjs";
+export { decodeImage } from "./decode-image.mjs";
 export { EventStreamParser } from "./event-stream.mjs";
 export { FeedClient } from "./feed-client.mjs";
 export { FeedList } from "./feed-list.mjs";
 export { FeedPages } from "./feed-pages.mjs";
 export { FeedUpdates } from "./feed-updates.mjs";
-export { ImageFailure, ImageLoader, pictureHref } from "./image-loader.mjs";
+export { ImageCache } from "./image-cache.mjs";
+export { ImageError, imageHref, ImageLoader } from "./image-loader.mjs";
 export { Impressions, viewability } from "./impressions.mjs";
 export { Outbox } from "./outbox.mjs";
-export { isHeader, Page, shownSize } from "./page.mjs";
-export { PictureStore } from "./image-store.mjs";
+export { displaySize, isSectionHeader, Page } from "./page.mjs";
 export { placeholderPixels } from "./placeholder.mjs";
+export { ProblemError, UnavailableError } from "./responses.mjs";
 export { uuid } from "./uuid.mjs";
-export { ViewportWatch } from "./viewport-watch.mjs";
+export { ViewportObserver } from "./viewport-observer.mjs";

@@ -1,37 +1,38 @@
-// A page of cells as the service answers it, without what a client cannot use.
-import { Refusal } from "./answers.mjs";
+// A page of cells, decoded from a response.
+import { ProblemError } from "./responses.mjs";
 
-const usual = { width: 300, height: 200 };
-const largest = 4096;
+const defaultSize = { width: 300, height: 200 };
+const maxLength = 4096;
 
-/** A cell's size in points as it is shown: what is no size is 300 by 200. */
-export function shownSize(size) {
-  const points = (value, otherwise) => (Number.isFinite(value) && value > 0 ? Math.min(value, largest) : otherwise);
-  return { width: points(size?.width, usual.width), height: points(size?.height, usual.height) };
+/** Returns the display size of a cell in points. The default of an invalid width is 300, of an invalid height 200. */
+export function displaySize(size) {
+  const points = (value, fallback) => (Number.isFinite(value) && value > 0 ? Math.min(value, maxLength) : fallback);
+  return { width: points(size?.width, defaultSize.width), height: points(size?.height, defaultSize.height) };
 }
 
-/** Whether a cell is the header of a section: the section begins with it, and it is none of its items. */
-export function isHeader(cell) {
+/** Returns true if a cell is a section header. A header begins its section and is not one of its items. */
+export function isSectionHeader(cell) {
   return cell.id.startsWith("section:");
 }
 
 export class Page {
   /**
-   * `since` is what changes of it are asked for with, or undefined; `omitted` what was left out, as the service tells it; `language` that
-   * of its texts, or null.
+   * - syncToken: the token for requesting changes of the page, or undefined. omitted: the items that the page omits, as reported by the
+   *   service.
+   * - language: the language of the texts, or null.
    */
   constructor({ cells, next, previous, since, sections, omitted, language }) {
     Object.assign(this, { cells, next, previous, since, sections, omitted, language });
   }
 
-  /** Reads an answer. Throws `Refusal` where it is no page. */
-  static of(value, language = null) {
+  /** Decodes a page. Throws `ProblemError` if the value is not a page. */
+  static parse(value, language = null) {
     const { items, page } = value ?? {};
-    if (!Array.isArray(items)) throw new Refusal({ status: 200, title: "This is no page of a feed", value });
+    if (!Array.isArray(items)) throw new ProblemError({ status: 200, title: "The response is not a page", value });
     const cells = items.filter(isCell);
     const href = (value) => (typeof value === "string" ? value : null);
     const list = (value) => (Array.isArray(value) ? value : []);
-    // With cells left out, indices would not be the service's.
+    // If cells were omitted here, the indices differ from the service's, so changes cannot be requested.
     const since = cells.length === items.length && typeof page?.since === "string" ? page.since : undefined;
     return new Page({
       cells, since, language, next: href(page?.next), previous: href(page?.previous),
@@ -40,7 +41,7 @@ export class Page {
   }
 }
 
-/** Whether a value can be shown as a cell at all: it has an id. */
+/** Returns true if a value is a cell: an object with an id. */
 export function isCell(value) {
   return typeof value?.id === "string" && value.id !== "";
 }

@@ -1,12 +1,12 @@
-// What a picture looks like from afar, before it comes: the pixels of a ThumbHash, as a binding's `placeholder` has it in base64.
+// A decoder of placeholder images: the pixels of a ThumbHash, which a binding has as `placeholder` in base64.
 
-/** So many pixels the longer side has. */
+/** The number of pixels of the longer side. */
 const side = 32;
 
-/** The bits of some bytes, the lowest first. */
+/** A reader of bits, lowest bit first. */
 class Bits {
   #bytes;
-  #place = 0;
+  #position = 0;
 
   constructor(bytes) {
     this.#bytes = bytes;
@@ -14,21 +14,21 @@ class Bits {
 
   next(count) {
     let value = 0;
-    for (let bit = 0; bit < count; bit += 1, this.#place += 1) value |= ((this.#bytes[this.#place >> 3] >> (this.#place & 7)) & 1) << bit;
+    for (let bit = 0; bit < count; bit += 1, this.#position += 1) value |= ((this.#bytes[this.#position >> 3] >> (this.#position & 7)) & 1) << bit;
     return value;
   }
 }
 
-/** One channel: its mean, and how much of each cosine is in it. */
+/** Reads the cosine coefficients of one channel. */
 function channel(bits, across, down, scale) {
   const terms = [];
   for (let y = 0; y < down; y += 1) {
-    for (let x = y > 0 ? 0 : 1; x * down < across * (down - y); x += 1) terms.push({ x, y, share: (bits.next(4) / 7.5 - 1) * scale });
+    for (let x = y > 0 ? 0 : 1; x * down < across * (down - y); x += 1) terms.push({ x, y, weight: (bits.next(4) / 7.5 - 1) * scale });
   }
   return terms;
 }
 
-/** `{ width, height, pixels }`, the pixels as red, green, blue and opacity; null where the text is none. */
+/** Returns `{ width, height, pixels }`, with the pixels as red, green, blue and alpha; null if the text is not a ThumbHash. */
 export function placeholderPixels(text) {
   let bytes;
   try {
@@ -44,8 +44,8 @@ export function placeholderPixels(text) {
   const count = bits.next(3);
   const scales = [bits.next(6) / 63, bits.next(6) / 63];
   const isLandscape = bits.next(1) === 1;
-  const most = hasAlpha ? 5 : 7;
-  const [across, down] = isLandscape ? [most, count] : [count, most];
+  const maxTerms = hasAlpha ? 5 : 7;
+  const [across, down] = isLandscape ? [maxTerms, count] : [count, maxTerms];
   const alphaMean = hasAlpha ? bits.next(4) / 15 : 1;
   const alphaScale = hasAlpha ? bits.next(4) / 15 : 0;
   const light = channel(bits, Math.max(3, across), Math.max(3, down), lightScale);
@@ -56,11 +56,11 @@ export function placeholderPixels(text) {
   const width = Math.max(1, Math.round(ratio > 1 ? side : side * ratio));
   const height = Math.max(1, Math.round(ratio > 1 ? side / ratio : side));
   const pixels = new Uint8ClampedArray(width * height * 4);
-  const cosines = (length) => Array.from({ length: 7 }, (_, term) => Float64Array.from({ length }, (_, place) => Math.cos((Math.PI / length) * (place + 0.5) * term)));
+  const cosines = (length) => Array.from({ length: 7 }, (_, term) => Float64Array.from({ length }, (_, position) => Math.cos((Math.PI / length) * (position + 0.5) * term)));
   const [alongX, alongY] = [cosines(width), cosines(height)];
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) {
-      const at = (mean, terms) => terms.reduce((sum, term) => sum + term.share * alongX[term.x][x] * alongY[term.y][y] * 2, mean);
+      const at = (mean, terms) => terms.reduce((sum, term) => sum + term.weight * alongX[term.x][x] * alongY[term.y][y] * 2, mean);
       const [l, p, q] = [at(means[0], light), at(means[1], colours[0]), at(means[2], colours[1])];
       const blue = l - (2 / 3) * p;
       const red = (3 * l - blue + q) / 2;

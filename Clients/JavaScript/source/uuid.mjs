@@ -1,4 +1,4 @@
-/** A version 4 UUID (RFC 9562); `crypto.randomUUID` is missing on plain http away from loopback. */
+/** Returns a version 4 UUID (RFC 9562). Why: `crypto.randomUUID` is missing on plain HTTP outside loopback. */
 export function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;

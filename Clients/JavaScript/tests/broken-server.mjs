@@ -1,27 +1,28 @@
-// A server that fails in every way, as it is told, one request after the other.
+// A test server that fails in a given way for each request.
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { Backoff, FeedClient } from "../source/index.mjs";
 
-const json = { "Content-Type": "application/json" };
+const jsonFields = { "Content-Type": "application/json" };
 
-/** What becomes of a request: each is given request and response. */
-export const ways = {
+/** The replies. Each gets the request and the response. */
+export const replies = {
   drop: ({ socket }) => socket.destroy(),
   busy: (_, response) => response.writeHead(503, { "Retry-After": "0" }).end(),
   unable: (_, response) => response.writeHead(502).end("<h1>Bad gateway</h1>"),
   half(_, response) {
-    response.writeHead(200, { ...json, "Content-Length": "1000" });
+    response.writeHead(200, { ...jsonFields, "Content-Length": "1000" });
     response.write('{"items": [', () => response.destroy());
   },
-  cut: (_, response) => response.writeHead(200, json).end('{"items": ['),
+  cut: (_, response) => response.writeHead(200, jsonFields).end('{"items": ['),
   portal: (_, response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Welcome</h1>"),
   silent() {},
-  answer: (value, headers = {}) => (_, response) => response.writeHead(200, { ...json, ...headers }).end(JSON.stringify(value)),
+  json: (value, headers = {}) => (_, response) => response.writeHead(200, { ...jsonFields, ...headers }).end(JSON.stringify(value)),
   status: (status, value, headers = {}) => (_, response) => response.writeHead(status, { "Content-Type": "application/problem+json", ...headers }).end(JSON.stringify(value)),
 };
 
 export class BrokenServer {
-  /** What becomes of the next requests; of all after them, the last. */
+  /** The behaviours for the next requests; the last one stays in effect. */
   next = [];
   requests = [];
 
@@ -44,5 +45,22 @@ export class BrokenServer {
   stop() {
     this.server.closeAllConnections();
     this.server.close();
+  }
+}
+
+export const page = (...ids) => ({ items: ids.map(cell), page: { limit: 20, next: null, previous: null, since: "A" } });
+export const request = (id, slot) => ({ type: "request", method: "POST", href: `/cells/${id}/${slot}` });
+export const cell = (id) => ({ id, identifier: "A", size: { width: 1, height: 1 }, actions: { dismissal: request(id, "dismissal"), selection: request(id, "selection") } });
+export const undo = { type: "request", method: "DELETE", href: "/selections/1", expires: "2999-01-01T00:00:00Z" };
+export const quick = () => new Backoff({ initialDelay: 1, maxDelay: 5 });
+
+/** Runs a test with a client and a server that replies in the given order. */
+export async function against(next, body, options = {}) {
+  const server = await BrokenServer.start(...[next].flat());
+  try {
+    const client = new FeedClient({ base: server.url, viewer: "v", backoff: quick, ...options });
+    await body(client, server);
+  } finally {
+    server.stop();
   }
 }

@@ -1,11 +1,11 @@
-// The package as a classic script: everything it exports, under one name, and nothing else in the page.
+// The classic script defines all exports of the package under one global name.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createContext, runInContext } from "node:vm";
 import { classicScript } from "../classic.mjs";
 import * as modules from "../source/index.mjs";
 
-test("the classic script leaves what the modules export, under one name", async () => {
+test("the classic script defines all exports under one name", async () => {
   const asked = [];
   const page = {
     URL, URLSearchParams, Headers, Response, AbortController, EventTarget, Event, CustomEvent, TextDecoder, setTimeout, clearTimeout, crypto,

@@ -1,9 +1,9 @@
-// What every client makes of the fixtures in Documentation/fixtures/conformance, and of the service's own pages beside them.
+// The conformance fixtures in Documentation/fixtures/conformance, and the page fixtures.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { applied, bindingValue, CellRegistry, difference, EventStreamParser, isHeader, Page, planned, retryAfter, shownSize } from "../source/index.mjs";
-import { valueOf } from "../source/answers.mjs";
+import { applyChanges, bindingValue, CellRegistry, batchUpdate, EventStreamParser, isSectionHeader, Page, resolveAction, retryAfter, displaySize } from "../source/index.mjs";
+import { responseValue } from "../source/responses.mjs";
 
 const folder = new URL("../../../Documentation/fixtures/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, folder)));
@@ -12,33 +12,33 @@ const made = {
   cells({ registered, page }) {
     const registry = new CellRegistry({ fallback: "fallback" });
     for (const identifier of registered) registry.register(identifier, {});
-    const { cells, next, since } = Page.of(page);
+    const { cells, next, since } = Page.parse(page);
     let section = null;
     const shown = cells.map((cell) => {
-      if (isHeader(cell)) section = cell.id.slice("section:".length);
+      if (isSectionHeader(cell)) section = cell.id.slice("section:".length);
       const identifier = typeof cell.identifier === "string" ? cell.identifier : null;
-      const shownAs = registry.knows(cell.identifier) ? cell.identifier : "fallback";
-      return { id: cell.id, identifier, shownAs, size: shownSize(cell.size), section };
+      const shownAs = registry.isRegistered(cell.identifier) ? cell.identifier : "fallback";
+      return { id: cell.id, identifier, shownAs, size: displaySize(cell.size), section };
     });
     return { cells: shown, next, isFollowed: since !== undefined };
   },
-  actions: ({ cell, slot, values }) => planned(cell, slot, values),
+  actions: ({ cell, slot, values }) => resolveAction(cell, slot, values),
   bindings: ({ binding }) => bindingValue(binding),
   changes({ list, answer }) {
     const before = list.map((id) => ({ cell: { id } }));
-    const outcome = applied(before, answer, { id: ({ cell }) => cell.id, make: (cell) => ({ cell }) });
+    const outcome = applyChanges(before, answer, { id: ({ cell }) => cell.id, make: (cell) => ({ cell }) });
     if (outcome === null) return { reload: true };
     const { list: after, moved, reconfigured } = outcome;
-    return { list: after.map(({ cell }) => cell.id), update: difference(before, after, { cell: (one) => one.cell, moved, reconfigured }) };
+    return { list: after.map(({ cell }) => cell.id), update: batchUpdate(before, after, { cell: (one) => one.cell, moved, reconfigured }) };
   },
   problems({ request, answer, now }) {
     try {
       const given = answer && { ...answer, headers: new Headers(answer.headers) };
-      valueOf(given, { request, now: now === undefined ? undefined : Date.parse(now) });
+      responseValue(given, { request, now: now === undefined ? undefined : Date.parse(now) });
       return { outcome: "ok", status: answer.status };
-    } catch ({ name, isRetried, retryAfter, status, type, title, detail }) {
-      if (name === "Unavailable") return { outcome: "unavailable", isRetried, retryAfter };
-      assert.equal(name, "Refusal");
+    } catch ({ name, isRetryable, retryAfter, status, type, title, detail }) {
+      if (name === "UnavailableError") return { outcome: "unavailable", isRetried: isRetryable, retryAfter };
+      assert.equal(name, "ProblemError");
       return { outcome: "refused", status, type, title, detail };
     }
   },
@@ -55,18 +55,18 @@ for (const [name, make] of Object.entries(made)) {
   }
 }
 
-test("every fixture is known to this test", () => {
+test("all fixtures are tested", () => {
   const files = readdirSync(new URL("conformance/", folder)).filter((name) => name.endsWith(".json"));
   assert.deepEqual(files.map((name) => name.replace(".json", "")).sort(), Object.keys(made).sort());
 });
 
 for (const name of readdirSync(folder).filter((name) => /^page-.*\.json$/.test(name))) {
-  test(`reads ${name}, and every action of its cells`, () => {
-    const { cells, next } = Page.of(read(name));
+  test(`decodes ${name} and all actions of its cells`, () => {
+    const { cells, next } = Page.parse(read(name));
     assert.equal(cells.length, read(name).items.length);
     assert.ok(next === null || next.startsWith("/feed?cursor="));
-    for (const cell of cells) for (const slot of Object.keys(cell.actions)) planned(cell, slot, { request: "x" });
+    for (const cell of cells) for (const slot of Object.keys(cell.actions)) resolveAction(cell, slot, { request: "x" });
   });
 }
 
-test("Retry-After is bounded, as timers are", () => assert.equal(retryAfter("999999999999"), 3600));
+test("Retry-After has a maximum", () => assert.equal(retryAfter("999999999999"), 3600));

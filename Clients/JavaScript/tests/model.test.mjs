@@ -1,5 +1,5 @@
-// A thousand random operations on a real service: the list, and a collection view that takes nothing but its batch updates, show what a
-// fresh walk finds. SEED=… repeats a run.
+// A thousand random operations on a real service. The list, and a collection view that applies its batch updates, equal the result of a new
+// pagination. SEED=… repeats a run.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** Numbers below `count`, the same ones for a seed (mulberry32). */
+/** Returns pseudorandom numbers below `count`, equal for equal seeds (mulberry32). */
 function randomNumbers(state) {
   return (count) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -25,7 +25,7 @@ function randomNumbers(state) {
   };
 }
 
-/** A collection view: it knows sections and items, and changes by batch updates alone, as `performBatchUpdates` applies them. */
+/** A model of a collection view. It has sections and items, and applies batch updates as `performBatchUpdates` does. */
 class Collection {
   sections = [{ header: null, items: [] }];
 
@@ -55,7 +55,7 @@ class Collection {
   }
 }
 
-/** What somebody sees of a cell: a token of an impression names its page. */
+/** Returns the visible content of a cell. Impression tokens differ by page. */
 function shown({ id, actions, ...rest }) {
   return JSON.stringify({ id, ...rest, bindings: actions.configuration.bindings });
 }
@@ -105,42 +105,42 @@ for (const [limit, operations] of [[7, 1000], [100, 300]]) {
       if (random(3) === 0) {
         const entry = pick(list.entries.filter(({ cell }) => cell.actions.dismissal));
         const gesture = entry && actions.perform("dismissal", entry, { optimistic: () => list.hide(entry) }).catch(() => null);
-        const performance = await gesture;
-        if (performance?.undo) undos.push(performance.undo);
+        const invocation = await gesture;
+        if (invocation?.undo) undos.push(invocation.undo);
         count += 1;
       }
       if (random(6) === 0 && undos.length > 0) {
         await undos.splice(random(undos.length), 1)[0].run().catch(() => {});
         count += 1;
       }
-      // The service is asked about no more than 16 pages at once.
-      if (random(8) === 0 && list.pages.held.length < 10) await list.loadNext();
-      await list.follow({ first: 0, last: list.entries.length - 1 });
+      // A request for changes may contain at most 16 pages.
+      if (random(8) === 0 && list.pages.loaded.length < 10) await list.loadNext();
+      await list.refresh({ first: 0, last: list.entries.length - 1 });
 
-      const walked = [];
+      const expectedCells = [];
       for await (const { cells } of new FeedClient({ base: service.url, viewer: client.viewer }).pages(href)) {
-        walked.push(...cells);
-        if (walked.length >= list.entries.length) break;
+        expectedCells.push(...cells);
+        if (expectedCells.length >= list.entries.length) break;
       }
-      const expected = walked.slice(0, list.entries.length).map(shown);
+      const expected = expectedCells.slice(0, list.entries.length).map(shown);
       assert.deepEqual(list.entries.map(({ cell }) => shown(cell)), expected, `the list after ${count} operations`);
       assert.deepEqual(collection.flat, expected, `the collection view after ${count} operations`);
-      assert.ok(!list.isAtEnd || walked.length === list.entries.length, "the end");
+      assert.ok(!list.isAtEnd || expectedCells.length === list.entries.length, "the end");
       undos = undos.slice(-20);
     }
-    console.log(`${count} operations, ${list.entries.length} cells, ${list.pages.held.length} pages, ${reloads} reloads`);
+    console.log(`${count} operations, ${list.entries.length} cells, ${list.pages.loaded.length} pages, ${reloads} reloads`);
   });
 }
 
-test("follows what the service tells by itself", { timeout: 120_000 }, async (context) => {
+test("receives changes by server-sent events", { timeout: 120_000 }, async (context) => {
   const client = new FeedClient({ base: service.url, viewer: "live" });
   const list = new FeedList(client, "feed?limit=10&changes=true");
   for (let page = 0; page < 3; page += 1) await list.loadNext();
-  const updates = new FeedUpdates({ list, shown: () => ({ first: 0, last: 9 }), interval: 60_000 });
+  const updates = new FeedUpdates({ list, visible: () => ({ first: 0, last: 9 }), interval: 60_000 });
   try {
-    for (const until = Date.now() + 30_000; updates.isLive && !updates.isListening && Date.now() < until;) await wait(10);
-    if (!updates.isLive) return context.skip("this service does not");
-    assert.ok(updates.isListening);
+    for (const until = Date.now() + 30_000; updates.isLive && !updates.isStreaming && Date.now() < until;) await wait(10);
+    if (!updates.isLive) return context.skip("the service has no event stream");
+    assert.ok(updates.isStreaming);
     for (let round = 0; round < 20; round += 1) {
       const changed = once(list, "changed");
       await service.operate({ insert: user(`live-${round}`), before: list.entries.find(({ cell }) => cell.id.startsWith("user:")).cell.id });

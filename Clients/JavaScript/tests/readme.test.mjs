@@ -1,4 +1,4 @@
-// The example of the README, run as it stands there.
+// Executes the example of the README unchanged.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -15,14 +15,14 @@ test("the example of the README", async () => {
     const code = example.replace('"intertwine-client"', JSON.stringify(source)).replace("https://feed.example.com/", service.url);
     console.log = (line) => lines.push(line);
     await import(`data:text/javascript,${encodeURIComponent(code)}`);
-    // Where the service had told of the dismissal before it was taken back, it tells of the cell's return as well, a moment later.
+    // If the service sent the dismissal before the undo, it also sends the return of the cell shortly afterwards.
     for (const until = Date.now() + 30_000; !lines.includes("0 removed, 1 inserted") && Date.now() < until;) await wait(10);
   } finally {
     console.log = log;
     await service.stop();
   }
   assert.deepEqual(lines.slice(0, 2), ["0 removed, 3 inserted", "1 removed, 0 inserted"]);
-  assert.ok(lines.includes("0 removed, 1 inserted"), "it is back in the list");
-  assert.match(lines.find((line) => line.startsWith("user:")), /^user:ada is back, and could have been until 20\d\d-/);
-  assert.ok(!lines.includes("0 removed, 0 inserted"), "what the list has done itself is not told again");
+  assert.ok(lines.includes("0 removed, 1 inserted"), "the cell is in the list again");
+  assert.match(lines.find((line) => line.startsWith("user:")), /^user:ada is in the list again; the undo was possible until 20\d\d-/);
+  assert.ok(!lines.includes("0 removed, 0 inserted"), "the list does not report its own changes again");
 });

@@ -1,4 +1,4 @@
-// The service under test: the real binary, with a store of its own.
+// The real binary with a store of its own, for tests.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -12,14 +12,14 @@ const root = new URL("../../../", import.meta.url);
 const binary = process.env.CLIENT_TESTS_BINARY ?? fileURLToPath(new URL(".build/debug/intertwine", root));
 export const kinds = fileURLToPath(new URL("Config/kinds.yaml", root));
 
-export const user = (id, more = {}) => ({ klass: "user", id, username: id.toUpperCase(), avatarUrl: `https://pictures.example.com/${id}.png`, type: "regular", ...more });
+export const user = (id, more = {}) => ({ klass: "user", id, username: id.toUpperCase(), avatarUrl: `https://images.example.com/${id}.png`, type: "regular", ...more });
 export const ad = (id) => ({ klass: "advertisement", id, contentUrl: `https://ads.example.com/${id}.png`, clickthroughUrl: "https://shop.example.com/", type: "image" });
 export const event = (id) => ({
-  klass: "event", id, title: `Event ${id}`, starts: "2026-05-01T19:00:00Z", picture: `https://pictures.example.com/${id}.png`, signup: "https://sign.example.com/",
+  klass: "event", id, title: `Event ${id}`, starts: "2026-05-01T19:00:00Z", image: `https://images.example.com/${id}.png`, signup: "https://sign.example.com/",
 });
 
 export class Service {
-  /** Starts the service with items; `settings` are `name=value`. */
+  /** Starts the service with items. `settings` are `name=value`. */
   static async start({ items = [], settings = [] } = {}) {
     const service = new Service();
     service.folder = mkdtempSync(join(tmpdir(), "intertwine-client-"));
@@ -41,7 +41,7 @@ export class Service {
     }
   }
 
-  /** Applies operations on the store, all or nothing. */
+  /** Applies operations to the store in one transaction. */
   async operate(...operations) {
     const headers = { "Content-Type": "application/json" };
     const response = await fetch(`${this.adminURL}admin/operations`, { method: "POST", headers, body: JSON.stringify(operations) });

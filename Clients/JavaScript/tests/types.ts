@@ -1,6 +1,6 @@
-// Compiled only: an app in TypeScript, which uses all parts as README.md says.
+// A TypeScript app that uses all parts of the README. The tests compile it only.
 import {
-  Actions, CellRegistry, Connection, decodedImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, Outbox, Refusal, ViewportWatch,
+  Actions, CellRegistry, Connection, decodeImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, Outbox, ProblemError, ViewportObserver,
   type BatchUpdate, type Cell, type Entry,
 } from "../source/index.mjs";
 
@@ -9,9 +9,9 @@ const client = new FeedClient({ base: "https://feed.example.com/", viewer: "ada"
 const outbox = new Outbox({ client, storage: localStorage });
 const actions = new Actions({ client, outbox, open: (href) => location.assign(href) });
 const list = new FeedList(client, "feed?changes=true");
-const images = new ImageLoader<HTMLImageElement>({ client, actions, decode: decodedImage });
+const images = new ImageLoader<HTMLImageElement>({ client, actions, decode: decodeImage });
 const registry = new CellRegistry<HTMLElement>({ fallback: { make: () => document.createElement("article"), bind: show } });
-const watch = new ViewportWatch(new Impressions({ client }));
+const watch = new ViewportObserver(new Impressions({ client }));
 
 function show(view: HTMLElement, cell: Cell): void {
   const { width, height } = registry.size(cell);
@@ -25,10 +25,10 @@ list.addEventListener("changed", ({ detail }) => {
 
 async function dismiss(entry: Entry): Promise<Date | null> {
   try {
-    const performance = await actions.perform("dismissal", entry, { optimistic: () => list.hide(entry), waits: true });
-    return performance?.undo?.expires ?? null;
+    const invocation = await actions.perform("dismissal", entry, { optimistic: () => list.hide(entry), queueable: true });
+    return invocation?.undo?.expires ?? null;
   } catch (error) {
-    if (error instanceof Refusal) console.log(error.detail);
+    if (error instanceof ProblemError) console.log(error.detail);
     throw error;
   }
 }
@@ -39,16 +39,16 @@ export async function main(): Promise<void> {
     const view = registry.dequeue(entry.cell);
     registry.bind(view, entry.cell);
     watch.observe(view, entry);
-    const picture: HTMLImageElement = await images.request("/images/a", { owner: entry, priority: () => entry.index }).answer;
-    view.append(picture);
+    const image: HTMLImageElement = await images.request("/images/a", { owner: entry, priority: () => entry.index }).image;
+    view.append(image);
   }
-  const updates = new FeedUpdates({ list, shown: () => ({ first: 0, last: 10 }) });
+  const updates = new FeedUpdates({ list, visible: () => ({ first: 0, last: 10 }) });
   for await (const page of client.pages("feed")) console.log(page.cells.length, page.next);
   await dismiss(list.entries[0]);
   updates.close();
 }
 
-// @ts-expect-error A base is needed.
+// @ts-expect-error The base is required.
 new FeedClient({});
-// @ts-expect-error A slot is a name.
+// @ts-expect-error A slot is a string.
 actions.perform(1, list.entries[0]);

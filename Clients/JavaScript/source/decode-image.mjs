@@ -1,5 +1,5 @@
-/** An image element of a picture's bytes, once it can be shown. For browsers only. */
-export async function decodedImage(bytes) {
+/** Returns an image element for the bytes of an image, after decoding. For browsers only. */
+export async function decodeImage(bytes) {
   const image = new Image();
   const url = URL.createObjectURL(bytes);
   image.alt = "";

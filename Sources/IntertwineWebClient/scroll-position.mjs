@@ -1,10 +1,10 @@
-// Where somebody was in the list, kept with the entry of the browser's history: on reload and on the way back they are there again.
+// Saves the scroll position in the browser's history, and restores it after a reload or a return.
 
-const rest = 150;
-/** What tells that somebody goes on by themselves. */
+const saveDelay = 150;
+/** Events that show that the person scrolls manually. */
 const gestures = ["wheel", "touchstart", "keydown", "pointerdown"];
 
-export class Position {
+export class ScrollPosition {
   #timer;
   #isRestoring = false;
 
@@ -13,12 +13,12 @@ export class Position {
     history.scrollRestoration = "manual";
     addEventListener("scroll", () => {
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#keep(), rest);
+      this.#timer = setTimeout(() => this.#save(), saveDelay);
     }, { passive: true });
-    addEventListener("pagehide", () => this.#keep());
+    addEventListener("pagehide", () => this.#save());
   }
 
-  /** Loads as far as somebody was, and goes there; gives up as soon as they go on by themselves. */
+  /** Loads the pages up to the saved position and scrolls there. Manual scrolling cancels it. */
   async restore() {
     const { cell, index, offset, y, height } = history.state?.position ?? {};
     if (!(index > 0 || y > 0)) return;
@@ -27,7 +27,7 @@ export class Position {
       this.#isRestoring = false;
     };
     for (const gesture of gestures) addEventListener(gesture, stop, { capture: true, once: true, passive: true });
-    // At once where it was, with what stands for cells until they come.
+    // Scrolls immediately, and shows outlines until the cells arrive.
     this.feed.element.style.minHeight = `${height}px`;
     scrollTo({ top: y, behavior: "instant" });
     this.waiting.style.top = `${y}px`;
@@ -35,7 +35,7 @@ export class Position {
     try {
       while (this.#isRestoring && this.list.entries.length <= index && !this.list.isAtEnd) {
         await this.list.loadNext();
-        // The first cells are somewhere else.
+        // The loaded cells are elsewhere, so the outlines stay.
         this.waiting.hidden = false;
       }
       const entry = this.#isRestoring && nearest(this.list.entries, cell, index);
@@ -50,7 +50,7 @@ export class Position {
     }
   }
 
-  #keep() {
+  #save() {
     if (this.#isRestoring) return;
     const anchor = this.feed.anchor();
     if (anchor === null) return;
@@ -60,7 +60,7 @@ export class Position {
   }
 }
 
-/** The entry with a cell's id that stands nearest to where it stood; else what stands there now. */
+/** Returns the entry with a cell's id that is nearest to its former index; otherwise the entry at that index. */
 function nearest(entries, id, index) {
   const distance = (entry) => Math.abs(entry.index - index);
   const found = entries.filter(({ cell }) => cell.id === id).sort((a, b) => distance(a) - distance(b));

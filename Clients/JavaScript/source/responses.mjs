@@ -1,0 +1,65 @@
+// The classification of responses: success, refusal, or unavailable service.
+import { retryAfter } from "./backoff.mjs";
+
+/** An error for a service that cannot be reached or cannot respond now, and for responses of intermediaries. */
+export class UnavailableError extends Error {
+  name = "UnavailableError";
+
+  /**
+   * - status: null without a response. isRetryable: true if the client may send an equal request again.
+   * - retryAfter: the delay in seconds that the service requested, or null.
+   */
+  constructor(message, { status = null, isRetryable = false, retryAfter = null, cause } = {}) {
+    super(message, { cause });
+    Object.assign(this, { status, isRetryable, retryAfter });
+  }
+}
+
+/** An error for a refused request, with the problem details (RFC 9457) of the service. A retry would not help. */
+export class ProblemError extends Error {
+  name = "ProblemError";
+
+  constructor({ status, title, detail = null, type = null, value }) {
+    super([title, detail].filter(Boolean).join(": "));
+    Object.assign(this, { status, title, detail, type, value });
+  }
+}
+
+/** Returns true if a request is safe, idempotent, or has an idempotency key. */
+function isRepeatable({ method, hasKey }) {
+  return method !== "POST" && method !== "PATCH" ? true : hasKey;
+}
+
+const unavailable = [429, 502, 503, 504];
+
+/**
+ * Returns the JSON value of a response, or undefined without a body. `response` is `{ status, headers, body }` with `Headers` and a text, or
+ * null without a response. Throws `UnavailableError` or `ProblemError`.
+ */
+export function responseValue(response, { request, now = Date.now(), cause }) {
+  const isRetryable = isRepeatable(request);
+  if (response === null) throw new UnavailableError("no response", { isRetryable, cause });
+  const { status, headers, body } = response;
+  if (unavailable.includes(status)) {
+    throw new UnavailableError(`status ${status}`, { status, isRetryable, retryAfter: retryAfter(headers.get("retry-after"), now) });
+  }
+  const isJSON = /\bjson\b/i.test(headers.get("content-type") ?? "");
+  const value = isJSON ? parsed(body) : undefined;
+  if (status >= 400) {
+    const text = (member) => (typeof value?.[member] === "string" ? value[member] : null);
+    throw new ProblemError({ status, title: text("title") ?? `The server answered ${status}`, detail: text("detail"), type: text("type"), value });
+  }
+  // All responses of the service are JSON. Another body is truncated, or was sent by an intermediary.
+  if (body !== "" && value === undefined && status < 300) {
+    throw new UnavailableError("the response is not JSON", { status, isRetryable });
+  }
+  return value;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
