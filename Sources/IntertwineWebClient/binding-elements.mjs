@@ -1,5 +1,4 @@
 // The elements for bindings. Images and media are loaded separately.
-import { bindingValue } from "./client/index.mjs";
 import { element, resolve } from "./elements.mjs";
 
 const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -23,10 +22,9 @@ const types = {
   },
 };
 
-/** Shows a binding in an outlet. */
-export function fill(outlet, binding) {
-  const shown = bindingValue(binding);
-  if (shown === null || types[shown.type] === undefined) return;
-  outlet.replaceChildren(...types[shown.type](shown.value));
+/** Shows the value of a binding in an outlet. */
+export function fill(outlet, { type, value }) {
+  if (types[type] === undefined) return;
+  outlet.replaceChildren(...types[type](value));
   outlet.title = outlet.textContent;
 }

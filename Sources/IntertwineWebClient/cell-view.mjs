@@ -1,6 +1,6 @@
 // A reusable view for cells of one identifier. The feed defines its size, a renderer its elements, and the configuration action its
 // content.
-import { customSlots } from "./client/index.mjs";
+import { bindingValue, customSlots } from "./client/index.mjs";
 import { fill } from "./binding-elements.mjs";
 import { element, hue, icon, initials, resolve } from "./elements.mjs";
 import { clearPlaceholder, showPlaceholder } from "./placeholder-image.mjs";
@@ -100,17 +100,18 @@ export class CellView {
 
   /** Performs the bindings of a configuration: texts immediately, images when the cell is near the viewport. */
   bind(bindings) {
-    for (const [part, value] of Object.entries(bindings ?? {})) {
+    for (const [part, binding] of Object.entries(bindings ?? {})) {
       const outlet = this.#outlets[part];
-      if (outlet === undefined || value === null || typeof value !== "object") continue;
-      fill(outlet, value);
-      if (typeof value.text === "string") {
-        for (const avatar of this.content.querySelectorAll(".avatar")) avatar.dataset.initials = initials(value.text);
+      const shown = bindingValue(binding);
+      if (outlet === undefined || shown === null) continue;
+      fill(outlet, shown);
+      if (shown.type === "text") {
+        for (const avatar of this.content.querySelectorAll(".avatar")) avatar.dataset.initials = initials(shown.value);
       }
-      if (typeof value.media === "string") this.#play(outlet, value);
-      if (typeof value.image === "string") {
-        showPlaceholder(outlet, value);
-        this.#images.push({ binding: value, outlet, isShown: false, request: null });
+      if (shown.type === "media") this.#play(outlet, shown.value);
+      if (shown.type === "image") {
+        showPlaceholder(outlet, binding);
+        this.#images.push({ binding, outlet, isShown: false, request: null });
       }
     }
   }
@@ -141,13 +142,13 @@ export class CellView {
     }
   }
 
-  #play(outlet, binding) {
+  #play(outlet, href) {
     const { entry } = this;
     const perform = (slot) => this.actions.perform(slot, entry).catch(() => {});
     // The media type is a separate text binding.
-    const type = this.cell.actions.configuration.bindings.mediaType?.text ?? (/Audio/.test(this.identifier) ? "audio/" : undefined);
+    const mediaType = bindingValue(this.cell.actions.configuration.bindings.mediaType)?.value ?? (/Audio/.test(this.identifier) ? "audio/" : "");
     const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status" }, "The media cannot be played."));
-    const player = mediaPlayer({ type, ...binding }, { entry, title: this.#label.textContent || "Advertisement", perform, fail });
+    const player = mediaPlayer({ href, mediaType }, { entry, title: this.#label.textContent || "Advertisement", perform, fail });
     if (player !== null) outlet.replaceChildren(player);
   }
 

@@ -6,8 +6,9 @@ export class Interactions {
   #screens = new Map();
   #busy = new WeakSet();
 
-  constructor({ actions, feed, toast, undo, announce }) {
-    Object.assign(this, { actions, feed, toast, undo, announce });
+  /** - open(href): opens a link that an invocation leads to. */
+  constructor({ actions, feed, toast, undo, announce, open }) {
+    Object.assign(this, { actions, feed, toast, undo, announce, open });
   }
 
   /** Registers a screen by its name in presentations. `show(arguments, entry)` returns a promise that resolves when the screen closes. */
@@ -21,7 +22,8 @@ export class Interactions {
     if (body === null) return;
     await this.#exclusively(entry, "could not be opened", () => this.select(entry, key, body), async () => {
       const invocation = await this.actions.perform("selection", entry, { key, ...body });
-      await this.#present(invocation?.value?.presentation, entry);
+      if (invocation?.open) this.open(invocation.open);
+      await this.#present(invocation?.presentation, entry);
     });
   }
 
@@ -34,7 +36,7 @@ export class Interactions {
       const invocation = await this.actions.perform("dismissal", entry, { key, optimistic, queueable: true, ...body });
       if (invocation === null) return;
       const { undo, isQueued } = invocation;
-      if (undo) this.undo.push({ name: entry.name, expiresAt: undo.expires, run: () => this.#undo(invocation, entry) });
+      if (undo) this.undo.push({ name: entry.name, expiresAt: undo.expiresAt, run: () => this.#undo(invocation, entry) });
       else this.toast.show(`${entry.name} dismissed.`, { seconds: 4 });
       if (isQueued) this.announce("The dismissal will be sent when the server is available again.");
     });
@@ -46,6 +48,7 @@ export class Interactions {
     if (body === null) return;
     await this.#exclusively(entry, `could not be sent: ${label}`, () => this.perform(entry, slot, label, key, body), async () => {
       const invocation = await this.actions.perform(slot, entry, { key, ...body });
+      if (invocation?.open) this.open(invocation.open);
       const undo = invocation?.undo?.isAvailable ? [{ label: "Undo", run: () => this.#undo(invocation, entry) }] : [];
       this.toast.show(`${label}: ${entry.name}.`, { seconds: 8, actions: undo });
     });

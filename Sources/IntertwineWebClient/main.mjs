@@ -8,7 +8,7 @@ import { cellMenu } from "./cell-menu.mjs";
 import { CollectionLayout, columnWidth } from "./collection-layout.mjs";
 import { CollectionView } from "./collection-view.mjs";
 import { connectionBanner } from "./connection-banner.mjs";
-import { element } from "./elements.mjs";
+import { element, resolve } from "./elements.mjs";
 import { FeedLoader } from "./feed-loader.mjs";
 import { imageZoom } from "./image-zoom.mjs";
 import { Inspector } from "./inspector.mjs";
@@ -94,7 +94,11 @@ images.addEventListener("refused", ({ detail: { type, detail } }) => {
   toast.show(`Some images are missing. ${detail ?? ""}`, { seconds: 15 });
 });
 const undo = new UndoStack(toast);
-const interactions = new Interactions({ actions, feed, toast, undo, announce }).registerScreen("ImageZoom", imageZoom(images));
+const openLink = (href) => {
+  const url = resolve(href);
+  if (url !== null) open(url, "_blank", "noopener");
+};
+const interactions = new Interactions({ actions, feed, toast, undo, announce, open: openLink }).registerScreen("ImageZoom", imageZoom(images));
 const inspector = new Inspector({
   panel: find("inspector"), log: requestLog, feed,
   explanation: (entry) => {

@@ -12,10 +12,10 @@ const performed = new WeakMap();
  *
  * - perform(slot): performs a slot of the cell. title: the accessible name. fail: called if the media cannot be played.
  */
-export function mediaPlayer({ media, type }, { entry, title, perform, fail }) {
-  const src = resolve(media);
+export function mediaPlayer({ href, mediaType }, { entry, title, perform, fail }) {
+  const src = resolve(href);
   if (src === null) return null;
-  const tag = typeof type === "string" && type.startsWith("audio/") ? "audio" : "video";
+  const tag = mediaType.startsWith("audio/") ? "audio" : "video";
   const player = element(tag, { src, controls: true, preload: "none", playsinline: true, tabindex: "-1", "aria-label": title });
   const slots = performed.get(entry) ?? new Set();
   performed.set(entry, slots);

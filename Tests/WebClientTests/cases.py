@@ -82,6 +82,21 @@ def it_shows_an_ad_as_a_safe_link(browser, relay, service):
     browser.driver.switch_to.window(page)
 
 
+def it_opens_the_link_of_an_invocation(browser, relay, service):
+    browser.open(relay.url)
+    value = {"invocation": {"id": "a"}, "slot": "selection", "commands": [], "open": {"href": "/openapi.json"}}
+    relay.answer = lambda exchange: (200, {"Content-Type": "application/json"}, value) if exchange.path.endswith("/selection") else None
+    page = browser.driver.current_window_handle
+    browser.click(f"{USER} .cell-face")
+    browser.wait(lambda: relay.passed("GET", "/openapi.json"), "the opened link")
+    assert not browser.find("dialog.zoom")
+    for handle in browser.driver.window_handles:
+        if handle != page:
+            browser.driver.switch_to.window(handle)
+            browser.driver.close()
+    browser.driver.switch_to.window(page)
+
+
 def it_dismisses_and_undoes(browser, relay, service):
     browser.open(relay.url, cells=20)
     before = ids(browser)
@@ -91,13 +106,13 @@ def it_dismisses_and_undoes(browser, relay, service):
     assert relay.passed("POST", "/cells/")[0].status == 200
     browser.click(".toast-button")
     browser.wait(lambda: ids(browser)[:20] == before[:20], "the restored cells")
-    assert relay.passed("DELETE", "/selections/")[0].status < 300
+    assert relay.passed("DELETE", "/invocations/")[0].status < 300
     # A dismissal affects only the feed of this viewer.
     browser.click(".cell:nth-child(2) [data-tool=dismiss]")
     browser.wait(lambda: [e for e in relay.passed("POST", "/cells/")[1:] if e.status == 200], "the dismissal")
     browser.open(relay.url, cells=19)
     assert before[1] not in ids(browser)
-    assert before[1] in [cell["id"] for cell in next(service.pages())["items"]]
+    assert before[1] in [cell["id"] for cell in next(service.pages())["cells"]]
     assert browser.console() == [], browser.console()
 
 
@@ -115,7 +130,7 @@ def it_uses_its_own_origin_if_the_service_has_another_name(browser, relay, servi
 def it_shows_a_placeholder_for_an_unknown_identifier(browser, relay, service):
     def alter(page):
         poll = {"id": "poll:1", "identifier": "PollCollectionViewCell", "size": {"width": 260, "height": 150}, "actions": {}}
-        page["items"][2:2] = [poll, {"id": "poll:2"}, {"id": "poll:3", "identifier": 7, "size": {"width": "wide"}, "actions": None}]
+        page["cells"][2:2] = [poll, {"id": "poll:2"}, {"id": "poll:3", "identifier": 7, "size": {"width": "wide"}, "actions": None}]
 
     relay.alter_feed(alter)
     browser.open(relay.url, cells=23)
@@ -194,7 +209,7 @@ def it_restores_the_focus_on_a_cell_that_the_service_removed(browser, relay, ser
 def it_inspects_a_cell(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.wait(lambda: loaded(browser), "visible images")
-    cell = relay.passed("GET", "/feed")[0].json["items"][1]
+    cell = relay.passed("GET", "/feed")[0].json["cells"][1]
     browser.click(".cell:nth-child(2) [data-tool=inspect]")
     browser.wait(lambda: browser.find("#inspector:not([hidden])"), "the inspector")
     assert json.loads(browser.script("return document.querySelector('.inspector-scroll > .json').textContent")) == cell

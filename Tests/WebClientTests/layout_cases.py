@@ -61,11 +61,11 @@ def it_lays_out_cells_of_all_widths(browser, relay, service):
     others = [("Odd", 320, 60), ("Wide", 700, 120), ("Wider", 1500, 80)]
 
     def alter(page):
-        page["items"][1:1] = [
+        page["cells"][1:1] = [
             {"id": f"x:{number}", "identifier": identifier, "size": {"width": width, "height": height}, "actions": {}}
             for number, (identifier, width, height) in enumerate(others)]
-        title = {"type": "bind", "bindings": {"title": {"text": "A section with a title that is longer than its header is wide"}}}
-        page["items"].insert(0, {
+        title = {"type": "bind", "bindings": {"title": {"type": "text", "text": "A section with a title that is longer than its header is wide"}}}
+        page["cells"].insert(0, {
             "id": "section:x", "identifier": "SectionHeaderCollectionReusableView", "size": {"width": 320, "height": 50},
             "actions": {"configuration": title}})
 
@@ -73,7 +73,7 @@ def it_lays_out_cells_of_all_widths(browser, relay, service):
     for width in (2560, 1600, 1280, 1000, 700, 390):
         with Browser(width, 860) as window:
             window.open(relay.url, cells=9)
-            sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed?") if e.status for cell in e.json["items"]}
+            sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed?") if e.status for cell in e.json["cells"]}
             shown = window.script(
                 "return Array.from(document.querySelectorAll('.cell'), (cell) => {"
                 "  const { left, right } = cell.getBoundingClientRect();"

@@ -10,12 +10,12 @@ JSON = {"Content-Type": "application/json"}
 
 
 def page_of(*items):
-    return lambda exchange: (200, JSON, {"items": list(items), "page": {"limit": 20, "next": None, "previous": None}}) \
+    return lambda exchange: (200, JSON, {"cells": list(items), "page": {"limit": 20, "next": None, "previous": None}}) \
         if exchange.path.split("?")[0] == "/feed" else None
 
 
 def user(name):
-    bindings = {"username": {"text": name}, "avatar": {"image": f"/images/none/{name}"}}
+    bindings = {"username": {"type": "text", "text": name}, "avatar": {"type": "image", "href": f"/images/none/{name}"}}
     return {"id": f"user:{name}", "identifier": "UserSnapshotCollectionViewCell", "size": {"width": 300, "height": 200},
             "actions": {"configuration": {"type": "bind", "bindings": bindings}}}
 
@@ -47,7 +47,7 @@ def it_says_that_a_feed_is_empty_and_what_to_do(browser, relay, service):
 
 def it_reports_a_refused_feed(browser, relay, service):
     relay.answer = lambda exchange: (400, {"Content-Type": "application/problem+json"}, {
-        "type": "urn:intertwine:problem:invalid-cursor", "title": "Invalid cursor", "status": 400, "detail": "It is of another feed."}) \
+        "type": "/problems/invalid-cursor", "title": "Invalid cursor", "status": 400, "detail": "It is of another feed."}) \
         if exchange.path.startswith("/feed") else None
     browser.driver.get(relay.url)
     browser.wait(lambda: browser.find("#state:not([hidden])"), "the message")

@@ -19,7 +19,7 @@ def it_undoes_each_of_five_quick_dismissals(browser, relay, service):
     browser.wait(lambda: before[5] in ids(browser), "the last one")
     browser.click(".toast-button:nth-of-type(2)")
     browser.wait(lambda: ids(browser)[:20] == before[:20], "the restored cells")
-    assert len([e for e in relay.passed("DELETE", "/selections/") if e.status == 200]) == 5
+    assert len([e for e in relay.passed("DELETE", "/invocations/") if e.status == 200]) == 5
     assert browser.console() == [], browser.console()
 
 

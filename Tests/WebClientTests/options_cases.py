@@ -26,7 +26,7 @@ CELL = """
 
 
 def event(number, origin, **fields):
-    return {"klass": "event", "id": number, "title": f"Event {number}", "starts": "2026-05-01T19:00:00Z",
+    return {"kind": "event", "id": number, "title": f"Event {number}", "starts": "2026-05-01T19:00:00Z",
             "image": f"http://127.0.0.1:{origin.port}/background-{number}.png", "signup": "https://example.com/x", **fields}
 
 
@@ -79,7 +79,7 @@ def it_applies_changes_of_the_feed(browser, relay, service):
         second, third = ids(browser)[1:3]
         def person(name, username):
             avatar = f"http://127.0.0.1:{fresh.origin.port}/avatar-0.png"
-            return {"klass": "user", "id": name, "username": username, "avatarUrl": avatar, "type": "regular"}
+            return {"kind": "user", "id": name, "username": username, "avatarUrl": avatar, "type": "regular"}
         fresh.operate({"insert": person("new", "New Here"), "after": second}, {"move": third, "before": second}, {"remove": first},
                       *({"remove": name} for name in ids(browser)[3:7]),
                       {"update": person(second.removeprefix("user:"), "Renamed")})
@@ -98,7 +98,7 @@ def it_applies_changes_of_the_feed(browser, relay, service):
 
 def it_restores_dismissed_cells(browser, relay, service):
     browser.open(relay.url, cells=20)
-    dismissed = relay.passed("GET", "/feed")[0].json["items"][:3]
+    dismissed = relay.passed("GET", "/feed")[0].json["cells"][:3]
     restored = []
 
     def answer(exchange):
@@ -106,7 +106,7 @@ def it_restores_dismissed_cells(browser, relay, service):
             restored.append(exchange.path)
             return 200, JSON, {"commands": []}
         if exchange.path.split("?")[0] == "/dismissed":
-            return 200, JSON, {"items": dismissed, "page": {"limit": 20, "next": None, "previous": None}}
+            return 200, JSON, {"cells": dismissed, "page": {"limit": 20, "next": None, "previous": None}}
         return None
 
     relay.answer = answer
@@ -137,10 +137,10 @@ def it_sends_its_languages_and_supported_cells(browser, relay, service):
 
 def it_marks_the_language_of_its_cells(browser, relay, service):
     def page(language):
-        bound = {"type": "bind", "bindings": {"username": {"text": "Schwung"}}}
+        bound = {"type": "bind", "bindings": {"username": {"type": "text", "text": "Schwung"}}}
         cell = {"id": "user:1", "identifier": "UserSnapshotCollectionViewCell", "size": {"width": 300, "height": 200}, "actions": {"configuration": bound}}
         told = {"Content-Language": language} if language else {}
-        return 200, {**JSON, **told}, {"items": [cell], "page": {"limit": 20, "next": None, "previous": None}}
+        return 200, {**JSON, **told}, {"cells": [cell], "page": {"limit": 20, "next": None, "previous": None}}
 
     spoken = "return ['.cell', '.cell-content', '.cell-tools'].map((one) => document.querySelector(one).closest('[lang]').lang)"
     for language in ("de", None):
@@ -153,8 +153,8 @@ def it_reports_omitted_items_and_saved_cells(browser, relay, service):
     def alter(page):
         page["page"]["omitted"] = [{"kind": "story", "count": 2, "reason": "unknown-cell", "identifiers": ["StoryCell"]},
                                    {"kind": "talk", "count": 1, "reason": "unknown-type", "identifiers": ["TalkCell"], "types": ["date"]}]
-        page["items"][1]["state"] = {"saved": True}
-        page["items"][1]["actions"]["dismissal"]["label"] = "Hide"
+        page["cells"][1]["state"] = {"saved": True}
+        page["cells"][1]["actions"]["dismissal"]["label"] = "Hide"
 
     relay.alter_feed(alter)
     browser.open(relay.url, cells=20)
@@ -170,9 +170,9 @@ def it_reports_omitted_items_and_saved_cells(browser, relay, service):
 
 def it_shows_placeholders_until_images_are_loaded(browser, relay, service):
     def alter(page):
-        for cell in page["items"]:
+        for cell in page["cells"]:
             for binding in cell["actions"]["configuration"]["bindings"].values():
-                if "image" in binding:
+                if binding["type"] == "image":
                     binding |= {"color": "#123456", "placeholder": "3OcRJYB4d3h/iIeHeEh3eIhw+j2w", "alt": "A preview"}
 
     relay.alter_feed(alter)
@@ -202,16 +202,16 @@ def it_plays_ads_and_reports_quartiles(browser, relay, service):
     if service.origin is None:
         return
     slots = ("start", "firstQuartile", "midpoint", "thirdQuartile", "complete", "mute")
-    played = {"media": f"http://127.0.0.1:{service.origin.port}/jingle.wav"}
+    played = {"type": "media", "href": f"http://127.0.0.1:{service.origin.port}/jingle.wav"}
 
     def alter(page):
-        told = {slot: {"type": "request", "method": "POST", "href": f"/told/{slot}", "body": [{"type": slot}]} for slot in slots}
-        bound = {"type": "bind", "bindings": {"media": played, "mediaType": {"text": "audio/wav"}, "duration": {"number": 1}}}
-        page["items"].insert(0, {"id": "ad:sound", "identifier": "AdvertisementAudioCollectionViewCell", "size": {"width": 300, "height": 120},
+        told = {slot: {"type": "request", "method": "POST", "href": f"/told/{slot}", "body": {"events": [{"type": slot}]}} for slot in slots}
+        bound = {"type": "bind", "bindings": {"media": played, "mediaType": {"type": "text", "text": "audio/wav"}, "duration": {"type": "number", "number": 1}}}
+        page["cells"].insert(0, {"id": "ad:sound", "identifier": "AdvertisementAudioCollectionViewCell", "size": {"width": 300, "height": 120},
                                  "actions": {"configuration": bound, "selection": {"type": "link", "href": "/click/x"}, **told}})
 
     relay.alter_feed(alter)
-    relay.answer = lambda exchange: (202, JSON, []) if exchange.path.startswith("/told/") else None
+    relay.answer = lambda exchange: (200, JSON, {"results": []}) if exchange.path.startswith("/told/") else None
     browser.open(relay.url, cells=20)
     player = browser.wait(lambda: browser.find('[data-id="ad:sound"] audio'), "the player")
     assert player.get_attribute("aria-label") == "Advertisement" and player.get_attribute("controls")
@@ -231,8 +231,8 @@ def it_plays_the_sample_video_and_reports_unplayable_media(browser, relay, servi
 
     def alter(page):
         for name, media in (("ad:film", "/sample/bakery.mp4"), ("ad:gone", "http://pictures.sample.invalid/gone.mp4")):
-            bound = {"type": "bind", "bindings": {"media": {"media": media}, "mediaType": {"text": "video/mp4"}}}
-            page["items"].insert(0, {"id": name, "identifier": "AdvertisementVideoCollectionViewCell", "size": {"width": 320, "height": 180},
+            bound = {"type": "bind", "bindings": {"media": {"type": "media", "href": media}, "mediaType": {"type": "text", "text": "video/mp4"}}}
+            page["cells"].insert(0, {"id": name, "identifier": "AdvertisementVideoCollectionViewCell", "size": {"width": 320, "height": 180},
                                      "actions": {"configuration": bound}})
 
     relay.alter_feed(alter)
@@ -295,7 +295,7 @@ def it_shows_a_form_for_the_input_of_a_slot(browser, relay, service):
     report = {"type": "object", "required": ["reason"], "properties": {
         "reason": {"type": "string", "enum": ["spam", "wrong"]}, "note": {"type": "string", "maxLength": 9}, "stars": {"type": "number", "minimum": 1}}}
     action = {"type": "request", "method": "POST", "href": "/cells/x/report", "label": "Report", "input": report}
-    relay.alter_feed(lambda page: page["items"][1]["actions"].update(report=action))
+    relay.alter_feed(lambda page: page["cells"][1]["actions"].update(report=action))
     relay.answer = lambda exchange: (200, JSON, {"commands": []}) if exchange.path == "/cells/x/report" else None
     browser.open(relay.url, cells=20)
     more = "document.querySelectorAll('.cell')[1].querySelector('[data-tool=more]').click()"
@@ -316,7 +316,7 @@ def it_shows_a_form_for_the_input_of_a_slot(browser, relay, service):
 
 def it_offers_custom_slots(browser, relay, service):
     like = {"type": "request", "method": "POST", "href": "/cells/x/like", "label": "Like"}
-    relay.alter_feed(lambda page: page["items"][1]["actions"].update(like=like, start={**like, "label": None}))
+    relay.alter_feed(lambda page: page["cells"][1]["actions"].update(like=like, start={**like, "label": None}))
     relay.answer = lambda exchange: (200, JSON, {"commands": []}) if exchange.path == "/cells/x/like" else None
     browser.open(relay.url, cells=20)
     assert browser.script("return Array.from(document.querySelectorAll('.cell'), (cell) => getComputedStyle(cell.querySelector('[data-tool=more]')).display !== 'none')")[:3] == [False, True, False]

@@ -53,7 +53,7 @@ def cancelled(relay):
 
 
 def events(relay):
-    return [event for exchange in relay.passed("POST", "/events") for event in json.loads(exchange.body)]
+    return [event for exchange in relay.passed("POST", "/events") for event in json.loads(exchange.body)["events"]]
 
 
 def all_true(values):

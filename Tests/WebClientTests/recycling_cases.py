@@ -51,14 +51,14 @@ def ten_thousand(exchange):
     items = []
     for number in range(start, min(start + PAGE, COUNT)):
         identifier = "CircularUserCollectionViewCell" if number % 5 == 0 else "UserSnapshotCollectionViewCell"
-        bindings = {"username": {"text": f"Number {number}"}, "avatar": {"image": f"/images/none/{number % 40}"}}
+        bindings = {"username": {"type": "text", "text": f"Number {number}"}, "avatar": {"type": "image", "href": f"/images/none/{number % 40}"}}
         request = {"type": "request", "method": "POST", "href": f"/cells/user:{number}/selection"}
         items.append({
             "id": f"user:{number}", "identifier": identifier, "size": {"width": 300, "height": 190 if number % 5 == 0 else 200},
             "actions": {"configuration": {"type": "bind", "bindings": bindings}, "selection": request, "dismissal": request}})
     following = f"/feed?cursor={start + PAGE}" if start + PAGE < COUNT else None
     page = {"limit": PAGE, "next": following, "previous": None}
-    return 200, {"Content-Type": "application/json", "Cache-Control": "no-store"}, {"items": items, "page": page}
+    return 200, {"Content-Type": "application/json", "Cache-Control": "no-store"}, {"cells": items, "page": page}
 
 
 def it_shows_ten_thousand_cells_with_few_views(browser, relay, service):

@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def image_hrefs(page):
-    return sorted({binding["image"] for cell in page["items"] for binding in cell["actions"]["configuration"]["bindings"].values()
-                   if "image" in binding})
+    return sorted({binding["href"] for cell in page["cells"] for binding in cell["actions"]["configuration"]["bindings"].values()
+                   if binding["type"] == "image"})
 
 
 def it_shows_every_image_of_the_sample_without_a_network(browser, relay, service):

@@ -96,7 +96,7 @@ class Service:
     def operate(self, *operations):
         """Applies operations to the store in one transaction."""
         request = urllib.request.Request(
-            self.admin_url + "/admin/operations", json.dumps(operations).encode(), {"Content-Type": "application/json"})
+            self.admin_url + "/admin/operations", json.dumps({"operations": operations}).encode(), {"Content-Type": "application/json"})
         urllib.request.urlopen(request).close()
 
     def pages(self):
@@ -109,7 +109,7 @@ class Service:
             href = page["page"]["next"]
 
     def cells(self):
-        return [cell for page in self.pages() for cell in page["items"]]
+        return [cell for page in self.pages() for cell in page["cells"]]
 
 
 def free_port():

@@ -39,12 +39,33 @@ function expanded(href, values) {
 
 /** The result of a gesture. */
 class Invocation {
-  /** The JSON value of the response; undefined while the request is queued. */
-  value;
+  /** The id, or null. An invocation without performed commands has none. */
+  id = null;
+  /** The slot that was performed, or null. */
+  slot = null;
+  /** The commands in order: `{ command, outcome }`. */
+  commands = [];
+  /** The screen that the app should show, or null. */
+  presentation = null;
+  /** The href that the app should open, or null. */
+  open = null;
+  /** The undo of the gesture, `{ expiresAt, isAvailable, run() }`, or null if it cannot be undone. */
+  undo = null;
   /** True if the service is unavailable and the request is sent later. */
   isQueued = false;
-  /** The undo of the gesture, `{ expires, isAvailable, run() }`, or null if it cannot be undone. */
-  undo = null;
+  /** The JSON value of the response; undefined while the request is queued. */
+  value;
+
+  /** Reads a response. Members of an unexpected type are ignored. */
+  read(value) {
+    const text = (one) => (typeof one === "string" ? one : null);
+    this.value = value;
+    this.id = text(value?.invocation?.id);
+    this.slot = text(value?.slot);
+    this.commands = Array.isArray(value?.commands) ? value.commands.filter((one) => typeof one?.command === "string") : [];
+    this.presentation = typeof value?.presentation?.screen === "string" ? value.presentation : null;
+    this.open = text(value?.open?.href);
+  }
 }
 
 /**
@@ -64,7 +85,8 @@ export class Actions {
   }
 
   /**
-   * Performs a slot of `owner.cell`. Returns null if there is no operation, otherwise `{ value, isQueued, undo }`.
+   * Performs a slot of `owner.cell`. Returns null if there is no operation, otherwise an invocation: `{ id, slot, commands,
+   * presentation, open, undo, isQueued, value }`.
    *
    * - key: the idempotency key of the gesture. Requests with an equal key are performed once.
    * - values: the variables of a URI template.
@@ -119,7 +141,7 @@ export class Actions {
     invocation.isQueued = true;
     const pending = this.outbox.enqueue({ ...request, key, owner, slot });
     invocation.undo = {
-      expires: null, isAvailable: true,
+      expiresAt: null, isAvailable: true,
       run: async () => {
         // A request that was not sent is removed; a sent one is undone by a request.
         this.outbox.remove(key);
@@ -138,12 +160,12 @@ export class Actions {
   }
 
   #complete(invocation, value, owner, revert) {
-    invocation.value = value;
+    invocation.read(value);
     const action = value?.undo;
     if (resolved(action, {})?.request === undefined) return;
-    const deadline = Date.parse(action.expires);
+    const deadline = Date.parse(action.expiresAt);
     invocation.undo = {
-      expires: Number.isNaN(deadline) ? null : new Date(deadline),
+      expiresAt: Number.isNaN(deadline) ? null : new Date(deadline),
       get isAvailable() {
         return !(deadline <= Date.now());
       },

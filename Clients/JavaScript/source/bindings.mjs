@@ -1,20 +1,24 @@
-// The values of bindings. Bindings with an unknown type show nothing.
+// The values of bindings. A binding with an unknown type shows nothing.
 
-/** The validators of values, by type. */
+const isText = (value) => typeof value === "string";
+const isDate = (value) => isText(value) && /^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(Date.parse(value));
+
+/** The member with the value, and its validator, by type. */
 const types = {
-  text: (value) => typeof value === "string",
-  image: (value) => typeof value === "string" && value !== "",
-  date: (value) => typeof value === "string" && /^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(Date.parse(value)),
-  number: (value) => Number.isFinite(value),
-  link: (value) => typeof value === "string" && /^https?:\/\//i.test(value),
-  media: (value) => typeof value === "string" && value !== "",
+  text: ["text", isText],
+  image: ["href", (value) => isText(value) && value !== ""],
+  date: ["date", isDate],
+  number: ["number", Number.isFinite],
+  link: ["href", (value) => isText(value) && /^https?:\/\//i.test(value)],
+  media: ["href", (value) => isText(value) && value !== ""],
 };
 
 /** Returns `{ type, value }` of a binding, or null if it shows nothing. */
 export function bindingValue(binding) {
-  if (binding === null || typeof binding !== "object") return null;
-  const type = Object.keys(binding).find((name) => Object.hasOwn(types, name) && types[name](binding[name]));
-  return type === undefined ? null : { type, value: binding[type] };
+  const type = binding?.type;
+  if (!isText(type) || !Object.hasOwn(types, type)) return null;
+  const [member, isValid] = types[type];
+  return isValid(binding[member]) ? { type, value: binding[member] } : null;
 }
 
 /** Returns the visible bindings of a cell's configuration by part: `[part, { type, value }, binding]`. */

@@ -133,10 +133,10 @@ export class FeedList extends EventTarget {
 
   /** Applies changes of a range of pages (`FeedPages.range`). If they do not match, the list reloads. */
   async apply(changes) {
-    const { from, start, end, since, response } = changes;
-    if (since !== undefined && !this.pages.matches(from, since)) {
+    const { from, start, end, syncTokens, response } = changes;
+    if (syncTokens !== undefined && !this.pages.matches(from, syncTokens)) {
       // The changes arrived both by stream and by polling; the first response has been applied.
-      const known = isChanges(response) ? response.pages.map((page) => page.since) : [];
+      const known = isChanges(response) ? response.pages.map((page) => page.syncToken) : [];
       const isKnown = known.length > 0 && this.pages.matches(from, known);
       if (!isKnown && this.pages.hasSyncToken(from)) await this.reload();
       return;

@@ -7,7 +7,7 @@ const maxPages = 16;
 const maxLineLength = 6500;
 
 export class FeedPages {
-  /** The loaded pages: `count` (of cells), `since` (the token for changes), `next` (href of the next page), `href`, `omitted`. */
+  /** The loaded pages: `count` (of cells), `syncToken`, `next` (href of the next page), `href`, `omitted`. */
   loaded = [];
   /** The language of the texts, or null if the service does not send it. */
   language = null;
@@ -32,11 +32,11 @@ export class FeedPages {
   async next(options) {
     if (this.isAtEnd) return [];
     const href = this.#next;
-    const { cells, next, since, sections, omitted, language } = await this.client.page(href, options);
+    const { cells, next, syncToken, sections, omitted, language } = await this.client.page(href, options);
     for (const section of sections) this.sections.add(section);
     this.#next = next;
     this.language = language;
-    this.loaded.push({ count: cells.length, since, next, href, omitted });
+    this.loaded.push({ count: cells.length, syncToken, next, href, omitted });
     return cells;
   }
 
@@ -60,11 +60,11 @@ export class FeedPages {
 
   /** Returns the href for requesting changes, with joined tokens. */
   changesHrefFor(tokens) {
-    return `${this.changesHref}${this.changesHref.includes("?") ? "&" : "?"}since=${tokens}`;
+    return `${this.changesHref}${this.changesHref.includes("?") ? "&" : "?"}syncToken=${tokens}`;
   }
 
   /**
-   * Returns the pages around the cells `first` to `last` for one request: `{ from, to, start, end, since }`, with the indices of the pages and
+   * Returns the pages around the cells `first` to `last` for one request: `{ from, to, start, end, syncTokens }`, with the indices of the pages and
    * of their cells; or null if changes cannot be requested.
    *
    * - fitsLine: limits the tokens to the length of a URL.
@@ -76,7 +76,7 @@ export class FeedPages {
     const count = (pages) => pages.reduce((sum, page) => sum + page.count, 0);
     const start = count(this.loaded.slice(0, from));
     const end = start + count(this.loaded.slice(from, to));
-    return { from, to, start, end, since: this.loaded.slice(from, to).map((page) => page.since) };
+    return { from, to, start, end, syncTokens: this.loaded.slice(from, to).map((page) => page.syncToken) };
   }
 
   /**
@@ -87,32 +87,32 @@ export class FeedPages {
     const range = this.range(cells);
     if (range === null) return null;
     const { loaded } = this;
-    const since = range.since.join(",");
-    const condition = this.#lastResponse.since === since ? { "If-None-Match": this.#lastResponse.tag } : {};
-    const { status, value, tag } = await this.#request(range.since, { Accept: "application/json", ...condition });
+    const tokens = range.syncTokens.join(",");
+    const condition = this.#lastResponse.tokens === tokens ? { "If-None-Match": this.#lastResponse.tag } : {};
+    const { status, value, tag } = await this.#request(range.syncTokens, { Accept: "application/json", ...condition });
     if (status === 304 || loaded !== this.loaded) return null;
     if (!value) throw new ProblemError({ status, title: "The response contains no changes", value });
-    return { ...range, response: value, validator: { since, tag } };
+    return { ...range, response: value, validator: { tokens, tag } };
   }
 
-  #request(since, headers) {
-    const tokens = since.join(",");
+  #request(syncTokens, headers) {
+    const tokens = syncTokens.join(",");
     if (tokens.length <= maxLineLength) return this.client.send(this.changesHrefFor(tokens), { headers });
     // The request is safe, so it can be repeated without a key.
-    return this.client.send(this.changesHref, { method: "POST", body: { since }, headers }).catch((error) => {
+    return this.client.send(this.changesHref, { method: "POST", body: { syncTokens }, headers }).catch((error) => {
       if (error instanceof ProblemError) this.#acceptsBody = false;
       throw error;
     });
   }
 
   /** Returns true if the pages from an index on have these tokens. */
-  matches(from, since) {
-    return since.every((token, index) => this.loaded[from + index]?.since === token);
+  matches(from, syncTokens) {
+    return syncTokens.every((token, index) => this.loaded[from + index]?.syncToken === token);
   }
 
   /** Returns true if changes of a page can be requested. */
   hasSyncToken(from) {
-    return this.loaded[from]?.since !== undefined;
+    return this.loaded[from]?.syncToken !== undefined;
   }
 
   /** Replaces the pages of a range by those of a response. Returns true if the following pages are still consecutive. */
@@ -120,7 +120,9 @@ export class FeedPages {
     this.#lastResponse = validator;
     const next = page?.next ?? null;
     const follows = this.loaded[to - 1].next === next;
-    const fresh = pages.map(({ count, since }, index) => ({ count, since, next: null, href: null, omitted: this.loaded[from + index]?.omitted }));
+    const fresh = pages.map(({ count, syncToken }, index) => {
+      return { count, syncToken, next: null, href: null, omitted: this.loaded[from + index]?.omitted };
+    });
     if (fresh.length > 0) fresh[0].href = this.loaded[from].href;
     if (fresh.length > 0) fresh.at(-1).next = next;
     this.loaded = [...this.loaded.slice(0, from), ...fresh, ...(follows ? this.loaded.slice(to) : [])];
@@ -137,7 +139,7 @@ export class FeedPages {
 
   /** Requests no changes of the loaded pages any more. */
   disableChanges() {
-    for (const page of this.loaded) page.since = undefined;
+    for (const page of this.loaded) page.syncToken = undefined;
   }
 
   /** Returns as many pages around the cells as fit into one request, or null if the first one has no token. */
@@ -149,9 +151,9 @@ export class FeedPages {
     let to = from;
     const end = Math.min(this.loaded.length, at(last) + 1, from + maxPages);
     let space = maxLineLength;
-    const fits = (page) => typeof page?.since === "string" && (space -= page.since.length + 1) >= 0;
+    const fits = (page) => typeof page?.syncToken === "string" && (space -= page.syncToken.length + 1) >= 0;
     // All pages with visible cells fit into a body. Further pages are added only if they fit into the URL.
-    while (to < end && (fits(this.loaded[to]) || (!fitsLine && this.loaded[to].since !== undefined))) to += 1;
+    while (to < end && (fits(this.loaded[to]) || (!fitsLine && this.loaded[to].syncToken !== undefined))) to += 1;
     if (to === from) return null;
     // Add pages after and before in turn, as long as they fit.
     for (let grew = true; grew && to - from < maxPages;) {

@@ -148,7 +148,7 @@ export class FeedUpdates {
   async #open(pages, range, signal) {
     // The tokens contain the position, so `Last-Event-ID` is not needed.
     const headers = this.client.fields({ Accept: "text/event-stream, application/json;q=0.5" });
-    const url = this.client.resolve(pages.changesHrefFor(range.since.join(",")));
+    const url = this.client.resolve(pages.changesHrefFor(range.syncTokens.join(",")));
     const opening = new AbortScope([signal]);
     const timer = setTimeout(() => opening.end(), this.openTimeout);
     try {
@@ -179,7 +179,7 @@ export class FeedUpdates {
     if (changes.reload || pages !== this.list.pages) return false;
     const { from, start } = this.#range;
     const count = changes.pages.reduce((sum, page) => sum + page.count, 0);
-    this.#range = { from, to: from + changes.pages.length, start, end: start + count, since: changes.pages.map((page) => page.since) };
+    this.#range = { from, to: from + changes.pages.length, start, end: start + count, syncTokens: changes.pages.map((page) => page.syncToken) };
     return true;
   }
 }

@@ -37,13 +37,13 @@ export class ImageError extends Error {
   }
 }
 
-/** Returns the href of a binding's image for a scale in pixels per point: the smallest sufficient scale on offer, or the largest one. */
+/** Returns the href of an image binding for a scale in pixels per point: the smallest sufficient scale on offer, or the largest one. */
 export function imageHref(binding, scale = 1) {
-  const { image, scales } = binding;
+  const { href, scales } = binding;
   const offered = Array.isArray(scales) ? scales.filter((one) => Number.isInteger(one) && one > 0).sort((a, b) => a - b) : [];
-  if (offered.length === 0) return image;
+  if (offered.length === 0) return href;
   const chosen = offered.find((one) => one >= scale) ?? offered.at(-1);
-  const original = image.replace(/@\dx$/, "");
+  const original = href.replace(/@\dx$/, "");
   return chosen === 1 ? original : `${original}@${chosen}x`;
 }
 

@@ -35,7 +35,7 @@ export class Impressions {
 
   /** Returns true if an entry's cell has an impression that was not reported yet. */
   isNeeded(entry) {
-    return Array.isArray(entry.cell.actions?.impression?.body) && !this.#reported.has(entry);
+    return Array.isArray(entry.cell.actions?.impression?.body?.events) && !this.#reported.has(entry);
   }
 
   /** Sets the visible share of an entry's cell, from 0 to 1. */
@@ -78,9 +78,9 @@ export class Impressions {
 
   #complete(entry) {
     const action = entry.cell.actions?.impression;
-    if (!Array.isArray(action?.body) || typeof action.href !== "string") return;
+    if (!Array.isArray(action?.body?.events) || typeof action.href !== "string") return;
     this.#reported.add(entry);
-    this.report(action.href, action.body, entry);
+    this.report(action.href, action.body.events, entry);
   }
 
   /** Adds events to the next batch. */
@@ -96,7 +96,7 @@ export class Impressions {
     try {
       // A repeated request is harmless: each token counts once.
       const response = await this.client.send(href, {
-        method: "POST", body: impressions.map(({ event }) => event), owner: first, slot: "impression", keepalive, attempts: 1,
+        method: "POST", body: { events: impressions.map(({ event }) => event) }, owner: first, slot: "impression", keepalive, attempts: 1,
       });
       this.#backoff.reset();
       logged.forEach((entry) => entry.end(`status ${response.status}, in a batch`));

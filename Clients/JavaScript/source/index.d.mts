@@ -1,18 +1,23 @@
 // The TypeScript declarations of the package. tests/types.ts uses them, and tests/declarations.test.mjs compares them with the code.
 
 export interface Size { width: number; height: number }
-export interface RequestAction { type: "request"; method: string; href: string; templated?: boolean; body?: unknown; expires?: string; label?: string }
+export interface RequestAction { type: "request"; method: string; href: string; templated?: boolean; body?: unknown; expiresAt?: string; label?: string }
 export interface LinkAction { type: "link"; href: string; label?: string }
 export interface BindAction { type: "bind"; bindings: Record<string, Binding> }
 /** An action of a type that the client does not know. It is no operation. */
 export interface UnknownAction { type: string; [member: string]: unknown }
 export type Action = RequestAction | LinkAction | BindAction | UnknownAction;
-/** A value under the name of its type. Further types may be added. */
-export interface Binding {
-  text?: string; image?: string; date?: string; number?: number; link?: string; media?: string;
-  alt?: string; width?: number; height?: number; scales?: number[]; color?: string; placeholder?: string;
-  [member: string]: unknown;
+export interface TextBinding { type: "text"; text: string }
+export interface ImageBinding {
+  type: "image"; href: string; alt?: string; width?: number; height?: number; scales?: number[]; color?: string; placeholder?: string;
 }
+export interface DateBinding { type: "date"; date: string }
+export interface NumberBinding { type: "number"; number: number }
+export interface LinkBinding { type: "link"; href: string }
+export interface MediaBinding { type: "media"; href: string }
+/** A binding of a type that the client does not know. It shows nothing. */
+export interface UnknownBinding { type: string; [member: string]: unknown }
+export type Binding = TextBinding | ImageBinding | DateBinding | NumberBinding | LinkBinding | MediaBinding | UnknownBinding;
 export interface Cell {
   id: string; identifier: string; size: Size; actions: Record<string, Action>;
   state?: Record<string, unknown>;
@@ -28,7 +33,7 @@ export interface BatchUpdate {
   removed: IndexPath[]; inserted: IndexPath[]; moved: { from: IndexPath; to: IndexPath }[]; reconfigured: IndexPath[];
 }
 export interface Change { readonly update: BatchUpdate; readonly appended?: number; readonly keepsScrollPosition?: boolean }
-export interface PageOfChanges { count: number; since?: string }
+export interface PageOfChanges { count: number; syncToken?: string }
 export interface Changes {
   reload: boolean;
   removed: { index: number; id: string }[]; inserted: { index: number; cell: Cell }[];
@@ -50,9 +55,14 @@ export class UnavailableError extends Error {
   readonly status: number | null; readonly isRetryable: boolean; readonly retryAfter: number | null;
   constructor(message: string, options?: { status?: number | null; isRetryable?: boolean; retryAfter?: number | null; cause?: unknown });
 }
+/** An invalid parameter, or an invalid member of the body (a JSON pointer). Further codes may be added. */
+export interface FieldError { parameter?: string; pointer?: string; code: string; detail?: string }
 export class ProblemError extends Error {
-  readonly status: number; readonly title: string; readonly detail: string | null; readonly type: string | null; readonly value: unknown;
-  constructor(problem: { status: number; title: string; detail?: string | null; type?: string | null; value?: unknown });
+  readonly status: number; readonly title: string; readonly detail: string | null; readonly type: string | null;
+  readonly errors: FieldError[]; readonly instance: string | null; readonly value: unknown;
+  constructor(problem: {
+    status: number; title: string; detail?: string | null; type?: string | null; errors?: FieldError[]; instance?: string | null; value?: unknown;
+  });
 }
 
 export class Backoff {
@@ -91,7 +101,7 @@ export class FeedClient {
 /** The items of a kind that a page omits because the client cannot show them. Further reasons may be added. */
 export interface Omitted { kind: string; count: number; reason?: string; identifiers?: string[]; types?: string[] }
 export class Page {
-  readonly cells: Cell[]; readonly next: string | null; readonly previous: string | null; readonly since: string | undefined;
+  readonly cells: Cell[]; readonly next: string | null; readonly previous: string | null; readonly syncToken: string | undefined;
   readonly sections: string[]; readonly omitted: unknown[]; readonly language: string | null;
   static parse(value: unknown, language?: string | null): Page;
 }
@@ -101,14 +111,14 @@ export function isSectionHeader(cell: { id: string }): boolean;
 export class FeedPages {
   readonly client: FeedClient; readonly href: string; readonly isAtEnd: boolean; readonly sections: Set<string>;
   readonly omitted: Omitted[]; readonly language: string | null;
-  readonly loaded: { count: number; since?: string; next: string | null }[]; readonly changesHref: string;
+  readonly loaded: { count: number; syncToken?: string; next: string | null }[]; readonly changesHref: string;
   changesHrefFor(tokens: string): string;
   constructor(client: FeedClient, href: string);
   next(options?: SendOptions): Promise<Cell[]>;
-  range(cells: Range): { from: number; to: number; start: number; end: number; since: string[] } | null;
+  range(cells: Range): { from: number; to: number; start: number; end: number; syncTokens: string[] } | null;
   fetchChanges(cells: Range): Promise<{ start: number; end: number; response: Changes } | null>;
   replace(changes: { from: number; to: number; response: Changes }): boolean;
-  matches(from: number, since: string[]): boolean;
+  matches(from: number, syncTokens: string[]): boolean;
   hasSyncToken(from: number): boolean;
   hrefAt(index: number): string | null;
   disableChanges(): void;
@@ -128,7 +138,7 @@ export class FeedList extends EventTarget {
   reconfigure(entry: Entry, cell: Cell): void;
   refresh(visible: Range): Promise<void>;
   serverRange(visible: Range): Range;
-  apply(changes: { from: number; to: number; start: number; end: number; since?: string[]; response: Changes }): Promise<void>;
+  apply(changes: { from: number; to: number; start: number; end: number; syncTokens?: string[]; response: Changes }): Promise<void>;
   reload(): Promise<void>;
 }
 
@@ -175,8 +185,13 @@ export class CellRegistry<View> {
   recycle(identifier: string, view: View): void;
 }
 
-export interface Undo { readonly expires: Date | null; readonly isAvailable: boolean; run(): Promise<unknown> }
-export interface Invocation { readonly value: any; readonly isQueued: boolean; readonly undo: Undo | null; readonly sent?: Promise<boolean> }
+export interface Undo { readonly expiresAt: Date | null; readonly isAvailable: boolean; run(): Promise<unknown> }
+export interface CommandOutcome { command: string; outcome: string; [member: string]: unknown }
+export interface Presentation { type?: string; screen: string; arguments?: Record<string, unknown>; [member: string]: unknown }
+export interface Invocation {
+  readonly id: string | null; readonly slot: string | null; readonly commands: CommandOutcome[]; readonly presentation: Presentation | null;
+  readonly open: string | null; readonly undo: Undo | null; readonly isQueued: boolean; readonly value: any; readonly sent?: Promise<boolean>;
+}
 export interface ActionOptions {
   key?: string; values?: Record<string, string>; optimistic?: () => () => void; queueable?: boolean; body?: unknown;
   fetch?: typeof globalThis.fetch; attempts?: number; [option: string]: unknown;
@@ -224,10 +239,10 @@ export class ImageLoader<Image = Blob> extends EventTarget {
     client: FeedClient; actions?: Actions | null; fetch?: typeof globalThis.fetch; decode?: (bytes: Blob) => Image | Promise<Image>;
     cache?: ImageCache; maxConcurrent?: number; scale?: number; formats?: string;
   });
-  request(image: string | Binding, options?: { owner?: Owner | null; priority?: () => number }): ImageRequest<Image>;
+  request(image: string | ImageBinding, options?: { owner?: Owner | null; priority?: () => number }): ImageRequest<Image>;
   cancel(request: ImageRequest<Image>): void;
 }
-export function imageHref(binding: Binding, scale?: number): string | undefined;
+export function imageHref(binding: { href: string; scales?: number[] }, scale?: number): string | undefined;
 export function placeholderPixels(text: string): { width: number; height: number; pixels: Uint8ClampedArray } | null;
 export function decodeImage(bytes: Blob): Promise<HTMLImageElement>;
 

@@ -21,21 +21,21 @@ export class Page {
    *   service.
    * - language: the language of the texts, or null.
    */
-  constructor({ cells, next, previous, since, sections, omitted, language }) {
-    Object.assign(this, { cells, next, previous, since, sections, omitted, language });
+  constructor({ cells, next, previous, syncToken, sections, omitted, language }) {
+    Object.assign(this, { cells, next, previous, syncToken, sections, omitted, language });
   }
 
   /** Decodes a page. Throws `ProblemError` if the value is not a page. */
   static parse(value, language = null) {
-    const { items, page } = value ?? {};
-    if (!Array.isArray(items)) throw new ProblemError({ status: 200, title: "The response is not a page", value });
-    const cells = items.filter(isCell);
+    const { cells: entries, page } = value ?? {};
+    if (!Array.isArray(entries)) throw new ProblemError({ status: 200, title: "The response is not a page", value });
+    const cells = entries.filter(isCell);
     const href = (value) => (typeof value === "string" ? value : null);
     const list = (value) => (Array.isArray(value) ? value : []);
     // If cells were omitted here, the indices differ from the service's, so changes cannot be requested.
-    const since = cells.length === items.length && typeof page?.since === "string" ? page.since : undefined;
+    const syncToken = cells.length === entries.length && typeof page?.syncToken === "string" ? page.syncToken : undefined;
     return new Page({
-      cells, since, language, next: href(page?.next), previous: href(page?.previous),
+      cells, syncToken, language, next: href(page?.next), previous: href(page?.previous),
       sections: list(page?.sections).filter((name) => typeof name === "string"), omitted: list(page?.omitted),
     });
   }

@@ -19,9 +19,13 @@ export class UnavailableError extends Error {
 export class ProblemError extends Error {
   name = "ProblemError";
 
-  constructor({ status, title, detail = null, type = null, value }) {
+  /**
+   * - type: a URI, such as `/problems/invalid-parameter`, or null. errors: the invalid parameters and members of the body.
+   * - instance: the id of the request, or null. value: the complete problem, with further members, such as `commands` of a failed command.
+   */
+  constructor({ status, title, detail = null, type = null, errors = [], instance = null, value }) {
     super([title, detail].filter(Boolean).join(": "));
-    Object.assign(this, { status, title, detail, type, value });
+    Object.assign(this, { status, title, detail, type, errors, instance, value });
   }
 }
 
@@ -47,7 +51,9 @@ export function responseValue(response, { request, now = Date.now(), cause }) {
   const value = isJSON ? parsed(body) : undefined;
   if (status >= 400) {
     const text = (member) => (typeof value?.[member] === "string" ? value[member] : null);
-    throw new ProblemError({ status, title: text("title") ?? `The server answered ${status}`, detail: text("detail"), type: text("type"), value });
+    const errors = Array.isArray(value?.errors) ? value.errors.filter((one) => typeof one?.code === "string") : [];
+    const title = text("title") ?? `The server answered ${status}`;
+    throw new ProblemError({ status, title, detail: text("detail"), type: text("type"), errors, instance: text("instance"), value });
   }
   // All responses of the service are JSON. Another body is truncated, or was sent by an intermediary.
   if (body !== "" && value === undefined && status < 300) {

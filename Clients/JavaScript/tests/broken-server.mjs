@@ -12,9 +12,9 @@ export const replies = {
   unable: (_, response) => response.writeHead(502).end("<h1>Bad gateway</h1>"),
   half(_, response) {
     response.writeHead(200, { ...jsonFields, "Content-Length": "1000" });
-    response.write('{"items": [', () => response.destroy());
+    response.write('{"cells": [', () => response.destroy());
   },
-  cut: (_, response) => response.writeHead(200, jsonFields).end('{"items": ['),
+  cut: (_, response) => response.writeHead(200, jsonFields).end('{"cells": ['),
   portal: (_, response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Welcome</h1>"),
   silent() {},
   json: (value, headers = {}) => (_, response) => response.writeHead(200, { ...jsonFields, ...headers }).end(JSON.stringify(value)),
@@ -48,10 +48,10 @@ export class BrokenServer {
   }
 }
 
-export const page = (...ids) => ({ items: ids.map(cell), page: { limit: 20, next: null, previous: null, since: "A" } });
+export const page = (...ids) => ({ cells: ids.map(cell), page: { limit: 20, next: null, previous: null, syncToken: "A" } });
 export const request = (id, slot) => ({ type: "request", method: "POST", href: `/cells/${id}/${slot}` });
 export const cell = (id) => ({ id, identifier: "A", size: { width: 1, height: 1 }, actions: { dismissal: request(id, "dismissal"), selection: request(id, "selection") } });
-export const undo = { type: "request", method: "DELETE", href: "/selections/1", expires: "2999-01-01T00:00:00Z" };
+export const undo = { type: "request", method: "DELETE", href: "/invocations/1", expiresAt: "2999-01-01T00:00:00Z" };
 export const quick = () => new Backoff({ initialDelay: 1, maxDelay: 5 });
 
 /** Runs a test with a client and a server that replies in the given order. */

@@ -12,7 +12,7 @@ test("the classic script defines all exports under one name", async () => {
     performance, console,
     fetch: async (url) => {
       asked.push(String(url));
-      const answer = { items: [{ id: "user:ada", identifier: "A", size: { width: 1, height: 1 }, actions: {} }], page: { next: null } };
+      const answer = { cells: [{ id: "user:ada", identifier: "A", size: { width: 1, height: 1 }, actions: {} }], page: { next: null } };
       return new Response(JSON.stringify(answer), { headers: { "Content-Type": "application/json" } });
     },
   };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { applyChanges, bindingValue, CellRegistry, batchUpdate, EventStreamParser, isSectionHeader, Page, resolveAction, retryAfter, displaySize } from "../source/index.mjs";
+import { Actions, applyChanges, bindingValue, CellRegistry, batchUpdate, EventStreamParser, isSectionHeader, Page, resolveAction, retryAfter, displaySize } from "../source/index.mjs";
 import { responseValue } from "../source/responses.mjs";
 
 const folder = new URL("../../../Documentation/fixtures/", import.meta.url);
@@ -12,7 +12,7 @@ const made = {
   cells({ registered, page }) {
     const registry = new CellRegistry({ fallback: "fallback" });
     for (const identifier of registered) registry.register(identifier, {});
-    const { cells, next, since } = Page.parse(page);
+    const { cells, next, syncToken } = Page.parse(page);
     let section = null;
     const shown = cells.map((cell) => {
       if (isSectionHeader(cell)) section = cell.id.slice("section:".length);
@@ -20,26 +20,34 @@ const made = {
       const shownAs = registry.isRegistered(cell.identifier) ? cell.identifier : "fallback";
       return { id: cell.id, identifier, shownAs, size: displaySize(cell.size), section };
     });
-    return { cells: shown, next, isFollowed: since !== undefined };
+    return { cells: shown, next, isFollowed: syncToken !== undefined };
   },
   actions: ({ cell, slot, values }) => resolveAction(cell, slot, values),
   bindings: ({ binding }) => bindingValue(binding),
-  changes({ list, answer }) {
+  changes({ list, response }) {
     const before = list.map((id) => ({ cell: { id } }));
-    const outcome = applyChanges(before, answer, { id: ({ cell }) => cell.id, make: (cell) => ({ cell }) });
+    const outcome = applyChanges(before, response, { id: ({ cell }) => cell.id, make: (cell) => ({ cell }) });
     if (outcome === null) return { reload: true };
     const { list: after, moved, reconfigured } = outcome;
     return { list: after.map(({ cell }) => cell.id), update: batchUpdate(before, after, { cell: (one) => one.cell, moved, reconfigured }) };
   },
-  problems({ request, answer, now }) {
+  async invocations({ response }) {
+    const client = { send: async () => ({ status: 200, value: response ?? undefined }) };
+    const owner = { cell: { actions: { selection: { type: "request", method: "POST", href: "/x" } } } };
+    const { id, slot, commands, presentation, open, undo } = await new Actions({ client }).perform("selection", owner);
+    const { method, href } = response?.undo ?? {};
+    const expiresAt = undo?.expiresAt?.toISOString().replace(".000Z", "Z") ?? null;
+    return { id, slot, commands, presentation, open, undo: undo && { method, href, expiresAt } };
+  },
+  problems({ request, response, now }) {
     try {
-      const given = answer && { ...answer, headers: new Headers(answer.headers) };
-      responseValue(given, { request, now: now === undefined ? undefined : Date.parse(now) });
-      return { outcome: "ok", status: answer.status };
-    } catch ({ name, isRetryable, retryAfter, status, type, title, detail }) {
+      const received = response && { ...response, headers: new Headers(response.headers) };
+      responseValue(received, { request, now: now === undefined ? undefined : Date.parse(now) });
+      return { outcome: "ok", status: response.status };
+    } catch ({ name, isRetryable, retryAfter, status, type, title, detail, instance, errors }) {
       if (name === "UnavailableError") return { outcome: "unavailable", isRetried: isRetryable, retryAfter };
       assert.equal(name, "ProblemError");
-      return { outcome: "refused", status, type, title, detail };
+      return { outcome: "refused", status, type, title, detail, instance, errors };
     }
   },
   "event-stream"({ chunks }) {
@@ -51,7 +59,7 @@ const made = {
 
 for (const [name, make] of Object.entries(made)) {
   for (const { name: what, given, expect } of read(`conformance/${name}.json`).cases) {
-    test(`${name}: ${what}`, () => assert.deepEqual(make(given), expect));
+    test(`${name}: ${what}`, async () => assert.deepEqual(await make(given), expect));
   }
 }
 
@@ -63,7 +71,7 @@ test("all fixtures are tested", () => {
 for (const name of readdirSync(folder).filter((name) => /^page-.*\.json$/.test(name))) {
   test(`decodes ${name} and all actions of its cells`, () => {
     const { cells, next } = Page.parse(read(name));
-    assert.equal(cells.length, read(name).items.length);
+    assert.equal(cells.length, read(name).cells.length);
     assert.ok(next === null || next.startsWith("/feed?cursor="));
     for (const cell of cells) for (const slot of Object.keys(cell.actions)) resolveAction(cell, slot, { request: "x" });
   });

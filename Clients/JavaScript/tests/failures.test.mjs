@@ -35,8 +35,8 @@ test("fails immediately if the requested delay is too long", () => against(repli
   assert.equal(server.requests.length, 1);
 }));
 
-test("does not retry a refused request", () => against(replies.status(400, { title: "No", detail: "Not so.", type: "urn:x" }), async (client, server) => {
-  await assert.rejects(client.page("feed"), (error) => error instanceof ProblemError && error.message === "No: Not so." && error.type === "urn:x");
+test("does not retry a refused request", () => against(replies.status(400, { title: "No", detail: "Not so.", type: "/problems/x" }), async (client, server) => {
+  await assert.rejects(client.page("feed"), (error) => error instanceof ProblemError && error.message === "No: Not so." && error.type === "/problems/x");
   assert.equal(server.requests.length, 1);
 }));
 
@@ -44,7 +44,7 @@ test("rejects a viewer name that a header field cannot contain", () => {
   for (const viewer of ["a\nb", "a\r", "\0"]) assert.throws(() => new FeedClient({ base: "http://127.0.0.1/", viewer }), TypeError);
 });
 
-test("rejects JSON that is not a page", () => against(replies.json({ items: 5 }), (client) => assert.rejects(client.page("feed"), ProblemError)));
+test("rejects JSON that is not a page", () => against(replies.json({ cells: 5 }), (client) => assert.rejects(client.page("feed"), ProblemError)));
 
 for (const status of [301, 302, 307, 304, 404, 410, 500]) {
   const away = (_, response) => response.writeHead(status, status < 304 || status === 307 ? { Location: "/elsewhere" } : {}).end();
@@ -128,7 +128,7 @@ test("queues gestures while the service is unavailable, across a restart, and pe
   assert.equal(server.requests.filter(({ method }) => method === "POST").length, 2, "one from each page");
   assert.equal(first.isQueued, false);
   await first.undo.run();
-  assert.deepEqual([server.requests.at(-1).method, server.requests.at(-1).url, reverted], ["DELETE", "/selections/1", 2]);
+  assert.deepEqual([server.requests.at(-1).method, server.requests.at(-1).url, reverted], ["DELETE", "/invocations/1", 2]);
   assert.equal(new Outbox({ client, storage }).pending.length, 0);
 }));
 
@@ -153,7 +153,7 @@ test("sends queued gestures when the connection is restored", () => against(repl
   assert.equal(client.connection.isLost, false);
 }, { attempts: 1 }));
 
-test("an undo is unavailable after its deadline", () => against(replies.json({ undo: { ...undo, expires: "2000-01-01T00:00:00Z" } }), async (client) => {
+test("an undo is unavailable after its deadline", () => against(replies.json({ undo: { ...undo, expiresAt: "2000-01-01T00:00:00Z" } }), async (client) => {
   const invocation = await new Actions({ client }).perform("dismissal", { cell: cell("user:a") });
   assert.equal(invocation.undo.isAvailable, false);
 }));
@@ -181,7 +181,7 @@ test("loads the nearest image first, and no cancelled image", async () => {
 });
 
 test("requests the offered image scale for the screen", () => {
-  const at = (scale, scales, image = "/images/s/x/150x150") => imageHref({ image, scales }, scale);
+  const at = (scale, scales, href = "/images/s/x/150x150") => imageHref({ href, scales }, scale);
   assert.deepEqual([at(1, [1, 2, 3]), at(2, [1, 2, 3]), at(1.5, [1, 2, 3]), at(4, [1, 2, 3]), at(2, [1]), at(2)],
     ["", "@2x", "@2x", "@3x", "", ""].map((suffix) => `/images/s/x/150x150${suffix}`));
   assert.deepEqual([at(1, [1, 2], "/i@2x"), at(2, [1, 2], "/i@2x"), at(2, undefined, "/i@2x")], ["/i", "/i@2x", "/i@2x"]);
@@ -203,9 +203,9 @@ test("cancels an image in the service by the cell's action", async () => {
   assert.deepEqual(asked[1].slice(0, 2), ["DELETE", `/images/requests/${asked[0][2]}`]);
 });
 
-test("reports an impression once, by the threshold of its action, and retries a failed report", () => against([replies.drop, replies.status(202, [])], async (client, server) => {
+test("reports an impression once, by the threshold of its action, and retries a failed report", () => against([replies.drop, replies.json({ results: [] })], async (client, server) => {
   const impressions = new Impressions({ client, batchDelay: 1 });
-  const impression = { type: "request", method: "POST", href: "/events", body: [{ type: "impression", cell: "ad:1", token: "t" }] };
+  const impression = { type: "request", method: "POST", href: "/events", body: { events: [{ type: "impression", cell: "ad:1", token: "t" }] } };
   const entry = (viewable) => ({ cell: { ...cell("ad:1"), actions: { impression: { ...impression, viewable } } } });
   const [full, brief, gone] = [entry({ share: 1, seconds: 0 }), entry({ share: 0.5, seconds: 0.02 }), entry({ share: 0.5, seconds: 0.02 })];
   impressions.update(full, 0.99);
@@ -216,11 +216,11 @@ test("reports an impression once, by the threshold of its action, and retries a 
   impressions.update(full, 1);
   impressions.update(brief, 1);
   for (const until = Date.now() + 30_000; server.requests.length < 2 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
-  assert.deepEqual(server.requests.map(({ body }) => JSON.parse(body).length), [1, 2], "a failed report is sent with the next one");
+  assert.deepEqual(server.requests.map(({ body }) => JSON.parse(body).events.length), [1, 2], "a failed report is sent with the next one");
 }));
 
-test("retries a report without a connection monitor", () => against([replies.drop, replies.status(202, [])], async (client, server) => {
-  const impression = { type: "request", method: "POST", href: "/events", body: [{ type: "impression", token: "t" }], viewable: { share: 1, seconds: 0 } };
+test("retries a report without a connection monitor", () => against([replies.drop, replies.json({ results: [] })], async (client, server) => {
+  const impression = { type: "request", method: "POST", href: "/events", body: { events: [{ type: "impression", token: "t" }] }, viewable: { share: 1, seconds: 0 } };
   new Impressions({ client, batchDelay: 1 }).update({ cell: { ...cell("ad:1"), actions: { impression } } }, 1);
   for (const until = Date.now() + 30_000; server.requests.length < 2 && Date.now() < until;) await new Promise((done) => setTimeout(done, 5));
   assert.equal(server.requests[1]?.body, server.requests[0].body);

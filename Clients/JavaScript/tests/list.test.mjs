@@ -5,7 +5,7 @@ import { FeedList, FeedPages, FeedUpdates, ProblemError } from "../source/index.
 import { against, cell, page, replies, request } from "./broken-server.mjs";
 
 test("keeps the list if a cursor is refused, and continues after a reload", () => against([
-  replies.json({ ...page("user:a"), page: { next: "/feed?cursor=old" } }), replies.status(400, { type: "urn:intertwine:problem:invalid-cursor", title: "No" }),
+  replies.json({ ...page("user:a"), page: { next: "/feed?cursor=old" } }), replies.status(400, { type: "/problems/invalid-cursor", title: "No" }),
   replies.json({ ...page("user:a"), page: { next: "/feed?cursor=new" } }), replies.json(page("user:b")),
 ], async (client, server) => {
   const list = new FeedList(client, "feed");
@@ -22,10 +22,10 @@ test("notifies of no confirmed change, but of another end of the list", () => {
   const changes = (more, next = null) => replies.json({ reload: false, removed: [], inserted: [], moved: [], reconfigured: [], page: { next }, ...more });
   return against([
     replies.json(page("user:a", "user:b", "user:c")),
-    changes({ removed: [{ index: 0, id: "user:a" }], pages: [{ count: 2, since: "B" }] }),
-    changes({ reconfigured: [{ index: 1, cell: { ...cell("user:c"), version: 2 } }], pages: [{ count: 2, since: "C" }] }),
-    changes({ pages: [{ count: 2, since: "D" }] }, "/feed?cursor=d"),
-    changes({ moved: [{ from: 1, to: 0, id: "user:c" }], pages: [{ count: 2, since: "E" }] }, "/feed?cursor=d"),
+    changes({ removed: [{ index: 0, id: "user:a" }], pages: [{ count: 2, syncToken: "B" }] }),
+    changes({ reconfigured: [{ index: 1, cell: { ...cell("user:c"), version: 2 } }], pages: [{ count: 2, syncToken: "C" }] }),
+    changes({ pages: [{ count: 2, syncToken: "D" }] }, "/feed?cursor=d"),
+    changes({ moved: [{ from: 1, to: 0, id: "user:c" }], pages: [{ count: 2, syncToken: "E" }] }, "/feed?cursor=d"),
   ], async (client) => {
     const list = new FeedList(client, "feed");
     await list.loadNext();
@@ -63,7 +63,7 @@ test("requests changes with the client parameter of the pages", () => against([r
   const pages = new FeedPages(client, "feed?changes=true&client=abc");
   await pages.next();
   await pages.fetchChanges({ first: 0, last: 0 });
-  assert.equal(server.requests[1].url, "/feed/changes?client=abc&since=A");
+  assert.equal(server.requests[1].url, "/feed/changes?client=abc&syncToken=A");
 }));
 
 test("receives changes by a stream, and continues after an interruption", () => against([
@@ -71,7 +71,7 @@ test("receives changes by a stream, and continues after an interruption", () => 
   (_, response) => {
     const answer = {
       reload: false, removed: [], inserted: [{ index: 1, cell: cell("user:b") }], moved: [], reconfigured: [],
-      pages: [{ count: 2, since: "B" }], page: { next: null, previous: null },
+      pages: [{ count: 2, syncToken: "B" }], page: { next: null, previous: null },
     };
     response.writeHead(200, { "Content-Type": "text/event-stream" }).end(`retry: 1\n\nid: B\nevent: changes\ndata: ${JSON.stringify(answer)}\n\n`);
   },
@@ -87,7 +87,7 @@ test("receives changes by a stream, and continues after an interruption", () => 
   assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:a", "user:b"]);
   const stream = "text/event-stream, application/json;q=0.5";
   assert.deepEqual(server.requests.slice(1, 5).map(({ url, headers }) => [url, headers.accept]), [
-    ["/feed/changes?since=A", stream], ["/feed/changes?since=B", stream], ["/feed/changes?since=B", "application/json"], ["/feed/changes?since=B", stream],
+    ["/feed/changes?syncToken=A", stream], ["/feed/changes?syncToken=B", stream], ["/feed/changes?syncToken=B", "application/json"], ["/feed/changes?syncToken=B", stream],
   ]);
 }));
 
@@ -138,17 +138,17 @@ test("polls if a stream ends immediately or redirects, and follows no redirect",
 }));
 
 test("sends tokens that do not fit into a URL in a body, and fewer tokens if the body is refused", () => against(replies.json(page()), async (client, server) => {
-  const since = "s".repeat(3000);
+  const syncToken = "s".repeat(3000);
   const pages = new FeedPages(client, "feed?changes=true");
-  pages.loaded = Array.from({ length: 4 }, () => ({ count: 10, since, next: "/feed?cursor=x" }));
+  pages.loaded = Array.from({ length: 4 }, () => ({ count: 10, syncToken, next: "/feed?cursor=x" }));
   server.next = [replies.json({ reload: true })];
   await pages.fetchChanges({ first: 0, last: 39 });
   const [{ method, url, body }] = server.requests;
-  assert.deepEqual([method, url, JSON.parse(body)], ["POST", "/feed/changes", { since: [since, since, since, since] }]);
+  assert.deepEqual([method, url, JSON.parse(body)], ["POST", "/feed/changes", { syncTokens: [syncToken, syncToken, syncToken, syncToken] }]);
   server.next = [replies.status(405, {}), replies.json({ reload: true })];
   await assert.rejects(pages.fetchChanges({ first: 0, last: 39 }), ProblemError);
   await pages.fetchChanges({ first: 15, last: 39 });
-  assert.deepEqual([server.requests[2].method, server.requests[2].url], ["GET", `/feed/changes?since=${since},${since}`]);
+  assert.deepEqual([server.requests[2].method, server.requests[2].url], ["GET", `/feed/changes?syncToken=${syncToken},${syncToken}`]);
 }));
 
 test("reloads the pages if changes are not available, and keeps existing entries", () => against([
@@ -171,12 +171,12 @@ test("applies changes from stream and polling once, and reloads if the pages do 
   const list = new FeedList(client, "feed");
   await list.loadNext();
   const response = {
-    reload: false, removed: [], inserted: [{ index: 1, cell: cell("user:b") }], moved: [], reconfigured: [], pages: [{ count: 2, since: "B" }], page: { next: null },
+    reload: false, removed: [], inserted: [{ index: 1, cell: cell("user:b") }], moved: [], reconfigured: [], pages: [{ count: 2, syncToken: "B" }], page: { next: null },
   };
   const shown = () => list.entries.map(({ cell }) => cell.id);
-  for (let round = 0; round < 2; round += 1) await list.apply({ from: 0, to: 1, start: 0, end: 1, since: ["A"], response });
+  for (let round = 0; round < 2; round += 1) await list.apply({ from: 0, to: 1, start: 0, end: 1, syncTokens: ["A"], response });
   assert.deepEqual([shown(), server.requests.length], [["user:a", "user:b"], 1]);
-  await list.apply({ from: 0, to: 1, start: 0, end: 1, since: ["A"], response: { ...response, pages: [{ count: 2, since: "C" }] } });
+  await list.apply({ from: 0, to: 1, start: 0, end: 1, syncTokens: ["A"], response: { ...response, pages: [{ count: 2, syncToken: "C" }] } });
   assert.deepEqual([shown(), server.requests.length], [["user:c"], 2]);
 }));
 
@@ -185,11 +185,11 @@ test("requests changes after a page that is loading", () => {
   const isHeld = new Promise((done) => (go = done));
   const answer = {
     reload: false, removed: [], inserted: [{ index: 2, cell: cell("user:c") }], moved: [], reconfigured: [],
-    pages: [{ count: 1, since: "A" }, { count: 2, since: "C" }], page: { next: null },
+    pages: [{ count: 1, syncToken: "A" }, { count: 2, syncToken: "C" }], page: { next: null },
   };
   return against([
-    replies.json({ ...page("user:a"), page: { next: "/feed?cursor=x", since: "A" } }),
-    (request, response) => isHeld.then(() => replies.json({ ...page("user:b"), page: { next: null, since: "B" } })(request, response)),
+    replies.json({ ...page("user:a"), page: { next: "/feed?cursor=x", syncToken: "A" } }),
+    (request, response) => isHeld.then(() => replies.json({ ...page("user:b"), page: { next: null, syncToken: "B" } })(request, response)),
     replies.json(answer),
   ], async (client, server) => {
     const list = new FeedList(client, "feed");
@@ -197,13 +197,13 @@ test("requests changes after a page that is loading", () => {
     const both = [list.loadNext(), list.refresh({ first: 0, last: 0 })];
     go();
     await Promise.all(both);
-    assert.deepEqual(server.requests.map(({ url }) => url), ["/feed", "/feed?cursor=x", "/feed/changes?since=A,B"]);
+    assert.deepEqual(server.requests.map(({ url }) => url), ["/feed", "/feed?cursor=x", "/feed/changes?syncToken=A,B"]);
     assert.deepEqual(list.entries.map(({ cell }) => cell.id), ["user:a", "user:b", "user:c"]);
   });
 });
 
 test("requests no more changes of pages that a proxy modifies", () => {
-  const none = { reload: false, removed: [], inserted: [], moved: [], reconfigured: [], pages: [{ count: 2, since: "B" }], page: {} };
+  const none = { reload: false, removed: [], inserted: [], moved: [], reconfigured: [], pages: [{ count: 2, syncToken: "B" }], page: {} };
   return against([replies.json(page("user:a")), replies.json(none), replies.json(page("user:a")), replies.json(none)], async (client, server) => {
     const list = new FeedList(client, "feed");
     await list.loadNext();

@@ -12,10 +12,10 @@ const root = new URL("../../../", import.meta.url);
 const binary = process.env.CLIENT_TESTS_BINARY ?? fileURLToPath(new URL(".build/debug/intertwine", root));
 export const kinds = fileURLToPath(new URL("Config/kinds.yaml", root));
 
-export const user = (id, more = {}) => ({ klass: "user", id, username: id.toUpperCase(), avatarUrl: `https://images.example.com/${id}.png`, type: "regular", ...more });
-export const ad = (id) => ({ klass: "advertisement", id, contentUrl: `https://ads.example.com/${id}.png`, clickthroughUrl: "https://shop.example.com/", type: "image" });
+export const user = (id, more = {}) => ({ kind: "user", id, username: id.toUpperCase(), avatarUrl: `https://images.example.com/${id}.png`, type: "regular", ...more });
+export const ad = (id) => ({ kind: "ad", id, contentUrl: `https://ads.example.com/${id}.png`, clickthroughUrl: "https://shop.example.com/", type: "image" });
 export const event = (id) => ({
-  klass: "event", id, title: `Event ${id}`, starts: "2026-05-01T19:00:00Z", image: `https://images.example.com/${id}.png`, signup: "https://sign.example.com/",
+  kind: "event", id, title: `Event ${id}`, starts: "2026-05-01T19:00:00Z", image: `https://images.example.com/${id}.png`, signup: "https://sign.example.com/",
 });
 
 export class Service {
@@ -44,7 +44,7 @@ export class Service {
   /** Applies operations to the store in one transaction. */
   async operate(...operations) {
     const headers = { "Content-Type": "application/json" };
-    const response = await fetch(`${this.adminURL}admin/operations`, { method: "POST", headers, body: JSON.stringify(operations) });
+    const response = await fetch(`${this.adminURL}admin/operations`, { method: "POST", headers, body: JSON.stringify({ operations }) });
     if (!response.ok) throw new Error(`answered ${response.status}: ${await response.text()}`);
   }
 

@@ -26,7 +26,7 @@ list.addEventListener("changed", ({ detail }) => {
 async function dismiss(entry: Entry): Promise<Date | null> {
   try {
     const invocation = await actions.perform("dismissal", entry, { optimistic: () => list.hide(entry), queueable: true });
-    return invocation?.undo?.expires ?? null;
+    return invocation?.undo?.expiresAt ?? null;
   } catch (error) {
     if (error instanceof ProblemError) console.log(error.detail);
     throw error;

@@ -96,7 +96,9 @@
             Task {
                 switch try await actions.perform("selection", of: cell) {
                 case .link(let url): await UIApplication.shared.open(url)
-                case .performed(let response): show(response.presentation)
+                case .performed(let response):
+                    show(response.presentation)
+                    if let url = response.open { await UIApplication.shared.open(url) }
                 case .queued, .noOperation: break
                 }
             }

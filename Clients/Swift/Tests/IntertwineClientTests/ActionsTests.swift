@@ -4,7 +4,7 @@ import Testing
 @testable import IntertwineClient
 
 private let done =
-    #"{"selection": "s", "commands": [], "undo": {"type": "request", "method": "DELETE", "href": "/selections/s", "expires": "2026-01-02T03:04:05Z"}}"#
+    #"{"invocation": {"id": "s"}, "slot": "dismissal", "commands": [], "undo": {"type": "request", "method": "DELETE", "href": "/invocations/s", "expiresAt": "2026-01-02T03:04:05Z"}}"#
 
 @Suite struct ActionsTests {
     private let user = cell(
@@ -45,7 +45,7 @@ private let done =
         let actions = Actions(client: FeedClient(base: server.base, retry: .never), now: { clock.withLock { $0 } })
         let undo = try #require(try await actions.perform("dismissal", of: user).undo)
         try await actions.undo(undo)
-        #expect(server.requests.last?.target == "/selections/s")
+        #expect(server.requests.last?.target == "/invocations/s")
         #expect(server.requests.last?.fields["idempotency-key"] != nil)
         clock.withLock { $0 = Self.date("2026-01-02T03:04:05Z") }
         await #expect(throws: ActionError.undoExpired) { try await actions.undo(undo) }

@@ -6,7 +6,7 @@ import Testing
 /// Tests the conformance fixtures in `Documentation/fixtures/conformance`.
 @Suite struct ConformanceTests {
     @Test func everyFileHasCases() {
-        for file in ["cells", "actions", "bindings", "changes", "problems", "event-stream"] {
+        for file in ["cells", "actions", "bindings", "invocations", "changes", "problems", "event-stream"] {
             #expect(!Conformance.cases(file).isEmpty, "\(file)")
         }
     }
@@ -29,7 +29,7 @@ import Testing
         }
         #expect(JSONValue.array(cells) == entry.expect["cells"])
         #expect(page.next == entry.expect["next"]?.text)
-        #expect(.boolean(page.since != nil) == entry.expect["isFollowed"])
+        #expect(.boolean(page.syncToken != nil) == entry.expect["isFollowed"])
     }
 
     @Test(arguments: Conformance.cases("actions")) func actions(_ entry: Conformance) throws {
@@ -67,14 +67,38 @@ import Testing
         #expect(actual == entry.expect)
     }
 
+    @Test(arguments: Conformance.cases("invocations")) func invocations(_ entry: Conformance) async throws {
+        let body = try entry.given["response"].map { $0 == .null ? Data() : try $0.encoded() }
+        let transport = StubTransport(HTTPResponse(status: body?.isEmpty == false ? 200 : 204, body: try #require(body)))
+        let base = try #require(URL(string: "http://example.com"))
+        let actions = Actions(client: FeedClient(base: base, retry: .never, transport: transport))
+        let user = cell("user:a", actions: ["selection": request("POST", "/x")])
+        guard case .performed(let response) = try await actions.perform("selection", of: user) else { throw URLError(.unknown) }
+        var undo: JSONValue = .null
+        if case .request(let method, let href)? = response.undo?.operation {
+            undo = .object([
+                "method": .text(method), "href": .text(href),
+                "expiresAt": response.undo?.expiresAt.map { .text(Timestamps.text($0)) } ?? .null,
+            ])
+        }
+        let expected = try entry.expect["open"]?.text.map { try #require(URL(string: $0, relativeTo: base)?.absoluteURL) }
+        #expect(response.open == expected)
+        let actual: JSONValue = .object([
+            "id": response.id.map(JSONValue.text) ?? .null, "slot": response.slot.map(JSONValue.text) ?? .null,
+            "commands": .array(response.commands.map { .object($0.members) }), "presentation": response.presentation ?? .null,
+            "open": entry.expect["open"] ?? .null, "undo": undo,
+        ])
+        #expect(actual == entry.expect)
+    }
+
     @Test(arguments: Conformance.cases("changes")) func changes(_ entry: Conformance) throws {
         var pages = FeedListState(first: "/feed")
         let ids = (entry.given["list"]?.array ?? []).compactMap(\.text)
-        let items = ids.map { JSONValue.object(["id": .text($0)]) }
-        let page = FeedPage(.object(["items": .array(items), "page": .object(["since": .text("A")])]))
+        let cells = ids.map { JSONValue.object(["id": .text($0)]) }
+        let page = FeedPage(.object(["cells": .array(cells), "page": .object(["syncToken": .text("A")])]))
         pages.append(try #require(page))
         let before = FeedSection.sections(of: pages.entries)
-        let changes = try #require(entry.given["answer"].flatMap(FeedChanges.init))
+        let changes = try #require(entry.given["response"].flatMap(FeedChanges.init))
         let window = try #require(pages.window(around: 0..<1, maxLength: 100))
         guard pages.apply(changes, to: window) == .applied else {
             #expect(entry.expect["reload"] == .boolean(true))
@@ -91,14 +115,14 @@ import Testing
         let method = try #require(entry.given["request"]?["method"]?.text)
         let hasKey = entry.given["request"]?["hasKey"]?.boolean ?? false
         let now = entry.given["now"]?.text.flatMap(Timestamps.date)
-        let answer = entry.given["answer"].flatMap { given in
+        let response = entry.given["response"].flatMap { given in
             given["status"]?.number.map {
                 HTTPResponse(
                     status: Int($0), fields: (given["headers"]?.object ?? [:]).compactMapValues(\.text),
                     body: Data((given["body"]?.text ?? "").utf8))
             }
         }
-        let transport = StubTransport(answer)
+        let transport = StubTransport(response)
         let base = try #require(URL(string: "http://example.com"))
         let delays = Delays()
         var client = FeedClient(
@@ -106,12 +130,13 @@ import Testing
         if let now { client.now = { now } }
         var actual: [String: JSONValue]
         do {
-            let answer = try await client.submit(method, "/x", body: nil, key: hasKey ? "k" : nil).response
-            actual = ["outcome": .text("ok"), "status": .number(Double(answer.status))]
+            let response = try await client.submit(method, "/x", body: nil, key: hasKey ? "k" : nil).response
+            actual = ["outcome": .text("ok"), "status": .number(Double(response.status))]
         } catch FeedClientError.refused(let problem) {
             actual = [
                 "outcome": .text("refused"), "status": .number(Double(problem.status)), "type": problem.type.map(JSONValue.text) ?? .null,
                 "title": .text(problem.title), "detail": problem.detail.map(JSONValue.text) ?? .null,
+                "instance": problem.instance.map(JSONValue.text) ?? .null, "errors": .array(problem.errors.map(Self.described)),
             ]
         } catch let error as FeedClientError where error.isTemporary {
             var retryAfter: JSONValue = .null
@@ -132,6 +157,14 @@ import Testing
         #expect(.array(events) == entry.expect["events"])
         #expect(.text(stream.lastID) == entry.expect["lastEventId"])
         #expect((stream.retry.map { .number($0 * 1000) } ?? .null) == entry.expect["retry"])
+    }
+
+    private static func described(_ error: Problem.FieldError) -> JSONValue {
+        var members: [String: JSONValue] = ["code": .text(error.code)]
+        members["parameter"] = error.parameter.map(JSONValue.text)
+        members["pointer"] = error.pointer.map(JSONValue.text)
+        members["detail"] = error.detail.map(JSONValue.text)
+        return .object(members)
     }
 
     private static func described(_ update: FeedUpdate) -> JSONValue {

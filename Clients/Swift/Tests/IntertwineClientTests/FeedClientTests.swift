@@ -4,7 +4,8 @@ import Testing
 @testable import IntertwineClient
 
 /// A page with one cell and a next page.
-private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"next": "/feed?cursor=b", "previous": null, "since": "A"}}"#
+private let page =
+    #"{"cells": [{"id": "user:a", "identifier": "X"}], "page": {"next": "/feed?cursor=b", "previous": null, "syncToken": "A"}}"#
 
 /// Tests the client with a failing server.
 @Suite struct FeedClientTests {
@@ -14,10 +15,10 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
     /// there's no response").
     private static let failures: [(String, [FaultyServer.Step])] = {
         var failures: [(String, [FaultyServer.Step])] = [
-            ("dropped", []), ("half a body", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"items\": [")]),
-            ("half a chunk", [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"items\": [")]),
-            ("reset in the middle", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"items\": ["), .reset]),
-            ("wrong JSON", FaultyServer.respond(200, "{\"items\": [")),
+            ("dropped", []), ("half a body", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"cells\": [")]),
+            ("half a chunk", [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"cells\": [")]),
+            ("reset in the middle", [.send("HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{\"cells\": ["), .reset]),
+            ("wrong JSON", FaultyServer.respond(200, "{\"cells\": [")),
             ("another type", FaultyServer.respond(200, "<h1>Welcome</h1>", fields: ["Content-Type: text/html"])),
             ("502", FaultyServer.respond(502)), ("503", FaultyServer.respond(503)), ("504", FaultyServer.respond(504)),
             ("too many", FaultyServer.respond(429)),
@@ -113,11 +114,11 @@ private let page = #"{"items": [{"id": "user:a", "identifier": "X"}], "page": {"
 
     @Test func refusedRequestsAreNotRetried() async throws {
         let server = FaultyServer { _, _ in
-            FaultyServer.respond(400, #"{"type": "urn:x", "title": "Invalid", "status": 400, "detail": "limit"}"#)
+            FaultyServer.respond(400, #"{"type": "/problems/x", "title": "Invalid", "status": 400, "detail": "limit"}"#)
         }
         defer { server.stop() }
         let client = FeedClient(base: server.base, retry: delays.policy())
-        let problem = Problem(type: "urn:x", title: "Invalid", status: 400, detail: "limit")
+        let problem = Problem(type: "/problems/x", title: "Invalid", status: 400, detail: "limit")
         await #expect(throws: FeedClientError.refused(problem)) { try await client.page("/feed") }
         #expect(server.requests.count == 1)
     }

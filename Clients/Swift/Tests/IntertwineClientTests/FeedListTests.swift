@@ -4,21 +4,21 @@ import Testing
 @testable import IntertwineClient
 
 @Suite struct FeedListTests {
-    private static func page(_ ids: [String], next: String?, since: String) -> String {
+    private static func page(_ ids: [String], next: String?, syncToken: String) -> String {
         let items = ids.map { "{\"id\": \"\($0)\", \"identifier\": \"X\"}" }.joined(separator: ", ")
         return
-            "{\"items\": [\(items)], \"page\": {\"next\": \(next.map { "\"\($0)\"" } ?? "null"), \"previous\": null, \"since\": \"\(since)\"}}"
+            "{\"cells\": [\(items)], \"page\": {\"next\": \(next.map { "\"\($0)\"" } ?? "null"), \"previous\": null, \"syncToken\": \"\(syncToken)\"}}"
     }
 
-    private static func change(removed: (Int, String), count: Int, since: String) -> String {
+    private static func change(removed: (Int, String), count: Int, syncToken: String) -> String {
         """
         {"reload": false, "removed": [{"index": \(removed.0), "id": "\(removed.1)"}], "inserted": [], "moved": [], "reconfigured": [], \
-        "pages": [{"count": \(count), "since": "\(since)"}], "page": {"next": null, "previous": null}}
+        "pages": [{"count": \(count), "syncToken": "\(syncToken)"}], "page": {"next": null, "previous": null}}
         """
     }
 
     @Test func hiddenCellsReturnToTheirPosition() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.respond(200, Self.page(["a", "b", "c"], next: nil, since: "A")) }
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, Self.page(["a", "b", "c"], next: nil, syncToken: "A")) }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never))
         try await list.loadNext()
@@ -32,7 +32,7 @@ import Testing
 
     @Test func aSlowConsumerGetsOneUpdate() async throws {
         let server = FaultyServer { request, _ in
-            FaultyServer.respond(200, Self.page([request.target], next: "/\(request.target.count)" + request.target, since: "A"))
+            FaultyServer.respond(200, Self.page([request.target], next: "/\(request.target.count)" + request.target, syncToken: "A"))
         }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never), href: "/feed")
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func concurrentCallsShareOneRequest() async throws {
-        let server = FaultyServer { _, _ in [.hold] + FaultyServer.respond(200, Self.page(["a"], next: nil, since: "A")) }
+        let server = FaultyServer { _, _ in [.hold] + FaultyServer.respond(200, Self.page(["a"], next: nil, syncToken: "A")) }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never))
         async let first = list.loadNext()
@@ -59,11 +59,11 @@ import Testing
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
         let server = FaultyServer { request, number in
             switch number {
-            case 0: FaultyServer.respond(200, Self.page(["a", "b", "c"], next: nil, since: "A"))
+            case 0: FaultyServer.respond(200, Self.page(["a", "b", "c"], next: nil, syncToken: "A"))
             case 1:
                 // A heartbeat, an event in two pieces, and the end.
-                [.send(head + ": \n\ndata: "), .send(Self.change(removed: (0, "a"), count: 2, since: "B") + "\n\n")]
-            case 2: [.send(head + "data: " + Self.change(removed: (1, "c"), count: 1, since: "C") + "\n\n"), .awaitClose]
+                [.send(head + ": \n\ndata: "), .send(Self.change(removed: (0, "a"), count: 2, syncToken: "B") + "\n\n")]
+            case 2: [.send(head + "data: " + Self.change(removed: (1, "c"), count: 1, syncToken: "C") + "\n\n"), .awaitClose]
             default: []
             }
         }
@@ -73,7 +73,7 @@ import Testing
         let following = Task { await list.follow(.live) }
         for await update in list.updates where update.sections.first?.cells.map(\.id) == ["b"] { break }
         #expect(server.requests[1].fields["accept"]?.hasPrefix("text/event-stream") == true)
-        #expect(server.requests[2].target.hasSuffix("since=B"), "it continues at its position")
+        #expect(server.requests[2].target.hasSuffix("syncToken=B"), "it continues at its position")
         following.cancel()
         await server.events.first { if case .closed = $0 { true } else { false } }
         await following.value
@@ -82,12 +82,14 @@ import Testing
     @Test func pollsWithoutAnEventStream() async throws {
         let server = FaultyServer { request, number in
             switch number {
-            case 0: FaultyServer.respond(200, Self.page(["a", "b"], next: nil, since: "A"))
+            case 0: FaultyServer.respond(200, Self.page(["a", "b"], next: nil, syncToken: "A"))
             // The response of a server without event streams.
             case 1:
-                FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 1, since: "B"), fields: ["Content-Type: application/json"])
+                FaultyServer.respond(
+                    200, Self.change(removed: (0, "a"), count: 1, syncToken: "B"), fields: ["Content-Type: application/json"])
             case 2:
-                FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 1, since: "B"), fields: ["Content-Type: application/json"])
+                FaultyServer.respond(
+                    200, Self.change(removed: (0, "a"), count: 1, syncToken: "B"), fields: ["Content-Type: application/json"])
             default: [.awaitClose]
             }
         }
@@ -104,27 +106,30 @@ import Testing
         let long = String(repeating: "A", count: 5000)
         let server = FaultyServer { request, number in
             switch (request.method, number) {
-            case (_, 0): FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=b", since: long))
-            case (_, 1): FaultyServer.respond(200, Self.page(["b"], next: nil, since: long))
+            case (_, 0): FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=b", syncToken: long))
+            case (_, 1): FaultyServer.respond(200, Self.page(["b"], next: nil, syncToken: long))
             case ("POST", _):
-                acceptsBody ? FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 1, since: "B")) : FaultyServer.respond(405)
-            default: FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 0, since: "B"))
+                acceptsBody
+                    ? FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 1, syncToken: "B")) : FaultyServer.respond(405)
+            default: FaultyServer.respond(200, Self.change(removed: (0, "a"), count: 0, syncToken: "B"))
             }
         }
         defer { server.stop() }
         let list = FeedList(client: FeedClient(base: server.base, retry: .never))
         for _ in 0..<2 { try await list.loadNext() }
         try await list.refresh()
-        #expect(server.requests[2].body == Data("{\"since\":[\"\(long)\",\"\(long)\"]}".utf8))
+        #expect(server.requests[2].body == Data("{\"syncTokens\":[\"\(long)\",\"\(long)\"]}".utf8))
         #expect(server.requests.count == (acceptsBody ? 3 : 4))
-        #expect(server.requests.last?.target == (acceptsBody ? "/feed/changes" : "/feed/changes?since=\(long)"))
+        #expect(server.requests.last?.target == (acceptsBody ? "/feed/changes" : "/feed/changes?syncToken=\(long)"))
     }
 
     @Test func changesFromStreamAndPollingAreAppliedOnce() throws {
         var pages = FeedListState(first: "/feed")
-        pages.append(try #require(FeedPage(JSONValue(parsing: Data(Self.page(["a", "b"], next: nil, since: "A").utf8)))))
+        pages.append(try #require(FeedPage(JSONValue(parsing: Data(Self.page(["a", "b"], next: nil, syncToken: "A").utf8)))))
         let window = try #require(pages.window(around: 0..<1, maxLength: 1_000))
-        let changes = { since in try FeedChanges(JSONValue(parsing: Data(Self.change(removed: (0, "a"), count: 1, since: since).utf8))) }
+        let changes = { syncToken in
+            try FeedChanges(JSONValue(parsing: Data(Self.change(removed: (0, "a"), count: 1, syncToken: syncToken).utf8)))
+        }
         for _ in 0..<2 {
             #expect(pages.apply(try #require(try changes("B")), to: window) == .applied)
             #expect(pages.entries.map(\.cell.id) == ["b"])
@@ -133,13 +138,13 @@ import Testing
     }
 
     @Test func aRefusedCursorKeepsTheListAndAReloadContinues() async throws {
-        let problem = #"{"type": "urn:intertwine:problem:invalid-cursor", "title": "Bad Request", "status": 400}"#
+        let problem = #"{"type": "/problems/invalid-cursor", "title": "Bad Request", "status": 400}"#
         let server = FaultyServer { request, number in
             switch number {
-            case 0: FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=old", since: "A"))
+            case 0: FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=old", syncToken: "A"))
             case 1: FaultyServer.respond(400, problem)
-            case 2: FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=new", since: "B"))
-            default: FaultyServer.respond(200, Self.page(["b"], next: nil, since: "C"))
+            case 2: FaultyServer.respond(200, Self.page(["a"], next: "/feed?cursor=new", syncToken: "B"))
+            default: FaultyServer.respond(200, Self.page(["b"], next: nil, syncToken: "C"))
             }
         }
         defer { server.stop() }
@@ -156,9 +161,9 @@ import Testing
     @Test func aReloadKeepsExistingCells() async throws {
         let server = FaultyServer { request, number in
             switch number {
-            case 0: FaultyServer.respond(200, Self.page(["a", "b"], next: nil, since: "A"))
+            case 0: FaultyServer.respond(200, Self.page(["a", "b"], next: nil, syncToken: "A"))
             case 1: FaultyServer.respond(200, #"{"reload": true}"#)
-            default: FaultyServer.respond(200, Self.page(["b", "c"], next: nil, since: "B"))
+            default: FaultyServer.respond(200, Self.page(["b", "c"], next: nil, syncToken: "B"))
             }
         }
         defer { server.stop() }

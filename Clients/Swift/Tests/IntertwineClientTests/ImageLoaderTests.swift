@@ -27,7 +27,7 @@ import Testing
         let cell = Self.imageCell(
             "user:a",
             [
-                "image": .text("/images/s/x/40x40"), "color": .text("#a1b2c3"), "placeholder": .text("AQI="),
+                "type": .text("image"), "href": .text("/images/s/x/40x40"), "color": .text("#a1b2c3"), "placeholder": .text("AQI="),
                 "scales": .array([.number(1), .number(2), .number(3)]),
             ])
         let loader = loader(server)
@@ -49,7 +49,7 @@ import Testing
         defer { server.stop() }
         let loader = loader(server)
         let tasks = ["user:a", "user:b"].map { id in
-            Task { for await _ in loader.images(for: Self.imageCell(id, ["image": .text("/images/x")])) {} }
+            Task { for await _ in loader.images(for: Self.imageCell(id, ["type": .text("image"), "href": .text("/images/x")])) {} }
         }
         await server.events.first { _ in true }
         tasks[0].cancel()
@@ -76,7 +76,11 @@ import Testing
         defer { server.stop() }
         let loader = loader(server, maxConcurrentRequests: 1)
         func load(_ id: String, _ priority: ImagePriority) -> Task<Void, Never> {
-            Task { for await _ in loader.images(for: Self.imageCell(id, ["image": .text("/images/\(id)")]), priority: priority) {} }
+            Task {
+                for await _ in loader.images(
+                    for: Self.imageCell(id, ["type": .text("image"), "href": .text("/images/\(id)")]), priority: priority)
+                {}
+            }
         }
         let first = load("first", .visible)
         await server.events.first { _ in true }
@@ -100,7 +104,9 @@ import Testing
         let server = FaultyServer { _, _ in FaultyServer.respond(404) }
         defer { server.stop() }
         var parts: [CellImage] = []
-        for await part in loader(server).images(for: Self.imageCell("user:a", ["image": .text("/images/x")])) { parts.append(part) }
+        for await part in loader(server).images(for: Self.imageCell("user:a", ["type": .text("image"), "href": .text("/images/x")])) {
+            parts.append(part)
+        }
         #expect(parts == [.failed(part: "avatar", .refused(Problem(title: "The server answered 404", status: 404)))])
     }
 }

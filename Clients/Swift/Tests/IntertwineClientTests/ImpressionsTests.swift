@@ -6,14 +6,14 @@ import Testing
 @Suite struct ImpressionsTests {
     private static func ad(_ id: Int, viewability: JSONValue? = nil) -> FeedCell {
         let event: JSONValue = .object(["type": .text("impression"), "cell": .text("ad:\(id)"), "token": .text("t\(id)")])
-        var action = request("POST", "/events", body: .array([event])).object ?? [:]
+        var action = request("POST", "/events", body: .object(["events": .array([event])])).object ?? [:]
         action["viewable"] = viewability
         return cell("ad:\(id)", actions: ["impression": .object(action)])
     }
 
     private func events(_ server: FaultyServer) throws -> [[String]] {
         try server.requests.map { request in
-            (try JSONValue(parsing: request.body).array ?? []).compactMap { $0["cell"]?.text }
+            (try JSONValue(parsing: request.body)["events"]?.array ?? []).compactMap { $0["cell"]?.text }
         }
     }
 
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func anImpressionIsReportedOnceByTheThresholdOfItsAction() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.respond(202, "[]") }
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, #"{"results": []}"#) }
         defer { server.stop() }
         let clock = LockedBox(0.0)
         let impressions = impressions(server, clock)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func anInterruptionRestartsTheTime() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.respond(202, "[]") }
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, #"{"results": []}"#) }
         defer { server.stop() }
         let clock = LockedBox(0.0)
         let impressions = impressions(server, clock)
@@ -60,7 +60,7 @@ import Testing
 
     @Test func aFailedBatchIsRetriedWithItsKey() async throws {
         let isUnavailable = LockedBox(true)
-        let server = FaultyServer { _, _ in isUnavailable.withLock { $0 } ? [] : FaultyServer.respond(202, "[]") }
+        let server = FaultyServer { _, _ in isUnavailable.withLock { $0 } ? [] : FaultyServer.respond(200, #"{"results": []}"#) }
         defer { server.stop() }
         let clock = LockedBox(0.0)
         let impressions = impressions(server, clock)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func aBatchHasAtMostAHundredImpressions() async throws {
-        let server = FaultyServer { _, _ in FaultyServer.respond(202, "[]") }
+        let server = FaultyServer { _, _ in FaultyServer.respond(200, #"{"results": []}"#) }
         defer { server.stop() }
         let clock = LockedBox(0.0)
         let impressions = impressions(server, clock)

@@ -141,7 +141,7 @@ private struct World {
             try await expect(200, operate([#"{"insert": \#(RealServer.user("n\(count)")), "before": "user:\#(target)"}"#]))
         case (4, let index?):
             let user = users.remove(at: index)
-            try await expect(204, server.operate("DELETE", "/admin/users/\(user)"))
+            try await expect(204, server.operate("DELETE", "/admin/items/user/\(user)"))
         case (5...6, let index?):
             let user = users.remove(at: index)
             guard let other = users.randomElement(using: &random) else { return users.append(user) }
@@ -152,7 +152,8 @@ private struct World {
             try await expect(
                 200,
                 server.operate(
-                    "PUT", "/admin/users/\(users[index])", RealServer.user(users[index], name: "N\(count)"), fields: ["If-Match": "*"]))
+                    "PUT", "/admin/items/user/\(users[index])", RealServer.user(users[index], name: "N\(count)"), fields: ["If-Match": "*"])
+            )
         case (8, _):
             guard let cell = await list.sections.flatMap(\.cells).randomElement(using: &random) else { return }
             do {
@@ -168,7 +169,7 @@ private struct World {
     }
 
     private func operate(_ operations: [String]) async throws -> Int {
-        try await server.operate("POST", "/admin/operations", "[" + operations.joined(separator: ", ") + "]")
+        try await server.operate("POST", "/admin/operations", #"{"operations": ["# + operations.joined(separator: ", ") + "]}")
     }
 
     private func expect(_ status: Int, _ actual: Int) {

@@ -97,7 +97,7 @@ public actor Actions {
             guard queue.remove(key) else { throw ActionError.cannotBeUndone }
             changes[key] = nil
         case .request(let method, let href):
-            if let expires = undo.expires, expires <= now() { throw ActionError.undoExpired }
+            if let expiresAt = undo.expiresAt, expiresAt <= now() { throw ActionError.undoExpired }
             do {
                 _ = try await client.submit(method, href, body: nil, key: undo.id)
             } catch FeedClientError.refused(let problem) where problem.status == 410 {
@@ -150,15 +150,8 @@ public actor Actions {
 
     private func send(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) async throws -> Invocation.Response {
         let key = Self.needsKey(entry.method) ? entry.key : nil
-        let (response, value) = try await client.submit(entry.method, entry.href, body: entry.body, key: key)
-        let undo = value?["undo"].flatMap(Action.init).flatMap { action -> Invocation.Undo? in
-            guard case .request(let method, let href, _) = action.kind else { return nil }
-            return Invocation.Undo(
-                id: UUID().uuidString, expires: action.expires, operation: .request(method: method, href: href), change: change)
-        }
-        return Invocation.Response(
-            selection: value?["selection"]?.text, presentation: value?["presentation"], undo: undo,
-            location: try response.fields["location"].map(client.url), value: value)
+        let (_, value) = try await client.submit(entry.method, entry.href, body: entry.body, key: key)
+        return Invocation.Response(value, change: change, client: client)
     }
 
     /// Returns true if requests of a method need an idempotency key. Deletions and replacements are idempotent by themselves.
@@ -167,6 +160,6 @@ public actor Actions {
     private func enqueue(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) throws -> Invocation {
         try queue.append(entry)
         changes[entry.key] = change
-        return .queued(Invocation.Undo(id: entry.key, expires: nil, operation: .queued(key: entry.key), change: change))
+        return .queued(Invocation.Undo(id: entry.key, expiresAt: nil, operation: .queued(key: entry.key), change: change))
     }
 }

@@ -1,6 +1,14 @@
 import Foundation
 
 /// The result of performing a slot.
+///
+/// ```swift
+/// switch try await actions.perform("selection", of: cell) {
+/// case .link(let url): await open(url)
+/// case .performed(let response): if let url = response.open { await open(url) }
+/// case .queued, .noOperation: break
+/// }
+/// ```
 public enum Invocation: Sendable {
     /// The cell has no such slot, or its action is of an unknown type. This is no error.
     case noOperation
@@ -22,14 +30,34 @@ public enum Invocation: Sendable {
 
     /// The server's response.
     public struct Response: Sendable {
-        public let selection: String?
+        /// The id of the invocation; nil if no command was performed.
+        public let id: String?
+        /// The slot that was performed.
+        public let slot: String?
+        /// The outcomes of the commands, in order.
+        public let commands: [CommandOutcome]
         /// The presentation for the app: `type`, `screen` and `arguments`.
         public let presentation: JSONValue?
+        /// The link that the app opens, if the action leads elsewhere.
+        public let open: URL?
         public let undo: Undo?
-        /// The target of a redirect response.
-        public let location: URL?
-        /// The whole response.
+        /// The complete response, with members that this package does not know.
         public let value: JSONValue?
+
+        /// Decodes a response. Members of an unexpected type are nil, or omitted from `commands`.
+        init(_ value: JSONValue?, change: OptimisticChange? = nil, client: FeedClient) {
+            self.value = value
+            id = value?["invocation"]?["id"]?.text
+            slot = value?["slot"]?.text
+            commands = value?["commands"]?.array?.compactMap(CommandOutcome.init) ?? []
+            presentation = value?["presentation"].flatMap { $0["screen"]?.text == nil ? nil : $0 }
+            open = value?["open"]?["href"]?.text.flatMap { try? client.url($0) }
+            undo = value?["undo"].flatMap(Action.init).flatMap { action -> Undo? in
+                guard case .request(let method, let href, _) = action.kind else { return nil }
+                return Undo(
+                    id: UUID().uuidString, expiresAt: action.expiresAt, operation: .request(method: method, href: href), change: change)
+            }
+        }
     }
 
     /// An undo of a performed or queued action.
@@ -43,9 +71,27 @@ public enum Invocation: Sendable {
         /// The id of the undo, which is also the idempotency key of its request. For a queued action it is the key of the gesture.
         public let id: String
         /// The time until which the server accepts the undo.
-        public let expires: Date?
+        public let expiresAt: Date?
         let operation: Operation
         let change: OptimisticChange?
+    }
+}
+
+/// The outcome of a command of an invocation.
+public struct CommandOutcome: Hashable, Sendable {
+    /// The name of the command, such as `dismiss`.
+    public let command: String
+    /// The outcome: `performed`, `failed`, `skipped`, or another word.
+    public let outcome: String?
+    /// All members, including those that this package does not know.
+    public let members: [String: JSONValue]
+
+    /// Decodes an outcome, an object with a `command`; nil for any other value.
+    init?(_ value: JSONValue) {
+        guard let members = value.object, let command = members["command"]?.text else { return nil }
+        self.command = command
+        self.members = members
+        outcome = members["outcome"]?.text
     }
 }
 

@@ -70,7 +70,7 @@ public actor Impressions {
         visibleActions = [:]
         for visible in cells {
             guard let action = visible.cell.actions["impression"], case .request(_, let href, let body?) = action.kind,
-                let data = try? body.encoded()
+                body["events"]?.array != nil, let data = try? body.encoded()
             else { continue }
             // An ad that is in the list twice has two tokens.
             let key = href + "\n" + String(decoding: data, as: UTF8.self)
@@ -110,10 +110,10 @@ public actor Impressions {
 
     private func takeCompleted() {
         for key in meter.takeCompleted(at: now()) {
-            guard case .request(_, let href, let body?) = visibleActions[key]?.kind else { continue }
+            guard case .request(_, let href, let body?) = visibleActions[key]?.kind, let events = body["events"]?.array else { continue }
             reported.insert(key)
             if reported.count >= Self.maxReported / 2 { (reportedBefore, reported) = (reported, []) }
-            enqueue(body.array ?? [body], href)
+            enqueue(events, href)
         }
     }
 
@@ -139,7 +139,7 @@ public actor Impressions {
         while let batch = batches.first {
             batches[0].isSent = true
             do {
-                _ = try await client.submit("POST", batch.href, body: .array(batch.events), key: batch.key)
+                _ = try await client.submit("POST", batch.href, body: .object(["events": .array(batch.events)]), key: batch.key)
             } catch let error as FeedClientError where !error.isTemporary {
                 // The server would refuse the batch again, so it is dropped.
             } catch {

@@ -19,7 +19,7 @@ public actor FeedList {
         case live
     }
 
-    /// The maximum length of `since` values in the request line, which is limited to 8 KiB. Longer values are sent in a body.
+    /// The maximum length of sync tokens in the request line, which is limited to 8 KiB. Longer tokens are sent in a body.
     static let maxLineLength = 6500
     private static let maxBodyLength = 100_000
 
@@ -103,11 +103,11 @@ public actor FeedList {
     }
 
     private func requestChanges(for window: FeedListState.Window) async throws -> (value: JSONValue, isFresh: Bool) {
-        if window.since.joined().utf8.count <= Self.maxLineLength {
+        if window.syncTokens.joined().utf8.count <= Self.maxLineLength {
             let response = try await client.get(changesHref(window))
             return (response.value, response.isFresh)
         }
-        let body: JSONValue = .object(["since": .array(window.since.map(JSONValue.text))])
+        let body: JSONValue = .object(["syncTokens": .array(window.syncTokens.map(JSONValue.text))])
         return (try await client.query(body, at: changesPath), true)
     }
 
@@ -209,7 +209,7 @@ public actor FeedList {
 
     private func changesHref(_ window: FeedListState.Window) -> String {
         let path = changesPath
-        return path + (path.contains("?") ? "&" : "?") + "since=\(window.since.joined(separator: ","))"
+        return path + (path.contains("?") ? "&" : "?") + "syncToken=\(window.syncTokens.joined(separator: ","))"
     }
 
     // MARK: Server-sent events

@@ -4,8 +4,8 @@ import Foundation
 struct FeedListState: Sendable {
     struct Page: Sendable {
         var count: Int
-        /// The value for requesting changes of the page.
-        var since: String?
+        /// The token for requesting changes of the page.
+        var syncToken: String?
         /// The href of the next page.
         var next: String?
     }
@@ -15,7 +15,7 @@ struct FeedListState: Sendable {
         let pages: Range<Int>
         /// The indices of the pages' entries.
         let entries: Range<Int>
-        let since: [String]
+        let syncTokens: [String]
     }
     enum Outcome: Equatable {
         case applied
@@ -38,19 +38,19 @@ struct FeedListState: Sendable {
 
     mutating func append(_ page: FeedPage) {
         entries += page.cells.map { entry($0) }
-        pages.append(Page(count: page.cells.count, since: page.since, next: page.next))
+        pages.append(Page(count: page.cells.count, syncToken: page.syncToken, next: page.next))
         next = page.next
     }
 
     /// Applies the server's changes to a window of pages. If indices are invalid, it returns `reload` and changes nothing.
     mutating func apply(_ changes: FeedChanges, to window: Window) -> Outcome {
         guard !changes.isReload, !window.pages.isEmpty else { return .reload }
-        guard window.pages.upperBound <= pages.count, pages[window.pages].map(\.since) == window.since else {
+        guard window.pages.upperBound <= pages.count, pages[window.pages].map(\.syncToken) == window.syncTokens else {
             // The changes arrived both by a live event and by a request; the first response has been applied.
             let start = window.pages.lowerBound
             let end = start + changes.pages.count
             guard start < end, end <= pages.count else { return .reload }
-            return pages[start..<end].map(\.since) == changes.pages.map(\.since) ? .applied : .reload
+            return pages[start..<end].map(\.syncToken) == changes.pages.map(\.syncToken) ? .applied : .reload
         }
         guard window.entries.upperBound <= entries.count else { return .reload }
         var cells = Array(entries[window.entries])
@@ -75,7 +75,7 @@ struct FeedListState: Sendable {
 
         // If the last page has another end now, the following pages are no longer consecutive.
         let follows = pages[window.pages.upperBound - 1].next == changes.next
-        var fresh = changes.pages.map { Page(count: $0.count, since: $0.since, next: nil) }
+        var fresh = changes.pages.map { Page(count: $0.count, syncToken: $0.syncToken, next: nil) }
         if !fresh.isEmpty { fresh[fresh.count - 1].next = changes.next }
         entries.replaceSubrange(follows ? window.entries : window.entries.lowerBound..<entries.count, with: cells)
         pages.replaceSubrange(follows ? window.pages : window.pages.lowerBound..<pages.count, with: fresh)
@@ -91,7 +91,7 @@ struct FeedListState: Sendable {
             guard let old = known[cell.id]?.popLast() else { return entry(cell) }
             return ListEntry(key: old.key, cell: cell)
         }
-        pages = fresh.map { Page(count: $0.cells.count, since: $0.since, next: $0.next) }
+        pages = fresh.map { Page(count: $0.cells.count, syncToken: $0.syncToken, next: $0.next) }
         self.next = next
     }
 
@@ -111,8 +111,8 @@ struct FeedListState: Sendable {
         var (from, to) = (first, min(first + 1, pages.count))
         var left = maxLength
         func fits(_ page: Page) -> Bool {
-            guard let since = page.since, since.utf8.count + 1 <= left else { return false }
-            left -= since.utf8.count + 1
+            guard let token = page.syncToken, token.utf8.count + 1 <= left else { return false }
+            left -= token.utf8.count + 1
             return true
         }
         guard fits(pages[from]) else { return nil }
@@ -129,7 +129,7 @@ struct FeedListState: Sendable {
         }
         return Window(
             pages: from..<to, entries: (from == 0 ? 0 : ends[from - 1])..<ends[to - 1],
-            since: pages[from..<to].compactMap(\.since))
+            syncTokens: pages[from..<to].compactMap(\.syncToken))
     }
 
     private mutating func entry(_ cell: FeedCell) -> ListEntry {

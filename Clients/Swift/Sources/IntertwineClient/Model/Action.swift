@@ -57,48 +57,69 @@ public struct Action: Hashable, Sendable {
     public var input: JSONValue? { members["input"] }
 
     /// The time until which the server performs the action.
-    public var expires: Date? { members["expires"]?.text.flatMap(Timestamps.date) }
+    public var expiresAt: Date? { members["expiresAt"]?.text.flatMap(Timestamps.date) }
 }
 
-/// The value for a part of a cell. A value that does not match its type shows nothing.
+/// The value for a part of a cell. A binding with an unknown type, or without a valid value, shows nothing.
+///
+///     if case .text(let name)? = cell.bindings["username"]?.value { label.text = name }
+///     label.text = cell.bindings["username"]?.text                    // the same, shorter
 public struct Binding: Hashable, Sendable {
     /// The value, for the types that this package knows.
     public enum Value: Hashable, Sendable {
         case text(String)
+        /// The URL of an image.
         case image(String)
+        /// A day (`2026-05-01`) or a time (RFC 3339), as received from the server.
         case date(String)
         case number(Double)
+        /// An http or https URL, or a relative reference to one.
         case link(String)
         /// The URL of a media file for playback.
         case media(String)
     }
 
+    /// All members, including those that this package does not know.
     public let members: [String: JSONValue]
+    /// The value; nil if the type is unknown or the value is invalid.
+    public let value: Value?
 
     public init(_ members: [String: JSONValue]) {
         self.members = members
+        value = members["type"]?.text.flatMap { Self.value($0, members) }
     }
 
-    public var value: Value? {
-        text.map(Value.text) ?? image.map(Value.image) ?? date.map(Value.date) ?? number.map(Value.number) ?? link.map(Value.link)
-            ?? media.map(Value.media)
-    }
-
-    public var text: String? { members["text"]?.text }
-    public var number: Double? { members["number"]?.number }
-    /// A day (`2026-05-01`) or a time (RFC 3339), as received from the server.
-    public var date: String? { members["date"]?.text.flatMap { Timestamps.date($0) == nil ? nil : $0 } }
-    /// An http or https URL, or a relative reference to one.
-    public var link: String? {
-        members["link"]?.text.flatMap { link in
-            guard let url = URL(string: link), !link.isEmpty else { return nil }
-            return url.scheme.map { ["http", "https"].contains($0.lowercased()) } == false ? nil : link
+    private static func value(_ type: String, _ members: [String: JSONValue]) -> Value? {
+        let href = members["href"]?.text.flatMap { $0.isEmpty ? nil : $0 }
+        return switch type {
+        case "text": members["text"]?.text.map(Value.text)
+        case "image": href.map(Value.image)
+        case "date": members["date"]?.text.flatMap { Timestamps.date($0) == nil ? nil : .date($0) }
+        case "number": members["number"]?.number.map(Value.number)
+        case "link": href.flatMap(link)
+        case "media": href.map(Value.media)
+        default: nil
         }
     }
-    /// The URL of a media file for playback.
-    public var media: String? { members["media"]?.text.flatMap { $0.isEmpty ? nil : $0 } }
-    /// The URL of the image.
-    public var image: String? { members["image"]?.text.flatMap { $0.isEmpty ? nil : $0 } }
+
+    private static func link(_ href: String) -> Value? {
+        guard let url = URL(string: href) else { return nil }
+        return url.scheme.map { ["http", "https"].contains($0.lowercased()) } == false ? nil : .link(href)
+    }
+
+    /// The text of a text binding; nil for any other type.
+    public var text: String? { if case .text(let text)? = value { text } else { nil } }
+    /// The number of a number binding; nil for any other type.
+    public var number: Double? { if case .number(let number)? = value { number } else { nil } }
+    /// The date of a date binding; nil for any other type.
+    public var date: String? { if case .date(let date)? = value { date } else { nil } }
+    /// The URL of a link binding; nil for any other type.
+    public var link: String? { if case .link(let href)? = value { href } else { nil } }
+    /// The URL of a media binding; nil for any other type.
+    public var media: String? { if case .media(let href)? = value { href } else { nil } }
+    /// The URL of an image binding; nil for any other type.
+    public var image: String? { if case .image(let href)? = value { href } else { nil } }
+
     /// Returns the URL of the image for a scale in pixels per point: with the smallest offered scale that is sufficient, or the largest one.
     public func image(scale: Double) -> String? {
         guard let image else { return nil }

@@ -23,17 +23,54 @@ public enum FeedClientError: Error, Hashable, Sendable {
 }
 
 /// The server's description of an error (RFC 9457).
-public struct Problem: Hashable, Sendable, Codable {
+///
+/// ```swift
+/// do { … } catch FeedClientError.refused(let problem) where problem.isType("viewer-required") { signIn() }
+/// ```
+public struct Problem: Hashable, Sendable {
+    /// An invalid parameter, or an invalid member of the body.
+    public struct FieldError: Hashable, Sendable {
+        /// The name of the parameter; nil for a member of the body.
+        public let parameter: String?
+        /// The JSON pointer (RFC 6901) to the member of the body; nil for a parameter.
+        public let pointer: String?
+        /// The kind of error: `required`, `invalid`, `out-of-range`, or another code.
+        public let code: String
+        public let detail: String?
+
+        /// Decodes an error, an object with a `code`; nil for any other value.
+        init?(_ value: JSONValue) {
+            guard let code = value["code"]?.text else { return nil }
+            self.code = code
+            parameter = value["parameter"]?.text
+            pointer = value["pointer"]?.text
+            detail = value["detail"]?.text
+        }
+    }
+
+    /// A URI that identifies the kind of problem, such as `/problems/invalid-parameter`; nil if the status is sufficient.
     public let type: String?
     public let title: String
     public let status: Int
     public let detail: String?
+    /// The invalid parameters and members of the body.
+    public let errors: [FieldError]
+    /// The id of the request, for the server's operators: `urn:intertwine:request:…`.
+    public let instance: String?
+    /// The outcomes of the commands, if one of them failed (status 422).
+    public let commands: [CommandOutcome]
 
-    public init(type: String? = nil, title: String, status: Int, detail: String? = nil) {
+    public init(
+        type: String? = nil, title: String, status: Int, detail: String? = nil, errors: [FieldError] = [], instance: String? = nil,
+        commands: [CommandOutcome] = []
+    ) {
         self.type = type
         self.title = title
         self.status = status
         self.detail = detail
+        self.errors = errors
+        self.instance = instance
+        self.commands = commands
     }
 
     /// Creates the problem of an error response, from its body if possible and otherwise from its status.
@@ -41,6 +78,10 @@ public struct Problem: Hashable, Sendable, Codable {
         let value = try? JSONValue(parsing: response.body)
         self.init(
             type: value?["type"]?.text, title: value?["title"]?.text ?? "The server answered \(response.status)",
-            status: response.status, detail: value?["detail"]?.text)
+            status: response.status, detail: value?["detail"]?.text,
+            errors: value?["errors"]?.array?.compactMap(FieldError.init) ?? [], instance: value?["instance"]?.text,
+            commands: value?["commands"]?.array?.compactMap(CommandOutcome.init) ?? [])
     }
+    /// Returns true if the problem has a type of the server with this name, such as `viewer-required`.
+    public func isType(_ name: String) -> Bool { type?.hasSuffix("/problems/\(name)") == true }
 }

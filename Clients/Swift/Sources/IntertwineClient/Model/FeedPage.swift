@@ -6,8 +6,8 @@ public struct FeedPage: Sendable, Hashable {
     /// The hrefs of the adjacent pages; nil at the ends.
     public let next: String?
     public let previous: String?
-    /// The value for requesting changes, if the page was requested with `changes=true`.
-    public let since: String?
+    /// The token for requesting changes, if the page was requested with `changes=true`.
+    public let syncToken: String?
     /// The names of the sections on the page, in a feed with sections.
     public let sections: [String]
     /// The language of the texts (RFC 5646), if the server sends it; for example for screen readers.
@@ -17,13 +17,13 @@ public struct FeedPage: Sendable, Hashable {
 
     /// Decodes a page; nil for any other value.
     ///
-    /// Items that are not cells are omitted. Changes of such a page are not requested, because its indices differ from those of the server.
+    /// Entries that are not cells are omitted. Changes of such a page are not requested, because its indices differ from those of the server.
     public init?(_ value: JSONValue, language: String? = nil) {
-        guard let items = value["items"]?.array, let page = value["page"]?.object else { return nil }
-        cells = items.compactMap(FeedCell.init)
+        guard let entries = value["cells"]?.array, let page = value["page"]?.object else { return nil }
+        cells = entries.compactMap(FeedCell.init)
         next = page["next"]?.text
         previous = page["previous"]?.text
-        since = cells.count == items.count ? page["since"]?.text : nil
+        syncToken = cells.count == entries.count ? page["syncToken"]?.text : nil
         sections = page["sections"]?.array?.compactMap(\.text) ?? []
         self.language = language
         members = page
@@ -79,7 +79,7 @@ public struct FeedChanges: Sendable, Hashable {
     }
     public struct Page: Sendable, Hashable {
         public let count: Int
-        public let since: String?
+        public let syncToken: String?
     }
 
     /// A Boolean value indicating whether the client must reload its pages.
@@ -147,6 +147,6 @@ public struct FeedChanges: Sendable, Hashable {
     }
 
     private static func page(_ value: JSONValue) -> Page? {
-        value["count"]?.index.map { Page(count: $0, since: value["since"]?.text) }
+        value["count"]?.index.map { Page(count: $0, syncToken: value["syncToken"]?.text) }
     }
 }

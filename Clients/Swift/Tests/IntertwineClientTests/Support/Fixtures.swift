@@ -31,7 +31,9 @@ let repository = package.deletingLastPathComponent().deletingLastPathComponent()
 func cell(_ id: String, identifier: String = "X", text: String? = nil, actions: [String: JSONValue] = [:]) -> FeedCell {
     var all = actions
     if let text {
-        all["configuration"] = .object(["type": .text("bind"), "bindings": .object(["title": .object(["text": .text(text)])])])
+        all["configuration"] = .object([
+            "type": .text("bind"), "bindings": .object(["title": .object(["type": .text("text"), "text": .text(text)])]),
+        ])
     }
     let members: [String: JSONValue] = ["id": .text(id), "identifier": .text(identifier), "actions": .object(all)]
     guard let cell = FeedCell(.object(members)) else { fatalError("no cell") }

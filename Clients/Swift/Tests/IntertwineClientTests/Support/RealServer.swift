@@ -87,13 +87,13 @@ final class RealServer {
 
     static func user(_ id: String, name: String? = nil) -> String {
         """
-        {"klass":"user","id":"\(id)","username":"\(name ?? id)","avatarUrl":"https://images.example.com/\(id).png","type":"regular"}
+        {"kind":"user","id":"\(id)","username":"\(name ?? id)","avatarUrl":"https://images.example.com/\(id).png","type":"regular"}
         """
     }
 
     static func advertisement(_ id: Int) -> String {
         """
-        {"klass":"advertisement","id":\(id),"contentUrl":"https://ads.example.com/\(id).png","clickthroughUrl":"https://shop.example.com","type":"image"}
+        {"kind":"ad","id":\(id),"contentUrl":"https://ads.example.com/\(id).png","clickthroughUrl":"https://shop.example.com","type":"image"}
         """
     }
 }
