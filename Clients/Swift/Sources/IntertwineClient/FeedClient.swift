@@ -16,18 +16,28 @@ public struct FeedClient: Sendable {
     public let base: URL
     /// The viewer, and the header field with the viewer's name. The field is sent to the server at `base` only.
     public var viewer: String?
+    /// The header field that contains the name of the viewer, `events.viewer-header` of the server.
     public var viewerField = "X-Viewer-ID"
     /// The cells that the app supports, in the format of `CellRegistry.capabilities`. If nil, the server sends all cells.
     public var capabilities: String?
     /// The accepted languages, most preferred first.
     public var languages: [String] = []
+    /// The policy for retries of safe requests.
     public var retry: RetryPolicy
     /// The maximum number of bytes of a response that is not an image.
     public var maxResponseBytes = 16 << 20
+    /// The transport of all requests.
     public let transport: any Transport
     var now: @Sendable () -> Date = { Date() }
     private let cache = ResponseCache()
 
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - base: The URL of the server.
+    ///   - viewer: The name of the viewer; nil for an anonymous viewer.
+    ///   - retry: The policy for retries of safe requests.
+    ///   - transport: The transport of all requests, for example a stub in tests.
     public init(base: URL, viewer: String? = nil, retry: RetryPolicy = RetryPolicy(), transport: any Transport = URLSessionTransport()) {
         self.base = base
         self.viewer = viewer
@@ -61,11 +71,13 @@ public struct FeedClient: Sendable {
         return page
     }
 
+    /// Returns the page after a page; nil at the end of the feed.
     public func next(after page: FeedPage) async throws -> FeedPage? {
         guard let href = page.next else { return nil }
         return try await self.page(href)
     }
 
+    /// Returns the page before a page; nil at the start of the feed.
     public func previous(before page: FeedPage) async throws -> FeedPage? {
         guard let href = page.previous else { return nil }
         return try await self.page(href)

@@ -7,13 +7,15 @@ import Foundation
 ///
 /// ```swift
 /// let actions = Actions(client: client)
-/// let invocation = try await actions.perform("selection", of: cell)
-/// if case .link(let url) = invocation { print("open \(url)") }
+/// let invocation = try await actions.perform("dismissal", of: cell, showing: .hiding(cell, in: list))
+/// if let undo = invocation.undo { try await actions.undo(undo) }
 /// ```
 public actor Actions {
     /// A queued gesture that failed, for example for a message in the app.
     public struct Failure: Sendable {
+        /// The idempotency key of the gesture.
         public let id: String
+        /// The href of the request.
         public let href: String
         /// The server's problem; nil if the gesture waited too long or its link is invalid.
         public let problem: Problem?

@@ -40,6 +40,7 @@ public enum Invocation: Sendable {
         public let presentation: JSONValue?
         /// The link that the app opens, if the action leads elsewhere.
         public let open: URL?
+        /// The undo; nil if the action cannot be undone.
         public let undo: Undo?
         /// The complete response, with members that this package does not know.
         public let value: JSONValue?
@@ -96,10 +97,19 @@ public struct CommandOutcome: Hashable, Sendable {
 }
 
 /// A change that an app shows before the server has responded, with its reversal in case of a refusal.
+///
+/// ```swift
+/// let undo = try await actions.perform("dismissal", of: cell, showing: .hiding(cell, in: list)).undo
+/// ```
 public struct OptimisticChange: Sendable {
     let apply: @Sendable () async -> Void
     let revert: @Sendable () async -> Void
 
+    /// Creates a change.
+    ///
+    /// - Parameters:
+    ///   - apply: Shows the change. It is called before the request is sent.
+    ///   - revert: Reverts the change. It is called if the server refuses, and after an undo.
     public init(apply: @escaping @Sendable () async -> Void, revert: @escaping @Sendable () async -> Void) {
         self.apply = apply
         self.revert = revert

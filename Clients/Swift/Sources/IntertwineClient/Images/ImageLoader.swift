@@ -12,6 +12,7 @@ import Foundation
 /// are cancelled. A queued request is never sent. For a sent request the connection is closed, and the cell's `cancellation` is performed so
 /// that the server stops too.
 public actor ImageLoader {
+    /// The limits of a loader.
     public struct Settings: Sendable {
         /// The maximum number of concurrent requests.
         public var maxConcurrentRequests = 4
@@ -22,6 +23,7 @@ public actor ImageLoader {
         /// The image formats that the app supports, most preferred first.
         public var formats = ["image/avif", "image/webp", "image/png", "image/jpeg", "image/gif"]
 
+        /// Creates settings with the default values.
         public init() {}
     }
 
@@ -47,6 +49,7 @@ public actor ImageLoader {
     private var count = 0
     private var active = 0
 
+    /// Creates a loader, usually one for the whole app.
     public init(client: FeedClient, settings: Settings = Settings()) {
         self.client = client
         self.settings = settings

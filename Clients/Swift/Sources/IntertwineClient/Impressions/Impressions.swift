@@ -9,11 +9,14 @@ import Foundation
 /// await impressions.setVisibleCells([Impressions.VisibleCell(cell, share: 0.8)])
 /// ```
 public actor Impressions {
+    /// A cell on the screen, with its visible fraction.
     public struct VisibleCell: Sendable {
+        /// The visible cell.
         public let cell: FeedCell
         /// The visible fraction of the cell, from 0 to 1.
         public let share: Double
 
+        /// Creates a visible cell.
         public init(_ cell: FeedCell, share: Double) {
             self.cell = cell
             self.share = share

@@ -4,6 +4,7 @@ import Foundation
 public struct Viewability: Sendable, Hashable {
     /// The visible fraction of the cell, from 0 to 1.
     public var share: Double
+    /// The uninterrupted time for which the fraction must be visible.
     public var seconds: Double
 
     /// Reads the threshold of an impression action; the default is half of the cell for one second.

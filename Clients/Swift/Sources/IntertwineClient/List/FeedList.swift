@@ -23,6 +23,7 @@ public actor FeedList {
     static let maxLineLength = 6500
     private static let maxBodyLength = 100_000
 
+    /// The client that sends the requests.
     public nonisolated let client: FeedClient
     private let href: String
     private var state: FeedListState
@@ -147,6 +148,7 @@ public actor FeedList {
         notifyObservers()
     }
 
+    /// Shows a hidden cell again, at its position.
     public func unhide(_ id: String) {
         state.setHidden(id, isHidden: false)
         notifyObservers()

@@ -4,7 +4,9 @@ import Foundation
 public struct FeedSection: Sendable, Hashable {
     /// The id of the header; empty if the list begins without a header.
     public let id: String
+    /// The header; nil if the list begins without one.
     public let header: FeedCell?
+    /// The cells without the header.
     public let cells: [FeedCell]
     /// The stable keys of the cells, which identify each cell as long as it is in the list. An ad may be in the list twice.
     public let keys: [Int]

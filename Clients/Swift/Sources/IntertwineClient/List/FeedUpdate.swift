@@ -5,8 +5,11 @@ import Foundation
 /// Removals and sources of moves are old positions; insertions and targets of moves are new positions. Reconfigurations are applied after the
 /// batch, at new positions. Cells of removed or inserted sections are not listed, because they change together with their section.
 public struct FeedUpdate: Sendable {
+    /// A move of a cell.
     public struct Move: Sendable, Hashable {
+        /// The old position.
         public let from: IndexPath
+        /// The new position.
         public let to: IndexPath
     }
 
@@ -18,6 +21,7 @@ public struct FeedUpdate: Sendable {
     public let removed: [IndexPath]
     /// The inserted cells as new positions, first first.
     public let inserted: [IndexPath]
+    /// The moved cells.
     public let moved: [Move]
     /// The changed cells as new positions, for `reconfigureItems` after the batch.
     public let reconfigured: [IndexPath]
@@ -26,6 +30,7 @@ public struct FeedUpdate: Sendable {
     /// The list after the update, which the data source returns from within the batch on.
     public let sections: [FeedSection]
 
+    /// A Boolean value indicating whether the two states are equal.
     public var isEmpty: Bool {
         removedSections.isEmpty && insertedSections.isEmpty && removed.isEmpty && inserted.isEmpty && moved.isEmpty && reconfigured.isEmpty
             && reconfiguredSections.isEmpty

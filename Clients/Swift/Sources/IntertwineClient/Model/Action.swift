@@ -1,7 +1,12 @@
 import Foundation
 
-/// The action in a slot of a cell, as described by the server.
+/// The action in a slot of a cell, as described by the server. `Actions` performs it.
+///
+/// ```swift
+/// if let action = cell.actions["like"] { button.setTitle(action.label, for: .normal) }
+/// ```
 public struct Action: Hashable, Sendable {
+    /// The operation of an action.
     public enum Kind: Hashable, Sendable {
         /// Fill the named parts of the cell.
         case bind([String: Binding])
@@ -13,6 +18,7 @@ public struct Action: Hashable, Sendable {
         case other(type: String)
     }
 
+    /// The operation.
     public let kind: Kind
     /// All members, including those that this package does not know.
     public let members: [String: JSONValue]
@@ -84,6 +90,7 @@ public struct Binding: Hashable, Sendable {
     /// The value; nil if the type is unknown or the value is invalid.
     public let value: Value?
 
+    /// Decodes a binding from its members.
     public init(_ members: [String: JSONValue]) {
         self.members = members
         value = members["type"]?.text.flatMap { Self.value($0, members) }

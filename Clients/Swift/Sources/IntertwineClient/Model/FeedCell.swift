@@ -1,7 +1,13 @@
 import Foundation
 
 /// A cell as described by the server: its view, its size and the actions of its slots.
+///
+/// ```swift
+/// nameLabel.text = cell.bindings["username"]?.text
+/// saveButton.isSelected = cell.state("saved")
+/// ```
 public struct FeedCell: Hashable, Sendable, Identifiable {
+    /// The id, such as `user:ann`.
     public let id: String
     /// The reuse identifier, under which the app registers a view; nil if the server sends none.
     public let identifier: String?
@@ -36,9 +42,12 @@ public struct FeedCell: Hashable, Sendable, Identifiable {
 
 /// A size in points.
 public struct CellSize: Hashable, Sendable {
+    /// The width in points.
     public var width: Double
+    /// The height in points.
     public var height: Double
 
+    /// Creates a size in points.
     public init(width: Double, height: Double) {
         self.width = width
         self.height = height

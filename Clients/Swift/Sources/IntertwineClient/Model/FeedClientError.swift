@@ -36,6 +36,7 @@ public struct Problem: Hashable, Sendable {
         public let pointer: String?
         /// The kind of error: `required`, `invalid`, `out-of-range`, or another code.
         public let code: String
+        /// The explanation of this error.
         public let detail: String?
 
         /// Decodes an error, an object with a `code`; nil for any other value.
@@ -50,8 +51,11 @@ public struct Problem: Hashable, Sendable {
 
     /// A URI that identifies the kind of problem, such as `/problems/invalid-parameter`; nil if the status is sufficient.
     public let type: String?
+    /// The summary of the kind of problem.
     public let title: String
+    /// The HTTP status.
     public let status: Int
+    /// The explanation of this occurrence.
     public let detail: String?
     /// The invalid parameters and members of the body.
     public let errors: [FieldError]
@@ -60,6 +64,7 @@ public struct Problem: Hashable, Sendable {
     /// The outcomes of the commands, if one of them failed (status 422).
     public let commands: [CommandOutcome]
 
+    /// Creates a problem, for example for a test.
     public init(
         type: String? = nil, title: String, status: Int, detail: String? = nil, errors: [FieldError] = [], instance: String? = nil,
         commands: [CommandOutcome] = []

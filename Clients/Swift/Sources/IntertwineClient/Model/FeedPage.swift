@@ -2,9 +2,11 @@ import Foundation
 
 /// A page of cells.
 public struct FeedPage: Sendable, Hashable {
+    /// The cells in the order of the feed.
     public let cells: [FeedCell]
     /// The hrefs of the adjacent pages; nil at the ends.
     public let next: String?
+    /// The href of the previous page; nil at the start.
     public let previous: String?
     /// The token for requesting changes, if the page was requested with `changes=true`.
     public let syncToken: String?
@@ -32,7 +34,9 @@ public struct FeedPage: Sendable, Hashable {
 
 /// A feed of the server, so that an app can list the feeds.
 public struct FeedSummary: Sendable, Hashable {
+    /// A section of a feed.
     public struct Section: Sendable, Hashable {
+        /// The name.
         public let name: String
         /// The title in the requested language; nil if the section has none.
         public let title: String?
@@ -40,11 +44,15 @@ public struct FeedSummary: Sendable, Hashable {
         public let href: String
     }
 
+    /// The name, such as `main`.
     public let name: String
+    /// The title in the requested language; nil if the feed has none.
     public let title: String?
+    /// The href of the first page.
     public let href: String
     /// The layouts for which the feed has cells: `collection`, `table`.
     public let layouts: [String]
+    /// The sections in order; empty if the feed has none.
     public let sections: [Section]
 
     /// Decodes a feed, an object with a name and an href; nil for any other value.
@@ -64,39 +72,58 @@ public struct FeedSummary: Sendable, Hashable {
 
 /// The changes of the pages that a client holds: the response of `/feed/changes`.
 public struct FeedChanges: Sendable, Hashable {
-    public struct Placed: Sendable, Hashable {
+    /// A cell with its index in the new list.
+    public struct IndexedCell: Sendable, Hashable {
+        /// The index in the new list.
         public let index: Int
+        /// The cell.
         public let cell: FeedCell
     }
-    public struct Removed: Sendable, Hashable {
+    /// A removal.
+    public struct Removal: Sendable, Hashable {
+        /// The index in the old list.
         public let index: Int
+        /// The id of the removed cell.
         public let id: String
     }
-    public struct Moved: Sendable, Hashable {
+    /// A move.
+    public struct Move: Sendable, Hashable {
+        /// The index in the old list.
         public let from: Int
+        /// The index in the new list.
         public let to: Int
+        /// The id of the moved cell.
         public let id: String
     }
+    /// A page of the new list.
     public struct Page: Sendable, Hashable {
+        /// The number of cells.
         public let count: Int
+        /// The token for requesting further changes.
         public let syncToken: String?
     }
 
     /// A Boolean value indicating whether the client must reload its pages.
     public let isReload: Bool
     /// The removed cells, by old indices.
-    public let removed: [Removed]
-    public let inserted: [Placed]
-    public let moved: [Moved]
+    public let removed: [Removal]
+    /// The inserted cells, by new indices.
+    public let inserted: [IndexedCell]
+    /// The moved cells.
+    public let moved: [Move]
     /// The changed cells, by new indices.
-    public let reconfigured: [Placed]
+    public let reconfigured: [IndexedCell]
+    /// The pages of the new list.
     public let pages: [Page]
+    /// The href of the page after the last one; nil at the end of the feed.
     public let next: String?
 
+    /// Changes that request a reload.
     public static let reload = FeedChanges(isReload: true, removed: [], inserted: [], moved: [], reconfigured: [], pages: [], next: nil)
 
     private init(
-        isReload: Bool, removed: [Removed], inserted: [Placed], moved: [Moved], reconfigured: [Placed], pages: [Page], next: String?
+        isReload: Bool, removed: [Removal], inserted: [IndexedCell], moved: [Move], reconfigured: [IndexedCell], pages: [Page],
+        next: String?
     ) {
         self.isReload = isReload
         self.removed = removed
@@ -131,19 +158,19 @@ public struct FeedChanges: Sendable, Hashable {
         return parts.count == array.count ? parts : nil
     }
 
-    private static func placed(_ value: JSONValue) -> Placed? {
+    private static func placed(_ value: JSONValue) -> IndexedCell? {
         guard let index = value["index"]?.index, let cell = value["cell"].flatMap(FeedCell.init) else { return nil }
-        return Placed(index: index, cell: cell)
+        return IndexedCell(index: index, cell: cell)
     }
 
-    private static func removed(_ value: JSONValue) -> Removed? {
+    private static func removed(_ value: JSONValue) -> Removal? {
         guard let index = value["index"]?.index, let id = value["id"]?.text else { return nil }
-        return Removed(index: index, id: id)
+        return Removal(index: index, id: id)
     }
 
-    private static func moved(_ value: JSONValue) -> Moved? {
+    private static func moved(_ value: JSONValue) -> Move? {
         guard let from = value["from"]?.index, let to = value["to"]?.index, let id = value["id"]?.text else { return nil }
-        return Moved(from: from, to: to, id: id)
+        return Move(from: from, to: to, id: id)
     }
 
     private static func page(_ value: JSONValue) -> Page? {

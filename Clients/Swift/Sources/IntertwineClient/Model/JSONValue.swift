@@ -9,10 +9,15 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
+    /// The text; nil for any other type.
     public var text: String? { if case .text(let text) = self { text } else { nil } }
+    /// The number; nil for any other type.
     public var number: Double? { if case .number(let number) = self { number } else { nil } }
+    /// The Boolean value; nil for any other type.
     public var boolean: Bool? { if case .boolean(let boolean) = self { boolean } else { nil } }
+    /// The elements of an array; nil for any other type.
     public var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
+    /// The members of an object; nil for any other type.
     public var object: [String: JSONValue]? { if case .object(let object) = self { object } else { nil } }
 
     /// Returns the member of an object; nil if it does not exist or if this value is not an object.

@@ -10,8 +10,10 @@ public struct RetryPolicy: Sendable {
     public var maxDelay: Double
     /// Returns a random factor of the delay (jitter) from 0 to 1, so that clients that failed together do not retry together.
     public var jitter: @Sendable () -> Double
+    /// Waits; throws if the task is cancelled.
     public var sleep: @Sendable (_ seconds: Double) async throws -> Void
 
+    /// Creates a policy. Tests replace `jitter` and `sleep`.
     public init(
         maxAttempts: Int = 4, initialDelay: Double = 0.5, maxDelay: Double = 30,
         jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) },

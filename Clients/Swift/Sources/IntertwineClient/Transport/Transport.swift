@@ -6,10 +6,14 @@ import Foundation
 
 /// A complete response. Header field names are in lower case.
 public struct HTTPResponse: Sendable {
+    /// The HTTP status.
     public let status: Int
+    /// The header fields, by lower-case name.
     public let fields: [String: String]
+    /// The body.
     public let body: Data
 
+    /// Creates a response, for example in a stub of `Transport`.
     public init(status: Int, fields: [String: String] = [:], body: Data = Data()) {
         self.status = status
         self.fields = Dictionary(fields.map { ($0.lowercased(), $1) }, uniquingKeysWith: { first, _ in first })
@@ -30,10 +34,14 @@ public struct HTTPResponse: Sendable {
 
 /// A response whose body is still being received.
 public struct HTTPResponseStream: Sendable {
+    /// The HTTP status.
     public let status: Int
+    /// The header fields, by lower-case name.
     public let fields: [String: String]
+    /// The chunks of the body.
     public let chunks: AsyncThrowingStream<Data, any Error>
 
+    /// Creates a response.
     public init(status: Int, fields: [String: String], chunks: AsyncThrowingStream<Data, any Error>) {
         self.status = status
         self.fields = fields
@@ -49,5 +57,6 @@ public protocol Transport: Sendable {
     ///
     /// - Parameter limit: The maximum number of bytes of the body; a longer body is an error.
     func send(_ request: URLRequest, limit: Int) async throws -> HTTPResponse
+    /// Sends a request and returns the response after its head, with the body as a stream.
     func stream(_ request: URLRequest) async throws -> HTTPResponseStream
 }
