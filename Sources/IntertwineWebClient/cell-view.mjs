@@ -16,7 +16,7 @@ export class CellView {
   index = -1;
   frame = null;
   #outlets = {};
-  #images = [];
+  #imageViews = [];
   #isNear = false;
   #label;
 
@@ -85,7 +85,7 @@ export class CellView {
   /** Cancels pending images and clears the content. */
   prepareForReuse() {
     this.disappear();
-    this.#images = [];
+    this.#imageViews = [];
     this.entry = null;
     this.element.tabIndex = -1;
     for (const animation of this.element.getAnimations()) animation.cancel();
@@ -111,7 +111,7 @@ export class CellView {
       if (shown.type === "media") this.#play(outlet, shown.value);
       if (shown.type === "image") {
         showPlaceholder(outlet, binding);
-        this.#images.push({ binding, outlet, isShown: false, request: null });
+        this.#imageViews.push({ binding, outlet, isShown: false, request: null });
       }
     }
   }
@@ -125,7 +125,7 @@ export class CellView {
 
   /** Loads missing images again. */
   retry() {
-    if (this.#isNear) for (const image of this.#images) this.#load(image);
+    if (this.#isNear) for (const image of this.#imageViews) this.#load(image);
   }
 
   /** Cancels the images that are not loaded yet. */
@@ -133,7 +133,7 @@ export class CellView {
     if (!this.#isNear) return;
     this.#isNear = false;
     for (const player of this.content.querySelectorAll("video, audio")) player.pause();
-    for (const image of this.#images) {
+    for (const image of this.#imageViews) {
       const { request } = image;
       if (request === null) continue;
       image.request = null;
@@ -171,7 +171,7 @@ export class CellView {
       image.request = null;
       image.outlet.dataset.state = "failed";
       if (error.problem?.detail) image.outlet.title = error.problem.detail;
-      if (error.retryAfter) setTimeout(() => this.#images.includes(image) && this.retry(), Math.min(error.retryAfter, 30) * 1000);
+      if (error.retryAfter) setTimeout(() => this.#imageViews.includes(image) && this.retry(), Math.min(error.retryAfter, 30) * 1000);
     }
   }
 

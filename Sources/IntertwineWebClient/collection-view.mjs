@@ -35,7 +35,7 @@ export class CollectionView extends EventTarget {
     super();
     Object.assign(this, { element, list, makeLayout, registry });
     this.motion = matchMedia("(prefers-reduced-motion: reduce)");
-    this.#makeLayout();
+    this.#updateLayout();
     list.addEventListener("changed", ({ detail }) => this.#changed(detail));
     addEventListener("scroll", () => this.schedule(), { passive: true });
     addEventListener("resize", () => this.schedule());
@@ -134,7 +134,7 @@ export class CollectionView extends EventTarget {
     const anchor = isSeen ? { entry, offset: this.#layout.frames[entry.index].top - this.#top } : this.#top > 0 ? this.anchor() : null;
     return () => {
       if (this.#layout.width === this.element.clientWidth) return;
-      this.#makeLayout();
+      this.#updateLayout();
       for (const view of this.#views.values()) view.place(this.#layout.frames[view.entry.index]);
       if (anchor !== null) this.hold(anchor);
       this.#render();
@@ -157,7 +157,7 @@ export class CollectionView extends EventTarget {
     return first <= entry.index && entry.index < end;
   }
 
-  #makeLayout() {
+  #updateLayout() {
     this.#layout = this.makeLayout(this.element.clientWidth, this.entries);
     for (const { cell } of this.entries) this.#layout.add(this.registry.size(cell), { isSectionHeader: isSectionHeader(cell) });
     this.#layoutChanged();
@@ -182,7 +182,7 @@ export class CollectionView extends EventTarget {
     const place = focused && this.#views.get(focused).index;
     const anchor = keepsScrollPosition && this.#top > 0 ? this.#anchorAmongStaying(focused) : null;
     const before = scrollY;
-    this.#makeLayout();
+    this.#updateLayout();
     if (anchor !== null) this.hold(anchor);
     this.#animateMoves(scrollY - before);
     this.#render({ isArriving: appended === undefined });

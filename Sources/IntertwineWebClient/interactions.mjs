@@ -36,7 +36,7 @@ export class Interactions {
       const invocation = await this.actions.perform("dismissal", entry, { key, optimistic, queueable: true, ...body });
       if (invocation === null) return;
       const { undo, isQueued } = invocation;
-      if (undo) this.undo.push({ name: entry.name, expiresAt: undo.expiresAt, run: () => this.#undo(invocation, entry) });
+      if (undo) this.undo.push({ name: entry.name, expiresAt: undo.expiresAt, run: () => this.#revert(invocation, entry) });
       else this.toast.show(`${entry.name} dismissed.`, { seconds: 4 });
       if (isQueued) this.announce("The dismissal will be sent when the server is available again.");
     });
@@ -49,7 +49,7 @@ export class Interactions {
     await this.#exclusively(entry, `could not be sent: ${label}`, () => this.perform(entry, slot, label, key, body), async () => {
       const invocation = await this.actions.perform(slot, entry, { key, ...body });
       if (invocation?.open) this.open(invocation.open);
-      const undo = invocation?.undo?.isAvailable ? [{ label: "Undo", run: () => this.#undo(invocation, entry) }] : [];
+      const undo = invocation?.undo?.isAvailable ? [{ label: "Undo", run: () => this.#revert(invocation, entry) }] : [];
       this.toast.show(`${label}: ${entry.name}.`, { seconds: 8, actions: undo });
     });
   }
@@ -72,8 +72,8 @@ export class Interactions {
     return body === null ? null : { body };
   }
 
-  async #undo({ undo }, entry) {
-    await this.#exclusively(entry, "could not be restored", () => this.#undo({ undo }, entry), async () => {
+  async #revert({ undo }, entry) {
+    await this.#exclusively(entry, "could not be restored", () => this.#revert({ undo }, entry), async () => {
       await undo.run();
       this.feed.focus(entry);
       this.announce(`${entry.name} is restored.`);

@@ -1,6 +1,6 @@
 // Composes the web client. All dependencies between its parts are defined here.
 import {
-  Actions, Connection, decodeImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, Outbox,
+  Actions, Connection, customSlots, decodeImage, FeedClient, FeedList, FeedUpdates, ImageLoader, Impressions, Outbox,
 } from "./client/index.mjs";
 import { backgroundFetch } from "./background-fetch.mjs";
 import { makeRegistry } from "./cell-kinds.mjs";

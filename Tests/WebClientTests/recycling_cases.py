@@ -67,7 +67,7 @@ def it_shows_ten_thousand_cells_with_few_views(browser, relay, service):
     browser.open(relay.url, cells=20)
     few = heap(browser)
     # Measures the processor time of the page's thread, because other processes delay the page.
-    browser.tool("Invocation.enable", timeDomain="threadTicks")
+    browser.tool("Performance.enable", timeDomain="threadTicks")
     busy = busy_seconds(browser)
     rounds = scrolled_to_the_end(browser)
     cells, nodes = max(r["cells"] for r in rounds), max(r["nodes"] for r in rounds)
@@ -117,7 +117,7 @@ def heap(browser):
 
 
 def busy_seconds(browser):
-    return next(metric["value"] for metric in browser.tool("Invocation.getMetrics")["metrics"] if metric["name"] == "TaskDuration")
+    return next(metric["value"] for metric in browser.tool("Performance.getMetrics")["metrics"] if metric["name"] == "TaskDuration")
 
 
 def it_reuses_elements(browser, relay, service):
