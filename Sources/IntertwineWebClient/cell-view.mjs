@@ -146,7 +146,8 @@ export class CellView {
     const { entry } = this;
     const perform = (slot) => this.actions.perform(slot, entry).catch(() => {});
     // The media type is a separate text binding.
-    const mediaType = bindingValue(this.cell.actions.configuration.bindings.mediaType)?.value ?? (/Audio/.test(this.identifier) ? "audio/" : "");
+    const { mediaType: binding } = this.cell.actions.configuration.bindings;
+    const mediaType = bindingValue(binding)?.value ?? (/Audio/.test(this.identifier) ? "audio/" : "");
     const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status" }, "The media cannot be played."));
     const player = mediaPlayer({ href, mediaType }, { entry, title: this.#label.textContent || "Advertisement", perform, fail });
     if (player !== null) outlet.replaceChildren(player);

@@ -10,7 +10,7 @@ export function connectionBanner({ connection, banner, toast }) {
   const message = element("p.banner-message", { role: "status" });
   // The countdown is hidden from screen readers.
   const countdown = element("p.banner-countdown", { "aria-hidden": "true" });
-  const button = element("button.button", { type: "button" }, "Retry now");
+  const button = element("button.button", { type: "button" }, "Retry");
   banner.append(element("span.banner-light", { "aria-hidden": "true" }), element("div.banner-text", {}, message, countdown), button);
   button.addEventListener("click", () => connection.attempt());
   let timer;
@@ -22,7 +22,7 @@ export function connectionBanner({ connection, banner, toast }) {
     const isProbing = connection.nextAttempt === null;
     const seconds = isProbing ? 0 : Math.ceil((connection.nextAttempt - performance.now()) / 1000);
     button.disabled = isProbing;
-    countdown.textContent = seconds > 0 ? `Next attempt in ${seconds} s.` : "Connecting…";
+    countdown.textContent = seconds > 0 ? `Retry in ${seconds} s.` : "Connecting…";
   };
   connection.addEventListener("lost", () => {
     banner.hidden = false;

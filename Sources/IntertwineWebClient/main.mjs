@@ -115,7 +115,9 @@ const dismiss = (entry) => (removal ? interactions.removeFromList(entry, options
 const openMenu = cellMenu((entry) => [
   ...customSlots(entry.cell).map(({ slot, label }) => ({ name: slot, label, run: () => interactions.perform(entry, slot, label) })),
   { name: "inspect", label: "Inspect", run: () => inspect(entry) },
-  ...(removal ?? entry.cell.actions?.dismissal ? [{ name: "dismiss", label: removal ?? entry.cell.actions.dismissal.label ?? "Dismiss", run: () => dismiss(entry) }] : []),
+  ...(removal ?? entry.cell.actions?.dismissal
+    ? [{ name: "dismiss", label: removal ?? entry.cell.actions.dismissal.label ?? "Dismiss", run: () => dismiss(entry) }]
+    : []),
 ]);
 new Keyboard({ feed, commands: { inspect, dismiss, select: (entry) => feed.viewOf(entry)?.face?.click() } });
 

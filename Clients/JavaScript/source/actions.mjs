@@ -108,17 +108,17 @@ export class Actions {
 
   async #run(operation, slot, owner, options) {
     if (operation === null) return null;
+    const { body, ...rest } = options;
     const invocation = new Invocation();
     if (operation.bind) this.bind(operation.bind, options);
     else if (operation.link) this.open(operation.link.href, owner, slot);
-    else await this.#send(invocation, operation.request, slot, owner, options);
+    else await this.#send(invocation, body === undefined ? operation.request : { ...operation.request, body }, slot, owner, rest);
     return invocation;
   }
 
-  async #send(invocation, { body: fixedBody, ...rest }, slot, owner, { key = uuid(), optimistic, queueable = false, body = fixedBody, ...options }) {
+  async #send(invocation, request, slot, owner, { key = uuid(), optimistic, queueable = false, ...options }) {
     const revert = optimistic?.() ?? (() => {});
-    const request = { ...rest, body };
-    const { method, href } = request;
+    const { method, href, body } = request;
     // Queued requests are sent first: a gesture may revert the previous one.
     if (this.outbox?.pending.length > 0) await this.outbox.flush();
     if (queueable && this.outbox?.pending.length > 0) {

@@ -63,8 +63,8 @@ function isIndex(value, count) {
 }
 
 /**
- * Returns the batch update between two lists by section: `{ sectionsRemoved, sectionsInserted, sectionsReconfigured, removed, inserted, moved,
- * reconfigured }`. Items have index paths `[section, item]`, in the order of `performBatchUpdates`.
+ * Returns the batch update between two lists by section: `{ sectionsRemoved, sectionsInserted, sectionsReconfigured, removed, inserted,
+ * moved, reconfigured }`. Items have index paths `[section, item]`, in the order of `performBatchUpdates`.
  *
  * `cell(element)` returns the cell of an element. `moved` contains the elements that leave their relative position; it is computed if
  * missing. `reconfigured` maps elements that stay to their new cells.

@@ -36,8 +36,8 @@ export class CellRegistry {
 
   /** The value of `Accept-Cells` for the registered identifiers. The service then sends no other cells. */
   get acceptCells() {
-    const named = Array.from(this.#registrations, ([identifier, { version = 1 }]) => fieldValue(identifier) + (version === 1 ? "" : `;v=${version}`));
-    return [...named, "*;q=0"].join(", ");
+    const value = ([identifier, { version = 1 }]) => fieldValue(identifier) + (version === 1 ? "" : `;v=${version}`);
+    return [...Array.from(this.#registrations, value), "*;q=0"].join(", ");
   }
 
   /** Returns true if an identifier is registered. */

@@ -35,8 +35,8 @@ export class FeedClient {
    * - requestLog: records every request (`begin(owner, { slot, method, href, sent })`).
    */
   constructor({
-    base, viewer = null, viewerHeader = "X-Viewer-ID", headers = {}, fetch = globalThis.fetch.bind(globalThis), attempts = 4, timeout = 30_000,
-    cachedResponses = 32, backoff = () => new Backoff(), connection = null, requestLog = noLog,
+    base, viewer = null, viewerHeader = "X-Viewer-ID", headers = {}, fetch = globalThis.fetch.bind(globalThis), attempts = 4,
+    timeout = 30_000, cachedResponses = 32, backoff = () => new Backoff(), connection = null, requestLog = noLog,
   }) {
     // A header field cannot contain these characters: every request would fail as if the service were unavailable.
     if (/[\0\r\n]/.test(viewer ?? "")) throw new TypeError("A viewer's name cannot contain line breaks or NUL.");

@@ -64,8 +64,8 @@ export class FeedPages {
   }
 
   /**
-   * Returns the pages around the cells `first` to `last` for one request: `{ from, to, start, end, syncTokens }`, with the indices of the pages and
-   * of their cells; or null if changes cannot be requested.
+   * Returns the pages around the cells `first` to `last` for one request: `{ from, to, start, end, syncTokens }`, with the indices of the
+   * pages and of their cells; or null if changes cannot be requested.
    *
    * - fitsLine: limits the tokens to the length of a URL.
    */
@@ -80,8 +80,8 @@ export class FeedPages {
   }
 
   /**
-   * Requests the changes of the pages around the cells `first` to `last`. Returns the range and the `response`, or null if there are no changes
-   * or they cannot be requested.
+   * Requests the changes of the pages around the cells `first` to `last`. Returns the range and the `response`, or null if there are no
+   * changes or they cannot be requested.
    */
   async fetchChanges(cells) {
     const range = this.range(cells);

@@ -25,8 +25,8 @@ export class Impressions {
 
   /**
    * - batchDelay: the delay in milliseconds during which impressions are collected into a batch.
-   * - currentShare(entry): returns the visible share at the end of an entry's time. Why: the timer may fire before a pending `update`. It is
-   *   not needed if `update` is called without delay.
+   * - currentShare(entry): returns the visible share at the end of an entry's time. Why: the timer may fire before a pending `update`. It
+   *   is not needed if `update` is called without delay.
    */
   constructor({ client, connection = client.connection, batchDelay = 2000, currentShare = null }) {
     Object.assign(this, { client, connection, batchDelay, currentShare });

@@ -14,7 +14,9 @@ class Bits {
 
   next(count) {
     let value = 0;
-    for (let bit = 0; bit < count; bit += 1, this.#position += 1) value |= ((this.#bytes[this.#position >> 3] >> (this.#position & 7)) & 1) << bit;
+    for (let bit = 0; bit < count; bit += 1, this.#position += 1) {
+      value |= ((this.#bytes[this.#position >> 3] >> (this.#position & 7)) & 1) << bit;
+    }
     return value;
   }
 }
@@ -56,7 +58,8 @@ export function placeholderPixels(text) {
   const width = Math.max(1, Math.round(ratio > 1 ? side : side * ratio));
   const height = Math.max(1, Math.round(ratio > 1 ? side / ratio : side));
   const pixels = new Uint8ClampedArray(width * height * 4);
-  const cosines = (length) => Array.from({ length: 7 }, (_, term) => Float64Array.from({ length }, (_, position) => Math.cos((Math.PI / length) * (position + 0.5) * term)));
+  const cosine = (length, term) => (_, position) => Math.cos((Math.PI / length) * (position + 0.5) * term);
+  const cosines = (length) => Array.from({ length: 7 }, (_, term) => Float64Array.from({ length }, cosine(length, term)));
   const [alongX, alongY] = [cosines(width), cosines(height)];
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) {

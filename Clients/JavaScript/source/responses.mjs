@@ -37,8 +37,8 @@ function isRepeatable({ method, hasKey }) {
 const unavailable = [429, 502, 503, 504];
 
 /**
- * Returns the JSON value of a response, or undefined without a body. `response` is `{ status, headers, body }` with `Headers` and a text, or
- * null without a response. Throws `UnavailableError` or `ProblemError`.
+ * Returns the JSON value of a response, or undefined without a body. `response` is `{ status, headers, body }` with `Headers` and a text,
+ * or null without a response. Throws `UnavailableError` or `ProblemError`.
  */
 export function responseValue(response, { request, now = Date.now(), cause }) {
   const isRetryable = isRepeatable(request);
