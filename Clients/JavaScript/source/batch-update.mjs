@@ -144,7 +144,7 @@ export class IndexPaths {
 function minimalMoves(before, after) {
   const positions = new Map(before.map((element, index) => [element, index]));
   const common = after.filter((element) => positions.has(element));
-  // Longest increasing subsequence by patience sorting: the smallest end for each length, and the predecessor of each element.
+  // Longest increasing subsequence in O(n log n): the smallest end for each length, and the predecessor of each element.
   const ends = [];
   const previous = new Array(common.length);
   common.forEach((element, index) => {

@@ -1,5 +1,5 @@
 // A loader of images with few concurrent requests. Why: browsers open six connections to a host, and the feed, actions and cancellations
-// need some of them. Each request has an id, by which the service can be told to cancel it.
+// need some of them. The service cancels a request by its id.
 import { retryAfter } from "./backoff.mjs";
 import { DetailEvent } from "./detail-event.mjs";
 import { ImageCache } from "./image-cache.mjs";
