@@ -73,6 +73,17 @@ public struct ImageError: Error, Sendable, Hashable {
         }
     }
 
+    /// All codes except those of upstream statuses, with their statuses.
+    public static let codes: [(code: String, status: Int)] =
+        (FetchError.allCases.map { ImageError(.fetch($0)) }
+        + [
+            .typeDenied, .typeMismatch, .tooManyPixels, .tooManyFrames, .undecodable, .noDecoder, .workerFailed, .encoded, .overloaded,
+            .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop,
+        ].map { ImageError($0) })
+        .reduce(into: []) { codes, error in
+            if !codes.contains(where: { $0.code == error.code }) { codes.append((error.code, error.status)) }
+        }
+
     /// The metric label: the code, with upstream statuses reduced to their class to limit the number of labels.
     var metric: String {
         if case .upstream(let status) = reason { "upstream-\(status / 100)xx" } else { code }

@@ -28,7 +28,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
 
     package func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
         if let problem = guarding.problem(of: request, from: peer) {
-            return .respond(refusal(of: request, problem.status, problem.response))
+            return .respond(refusal(of: request, problem.status, problem.response()))
         }
         guard Self.isWrite(request.method) else { return router.plan(for: request, peer: peer) }
         switch router.destination(of: request) {
@@ -43,7 +43,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
         guard let problem = guarding.problem(of: request, from: peer) else {
             return refusal(of: request, response.status, router.refuse(request, peer: peer, with: response))
         }
-        var instead = problem.response
+        var instead = problem.response()
         instead.closesConnection = response.closesConnection
         return refusal(of: request, problem.status, instead)
     }
@@ -76,7 +76,7 @@ package struct AdminAuthMiddleware: HTTPHandler {
             logger.error("audit log cannot be written; nothing was done", metadata: ["error": "\(error)"])
             return Problem(
                 .serviceUnavailable, .storeUnavailable, "The audit log cannot be written, so nothing was done.", fields: [.retryAfter: "1"]
-            ).response
+            ).response(to: request.id)
         }
         let note = AuditContext()
         let (response, problem) = await AuditContext.$current.withValue(note) { await router.respond(request, by: match) }

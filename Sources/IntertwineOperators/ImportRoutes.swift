@@ -66,7 +66,8 @@ struct ImportRoutes: Sendable {
                         """),
                 .problem(
                     .badRequest, "`onError` is invalid, or the body is incomplete.",
-                    [.init(.invalidParameter, "onError must be stop or skip."), .init(nil, "The body is incomplete.")], [.problemCaching]),
+                    [.init(.invalidParameter("onError", .unknown, "onError must be stop or skip.")), .init(nil, "The body is incomplete.")],
+                    [.problemCaching]),
                 .forbidden, .requestTimeout, .contentTooLarge,
                 .problem(
                     .unprocessableContent, "An item is wrong, and nothing was imported.",
@@ -101,10 +102,12 @@ struct ImportRoutes: Sendable {
         } catch {
             await importing.rollback()
             switch error {
-            case let bad as InvalidItem: throw Problem(.unprocessableContent, .invalidItem, "Nothing was imported: \(bad).")
+            case let bad as InvalidItem:
+                let path = (bad.index.map { [String($0)] } ?? []) + bad.error.path
+                throw Problem.invalid(.invalidItem, path, bad.error.code, "Nothing was imported: \(bad).")
             case ItemFileError.tooLong(let limit):
                 throw Problem(.contentTooLarge, nil, "Nothing was imported: the body has more than \(limit) bytes, decompressed.")
-            case let fault as ItemFileError: throw Problem(.unprocessableContent, .invalidItem, "Nothing was imported: \(fault).")
+            case let fault as ItemFileError: throw Problem.invalid(.invalidItem, [], .invalid, "Nothing was imported: \(fault).")
             default: throw error
             }
         }

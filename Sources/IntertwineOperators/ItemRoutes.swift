@@ -82,7 +82,7 @@ struct ItemRoutes: Sendable {
     private func put(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
         let item = try valid(request.request.body.bytes ?? [], kind, id: try request[Self.id])
         if let (_, reason) = try await CampaignCheck(store: store, kinds: kinds).error(of: [item]) {
-            throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(reason).")
+            throw Problem.invalid(.invalidItem, [], .conflict, "The item is not valid: \(reason).")
         }
         let wanted = StoredItem(item)
         let precondition = try Precondition(request.head)
@@ -111,15 +111,17 @@ struct ItemRoutes: Sendable {
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidatedItem {
         let object = try Self.object(body)
         do {
-            let given = try ItemFields(object).optionalText("kind", limit: 64)
-            guard given?.elementsEqual(kind.utf8) ?? true else {
-                throw ItemError(field: "kind", reason: "must be \(kind) under this path")
+            let kind = try ItemFields(object).optionalText("kind", limit: 64)
+            guard kind?.elementsEqual(kind.utf8) ?? true else {
+                throw ItemError(field: "kind", reason: "must be \(kind) under this path", code: .conflict)
             }
             let item = try kinds.validate(Self.completed(object, kind, id: id))
-            guard ByteString(item.id) == ByteString(id) else { throw ItemError(field: "id", reason: "must be the one of the path") }
+            guard ByteString(item.id) == ByteString(id) else {
+                throw ItemError(field: "id", reason: "must be the one of the path", code: .conflict)
+            }
             return item
         } catch let fault as ItemError {
-            throw Problem(.unprocessableContent, .invalidItem, "The item is not valid: \(fault).")
+            throw Problem.invalid(.invalidItem, fault.path, fault.code, "The item is not valid: \(fault).")
         }
     }
 
@@ -128,9 +130,9 @@ struct ItemRoutes: Sendable {
         do {
             return try JSONObject(body)
         } catch  where error.reason == .tooDeep || JSONText.isComplete(body) {
-            throw Problem(.unprocessableContent, .invalidItem, "The body must be one JSON object.")
+            throw Problem.invalid(.invalidItem, [], .invalid, "The body must be one JSON object.")
         } catch {
-            throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object; at byte \(error.offset): \(error).")
+            throw .invalidBody(at: "", .invalid, "The body must be JSON: one object; at byte \(error.offset): \(error).")
         }
     }
 
@@ -185,11 +187,19 @@ extension ItemRoutes.Collection {
                 .json(.created, "Made.", schema, [.noCache, .eTag, place], example: example),
                 .badRequest(
                     "The body is no JSON, or a condition cannot be read, or the request cannot be understood at all.",
-                    [.init(.invalidBody, "The body must be JSON: one object; at byte 1: ends too early."), .wrongCondition]),
+                    [
+                        .init(.invalidBody(at: "", .invalid, "The body must be JSON: one object; at byte 1: ends too early.")),
+                        .wrongCondition,
+                    ]),
                 .forbidden, .otherItem, .contentTooLarge,
                 .problem(
                     .unprocessableContent, "The body is no such item; the detail names the field.",
-                    [.init(.invalidItem, #"The item is not valid: type: must be one of regular, featured, is "odd"."#)]),
+                    [
+                        .init(
+                            .invalid(
+                                .invalidItem, ["type"], .unknown,
+                                #"The item is not valid: type: must be one of regular, featured, is "odd"."#))
+                    ]),
                 .problem(
                     .preconditionRequired, "The item is there and another one, and no condition says that it is to be replaced.",
                     [.init(.preconditionRequired, "The item is there; If-Match must say which one is to be replaced.")],

@@ -33,7 +33,7 @@ struct OperationRoutes: Sendable {
                     example: #"{"inserted": 0, "moved": 1, "updated": 0, "removed": 1}"#),
                 .badRequest(
                     "The body is no JSON array, or the request cannot be understood at all.",
-                    [.init(.invalidBody, "The body must be a JSON array of operations: expected an array, at byte 0.")]),
+                    [.init(.invalidBody(at: "", .invalid, "The body must be a JSON array of operations: expected an array, at byte 0."))]),
                 .forbidden,
                 .problem(
                     .preconditionFailed, "An item has another tag, and nothing was done.",
@@ -44,7 +44,7 @@ struct OperationRoutes: Sendable {
                 .contentTooLarge,
                 .problem(
                     .unprocessableContent, "An operation cannot be done, and nothing was.",
-                    [.init(.invalidOperation, "Nothing was done. Operation 1, counted from 0: user:missing does not exist.")]),
+                    [.init(OperationReader.problem(1, ItemError(reason: "user:missing does not exist")))]),
                 .storeUnavailable,
             ])
         // Clearing a section of millions of items takes longer than the usual time limit.
@@ -55,7 +55,7 @@ struct OperationRoutes: Sendable {
         let listed = try OperationReader(kinds: kinds).read(request.request.body.bytes ?? [])
         let written = listed.enumerated().compactMap { number, listed in listed.operation.item.map { (number: number, item: $0) } }
         if let (index, reason) = try await CampaignCheck(store: store, kinds: kinds).error(of: written.map(\.item)) {
-            throw OperationReader.problem(written[index].number, reason)
+            throw OperationReader.problem(written[index].number, ItemError(reason: reason, code: .conflict))
         }
         let tags = listed.map(\.tag)
         do {
@@ -76,7 +76,7 @@ struct OperationRoutes: Sendable {
             return ServerResponse(
                 status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(try encoder.encode(answer)))
         } catch let fault as StoreOperationError {
-            throw OperationReader.problem(fault.index, fault.reason)
+            throw OperationReader.problem(fault.index, ItemError(reason: "\(fault.reason)", code: .conflict))
         }
     }
 }
@@ -103,10 +103,11 @@ struct OperationReader: Sendable {
     func read(_ body: [UInt8]) throws(Problem) -> [Listed] {
         let list: JSONArray
         do { list = try JSONArray(body) } catch {
-            throw Problem(.badRequest, .invalidBody, "The body must be a JSON array of operations: \(error), at byte \(error.offset).")
+            throw .invalidBody(at: "", .invalid, "The body must be a JSON array of operations: \(error), at byte \(error.offset).")
         }
         guard list.elements.count <= SQLiteStore.operationLimit else {
-            throw Self.problem(SQLiteStore.operationLimit, "there are more than \(SQLiteStore.operationLimit) operations")
+            let limit = SQLiteStore.operationLimit
+            throw Self.problem(limit, ItemError(reason: "there are more than \(limit) operations", code: .tooMany))
         }
         var operations: [Listed] = []
         for (index, element) in list.elements.enumerated() {
@@ -115,18 +116,22 @@ struct OperationReader: Sendable {
         return operations
     }
 
-    static func problem(_ index: Int, _ reason: some CustomStringConvertible) -> Problem {
-        Problem(.unprocessableContent, .invalidOperation, "Nothing was done. Operation \(index), counted from 0: \(reason).")
+    static func problem(_ index: Int, _ error: ItemError) -> Problem {
+        .invalid(
+            .invalidOperation, ["operations", String(index)] + error.path, error.code,
+            "Nothing was done. Operation \(index), counted from 0: \(error).")
     }
 
     private func operation(_ fields: ItemFields) throws(ItemError) -> Listed {
         let names = fields.object.members.map { String(decoding: fields.object.characters(of: $0.name), as: UTF8.self) }
         if let unknown = names.first(where: { !(Self.verbs + Self.others).contains($0) }) {
-            throw ItemError(reason: "\"\(ItemError.shown(unknown))\" is no member of an operation")
+            throw ItemError(
+                reason: "\"\(ItemError.shown(unknown))\" is no member of an operation", code: .unknown, path: [unknown])
         }
         let verbs = names.filter(Self.verbs.contains)
         guard verbs.count == 1, let verb = verbs.first else {
-            throw ItemError(reason: "must have one of \(Self.verbs.joined(separator: ", "))")
+            throw ItemError(
+                reason: "must have one of \(Self.verbs.joined(separator: ", "))", code: verbs.isEmpty ? .required : .conflict)
         }
         let operation: StoreOperation =
             switch verb {
@@ -139,11 +144,11 @@ struct OperationReader: Sendable {
             }
         let hasPlace = verb == "insert" || verb == "move"
         if !hasPlace, let place = names.first(where: { $0 == "before" || $0 == "after" }) {
-            throw ItemError(field: place, reason: "has no meaning for \(verb)")
+            throw ItemError(field: place, reason: "has no meaning for \(verb)", code: .conflict)
         }
         let tag = try fields.optionalText("ifMatch", limit: 256).map { String(decoding: $0, as: UTF8.self) }
         guard tag == nil || ["move", "update", "remove"].contains(verb) else {
-            throw ItemError(field: "ifMatch", reason: "has no meaning for \(verb)")
+            throw ItemError(field: "ifMatch", reason: "has no meaning for \(verb)", code: .conflict)
         }
         return Listed(operation: operation, tag: tag)
     }
@@ -153,14 +158,17 @@ struct OperationReader: Sendable {
         do {
             return try kinds.validate(Array(fields.object.bytes[token.range]))
         } catch {
-            throw ItemError(field: error.field.map { "\(verb).\($0)" } ?? verb, reason: error.reason)
+            throw ItemError(
+                field: error.field.map { "\(verb).\($0)" } ?? verb, reason: error.reason, code: error.code, path: [verb] + error.path)
         }
     }
 
     private func position(_ fields: ItemFields) throws(ItemError) -> StoreOperation.Position {
         let isBefore = try fields.token("before") != nil
-        guard try fields.token("after") != nil || isBefore else { throw ItemError(reason: "must have before or after") }
-        guard try fields.token("after") == nil || !isBefore else { throw ItemError(reason: "must have either before or after") }
+        guard try fields.token("after") != nil || isBefore else { throw ItemError(reason: "must have before or after", code: .required) }
+        guard try fields.token("after") == nil || !isBefore else {
+            throw ItemError(reason: "must have either before or after", code: .conflict)
+        }
         return isBefore ? .before(try key("before", fields)) : .after(try key("after", fields))
     }
 

@@ -52,12 +52,16 @@ extension ResponseDescription.Header {
 }
 
 extension ResponseDescription.ProblemExample {
-    static let wrongCondition = ResponseDescription.ProblemExample(
-        .invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
+    static let wrongCondition = ResponseDescription.ProblemExample(Precondition.malformed("If-Match"))
 }
 
 /// The OpenAPI description of the admin API.
 package enum OperatorDescription {
+    /// Returns the pages of the problem types of the given routes.
+    package static func problemPages(describing routes: [Route]) -> ProblemPages {
+        ProblemPages(describing: routes, common: ResponseDescription.usualForOperators, caching: .noCache)
+    }
+
     /// Returns the route that serves the description of the given routes.
     package static func route(describing routes: [Route]) -> Route {
         OpenAPIDocument(
@@ -66,7 +70,8 @@ package enum OperatorDescription {
                 The listener is another one than that of the feed: `admin.host` and `admin.port`, 127.0.0.1:8081 unless configured otherwise. Where \
                 there is a token (`admin.token`), every path and method wants it.
 
-                Every error is a problem (RFC 9457, `application/problem+json`). `HEAD` is answered wherever `GET` is; other methods are answered \
+                Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, which needs no token. \
+                `HEAD` is answered wherever `GET` is; other methods are answered \
                 405 with `Allow`. Every answer has `X-Request-ID`, the request's name in the log. Each write, refused or not, leaves a line in \
                 `audit.log`. Kinds of item that are configured are imported and operated on like users and advertisements.
                 """,
@@ -83,9 +88,15 @@ package enum OperatorDescription {
 
 /// The problem types of the admin API.
 extension Problem.ProblemType {
-    static let unknownItem = Problem.ProblemType("unknown-item")
-    static let invalidItem = Problem.ProblemType("invalid-item")
-    static let invalidOperation = Problem.ProblemType("invalid-operation")
-    static let preconditionFailed = Problem.ProblemType("precondition-failed")
-    static let preconditionRequired = Problem.ProblemType("precondition-required")
+    static let unknownItem = Problem.ProblemType(
+        "unknown-item", "The item does not exist, is not taken down, or its kind is not declared.")
+    static let invalidItem = Problem.ProblemType(
+        "invalid-item", "The JSON is not a valid item of its kind. Nothing was changed. The member errors has a JSON Pointer to the field.")
+    static let invalidOperation = Problem.ProblemType(
+        "invalid-operation",
+        "An operation cannot be performed. Nothing was changed. The member errors has a JSON Pointer to the operation or its field.")
+    static let preconditionFailed = Problem.ProblemType(
+        "precondition-failed", "The item has changed since it was read. Read it again, and repeat the change with its new entity tag.")
+    static let preconditionRequired = Problem.ProblemType(
+        "precondition-required", "The item exists and differs. Send its entity tag in If-Match to replace it.")
 }

@@ -22,6 +22,9 @@ struct PurgeRoutes: Sendable {
         Parameter.described("all", .boolean, "Every image."),
     ]
 
+    private static let names = ["url", "prefix", "host", "all"]
+    private static let rule = "Exactly one of url, prefix, host and all=true is required."
+
     private static let leftOnDisk =
         "Forgotten in memory, but some cannot be removed from the folder of images: the next start would find them again."
 
@@ -39,7 +42,7 @@ struct PurgeRoutes: Sendable {
                 .badRequest(
                     """
                     None of the parameters is there, or more than one, or one that cannot be read, or the request cannot be understood at all.
-                    """, [.init(.invalidParameter, "Exactly one of url, prefix, host and all=true is needed.")]),
+                    """, [.init(.invalidParameters(Self.names, .required, Self.rule))]),
                 .forbidden,
                 .problem(
                     .serviceUnavailable, "Some are left on disk, or the audit log cannot be written.",
@@ -66,21 +69,19 @@ struct PurgeRoutes: Sendable {
         for name in ["url", "prefix"] {
             guard let text = try query.text(name) else { continue }
             guard ItemURL.error(in: Array(text.utf8)[...]) == nil else {
-                throw wrong("\(name) must be an absolute http or https URL: of an image's source, or what such URLs begin with.")
+                throw Problem.invalidParameter(name, .invalid, "\(name) must be an absolute http or https URL, or the beginning of one.")
             }
             // An item may name a host from which no image can be fetched.
             found.append((try? FetchURL(text)).map { [name == "url" ? .source($0.text) : .prefix($0)] } ?? [])
         }
         if let text = try query.text("host") {
             guard text.utf8.count <= 253, let host = HostPattern(text) else {
-                throw wrong("host must be a name such as pictures.example.com, or *.example.com.")
+                throw Problem.invalidParameter("host", .invalid, "host must be a name such as pictures.example.com, or *.example.com.")
             }
             found.append([.host(host)])
         }
         if try query.flag("all") { found.append([.all]) }
-        guard found.count == 1 else { throw wrong("Exactly one of url, prefix, host and all=true is needed.") }
+        guard found.count == 1 else { throw Problem.invalidParameters(names, found.isEmpty ? .required : .conflict, rule) }
         return found[0]
     }
-
-    private static func wrong(_ detail: String) -> Problem { Problem(.badRequest, .invalidParameter, detail) }
 }

@@ -60,7 +60,7 @@ struct ReportRoutes: Sendable {
         Parameter.text(name, .date, text, example: "\"\(example)\"") { (query) throws(Problem) in
             let text = try query.text(name)
             guard text.map({ number(of: $0) != nil }) ?? true else {
-                throw Problem(.badRequest, .invalidParameter, "\(name) must be a day in UTC, such as 2026-11-21.")
+                throw .invalidParameter(name, .invalid, "\(name) must be a day in UTC, such as 2026-11-21.")
             }
             return text
         }
@@ -93,18 +93,21 @@ struct ReportRoutes: Sendable {
                 .notModified,
                 .badRequest(
                     "A parameter is invalid, or the request is malformed.",
-                    [.init(.invalidParameter, "from must be a day in UTC, such as 2026-11-21.")]),
+                    [.init(.invalidParameter("from", .invalid, "from must be a day in UTC, such as 2026-11-21."))]),
                 .storeUnavailable,
             ])
 
     private func report(_ request: RouteRequest) async throws -> ServerResponse {
         let last = try request[Self.to].flatMap(Self.number) ?? Int(request.now / Self.day)
         let first = try request[Self.from].flatMap(Self.number) ?? last - (Self.span - 1)
-        guard first <= last else { throw Problem(.badRequest, .invalidParameter, "from must not be later than to.") }
+        guard first <= last else { throw Problem.invalidParameters(["from", "to"], .conflict, "from must not be later than to.") }
         let question = LedgerReport.Query(
             days: first...last, by: try request[Self.by], and: LedgerReport.Grouping(rawValue: try request[Self.thenBy].rawValue),
             prefixes: prefixes, countsViewers: try request[Self.distinctViewers] == .estimated)
-        if let fault = question.error { throw Problem(.badRequest, .invalidParameter, fault) }
+        if let fault = question.error {
+            let other = question.countsViewers ? Self.distinctViewers.description : Self.thenBy.description
+            throw Problem.invalidParameters([Self.by.description.name, other.name], .conflict, fault)
+        }
         var report: LedgerReport
         var figures: [String: CampaignStatistics] = [:]
         do {
@@ -114,7 +117,7 @@ struct ReportRoutes: Sendable {
                 report.add(figures)
             }
         } catch is LedgerReport.TooManyRowsError {
-            throw Problem(.badRequest, .invalidParameter, LedgerReport.TooManyRowsError.advice)
+            throw Problem.invalidParameters(["from", "to"], .outOfRange, LedgerReport.TooManyRowsError.advice)
         }
         if try request[Self.format] == .csv {
             return ServerResponse(

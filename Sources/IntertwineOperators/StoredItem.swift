@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineFeed
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineRouting
 
@@ -54,8 +55,8 @@ struct Precondition: Sendable {
 
     /// - Throws: ``Problem`` (400) if a field is malformed.
     init(_ request: HTTPRequest) throws(Problem) {
-        match = try Self.tags(request.headerFields[.ifMatch], isStrong: true)
-        noneMatch = try Self.tags(request.headerFields[.ifNoneMatch], isStrong: false)
+        match = try Self.tags(.ifMatch, of: request, isStrong: true)
+        noneMatch = try Self.tags(.ifNoneMatch, of: request, isStrong: false)
     }
 
     /// Checks the conditions.
@@ -87,8 +88,9 @@ struct Precondition: Sendable {
     }
 
     /// Parses a list of entity tags, or `*`. A tag may contain commas within its quotes. Weak tags never match in a strong comparison.
-    private static func tags(_ field: String?, isStrong: Bool) throws(Problem) -> Tags? {
-        guard let field else { return nil }
+    private static func tags(_ name: HTTPField.Name, of request: HTTPRequest, isStrong: Bool) throws(Problem) -> Tags? {
+        guard let field = request.headerFields[name] else { return nil }
+        let malformed = malformed(name.canonicalName)
         var rest = field.utf8[...]
         func skip(_ bytes: String) { rest = rest.drop { bytes.utf8.contains($0) } }
         skip(" \t")
@@ -97,16 +99,17 @@ struct Precondition: Sendable {
         while !rest.isEmpty {
             let isWeak = rest.starts(with: "W/".utf8)
             if isWeak { rest = rest.dropFirst(2) }
-            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { throw unreadable }
+            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { throw malformed }
             if !(isWeak && isStrong) { tags.append(String(Substring(rest[...end]))) }
             rest = rest[end...].dropFirst()
             skip(" \t")
-            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { throw unreadable }
+            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { throw malformed }
             skip(", \t")
         }
         return .some(tags)
     }
 
-    private static let unreadable = Problem(
-        .badRequest, .invalidParameter, "If-Match and If-None-Match hold entity tags in quotes, or *.")
+    static func malformed(_ name: String) -> Problem {
+        .invalidParameter(name, .invalid, "\(name) must be a list of entity tags in quotes, or *.")
+    }
 }

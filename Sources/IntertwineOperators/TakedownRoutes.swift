@@ -56,8 +56,10 @@ struct TakedownRoutes: Sendable {
         let wrong = ResponseDescription.badRequest(
             "A parameter, the path or the body is wrong, or the request cannot be understood at all.",
             [
-                .init(.invalidParameter, "An item is named kind:id, such as user:tt; kind is one of ad, campaign, user."),
-                .init(.invalidBody, "The body must be JSON: one object."),
+                .init(
+                    .invalidParameter(
+                        "id", .invalid, "An item is named kind:id, such as user:tt; kind is one of ad, campaign, user.")),
+                .init(.invalidBody(at: "", .invalid, "The body must be JSON: one object.")),
             ])
         let reason = Schema.object([
             .optional(
@@ -83,7 +85,7 @@ struct TakedownRoutes: Sendable {
                 .json(.created, "Taken down.", .takedown, [.noStore], example: example), wrong, .forbidden, .contentTooLarge,
                 .problem(
                     .unprocessableContent, "The reason is no text, or too long.",
-                    [.init(.invalidBody, "The body is not valid: reason: must be a string, is a number.")]),
+                    [.init(.invalidBody(at: "/reason", .invalid, "The body is not valid: reason: must be a string, is a number."))]),
                 .storeUnavailable,
             ])
         let releasing = APIOperation(
@@ -108,14 +110,14 @@ struct TakedownRoutes: Sendable {
 
     private func list(_ request: RouteRequest, after text: String?) async throws -> ServerResponse {
         let limit = try request[Self.limit]
-        let after = try text.map { try key($0) }
+        let after = try text.map { try key($0, in: "after") }
         let found = try await store.takedowns(after: after, limit: limit + 1)
         let shown = found.prefix(limit).map(Entry.init)
         return try Self.response(.ok, List(takedowns: shown, next: found.count > limit ? shown.last?.item : nil))
     }
 
     private func takeDown(_ request: RouteRequest, _ id: String) async throws -> ServerResponse {
-        let key = try key(id)
+        let key = try key(id, in: "id")
         let reason = try reason(request.request.body.bytes ?? [])
         let isNew = try await store.takedown(of: key) == nil
         _ = try await store.takeDown(key, reason: reason, at: request.now)
@@ -124,16 +126,16 @@ struct TakedownRoutes: Sendable {
     }
 
     private func release(_ id: String) async throws -> ServerResponse {
-        let key = try key(id)
+        let key = try key(id, in: "id")
         guard try await store.release([key]) > 0 else { throw Problem(.notFound, .unknownItem, "This item was not taken down.") }
         AuditContext.current?.record(["released": 1], items: [key.description])
         return ServerResponse(status: .noContent)
     }
 
-    private func key(_ text: String) throws -> ItemKey {
+    private func key(_ text: String, in parameter: String) throws -> ItemKey {
         guard let key = ItemKey(text, of: kinds) else {
-            throw Problem(
-                .badRequest, .invalidParameter,
+            throw Problem.invalidParameter(
+                parameter, .invalid,
                 "An item is named kind:id, such as user:tt; kind is one of \(kinds.names.joined(separator: ", ")).")
         }
         return key
@@ -142,15 +144,18 @@ struct TakedownRoutes: Sendable {
     /// Returns the reason of a body `{"reason": "…"}`; nil if the body is empty.
     private func reason(_ body: [UInt8]) throws -> String? {
         guard !body.isEmpty else { return nil }
-        guard let object = try? JSONObject(body) else { throw Problem(.badRequest, .invalidBody, "The body must be JSON: one object.") }
+        guard let object = try? JSONObject(body) else { throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.") }
         let reason: String?
         do {
             reason = try ItemFields(object).optionalText("reason", limit: 4 * Self.reasonLimit).map { String(decoding: $0, as: UTF8.self) }
         } catch {
-            throw Problem(.unprocessableContent, .invalidBody, "The body is not valid: \(error).")
+            throw Problem.invalidBody(
+                at: "/reason", InvalidValue.Code(error), "The body is not valid: \(error).", status: .unprocessableContent)
         }
         guard reason?.unicodeScalars.count ?? 0 <= Self.reasonLimit else {
-            throw Problem(.unprocessableContent, .invalidBody, "The body is not valid: reason: at most \(Self.reasonLimit) characters.")
+            throw Problem.invalidBody(
+                at: "/reason", .tooLong, "The body is not valid: reason: at most \(Self.reasonLimit) characters.",
+                status: .unprocessableContent)
         }
         return reason
     }

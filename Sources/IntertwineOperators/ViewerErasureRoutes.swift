@@ -15,6 +15,8 @@ struct ViewerErasureRoutes: Sendable {
     private static let viewer = Parameter.segment(
         "id", .string(minLength: 1, maxLength: 256), "The viewer's name, percent-encoded, as requests bear it.", example: #""viewer-1""#)
 
+    private static let tooLong = Problem.invalidParameter("id", .tooLong, "id must be at most 256 characters long.")
+
     /// Returns a path without the viewer, so that logs do not contain the erased viewer.
     static func nameless(_ path: String) -> String {
         path.hasPrefix("/admin/viewers/") ? "/admin/viewers/{id}" : path
@@ -38,15 +40,13 @@ struct ViewerErasureRoutes: Sendable {
                     ]), [.noStore], example: #"{"listed": 4, "selections": 2, "exposures": 0, "idempotencyKeys": 1, "events": 17}"#),
                 .badRequest(
                     "The path is not UTF-8, or the request cannot be understood at all.",
-                    [.init(.invalidParameter, "id must be at most 256 characters long.")]),
+                    [.init(Self.tooLong)]),
                 .forbidden, .storeUnavailable,
             ])
         return [
             Route(.delete, "/admin/viewers/{id}", operation, timeLimit: .seconds(3_600)) { request in
                 let viewer = try request[Self.viewer]
-                guard viewer.unicodeScalars.count <= 256 else {
-                    throw Problem(.badRequest, .invalidParameter, "id must be at most 256 characters long.")
-                }
+                guard viewer.unicodeScalars.count <= 256 else { throw Self.tooLong }
                 let gone = try await archive.erase(viewer: viewer, owners: owners(viewer))
                 erased(viewer)
                 let encoder = JSONEncoder()

@@ -74,7 +74,7 @@ package struct CORSMiddleware: HTTPHandler {
         } else {
             return nil
         }
-        return .respond(problem.response, route: route?.pattern)
+        return .respond(problem.response(), route: route?.pattern)
     }
 
     /// Returns true if a page without permission to write sent the request. It relies on fields that browsers set and pages cannot change.
@@ -117,7 +117,9 @@ private enum JSONBody {
 }
 
 extension Problem.ProblemType {
-    package static let foreignOrigin = Problem.ProblemType("foreign-origin")
+    package static let foreignOrigin = Problem.ProblemType(
+        "foreign-origin",
+        "A web page of another origin sent a request that writes. Operators permit origins with the setting cors.origins.")
 }
 
 extension HTTPField.Name {

@@ -77,7 +77,9 @@ package struct OpenAPIDocument: Sendable {
         writer.write(.object(paths))
         let kinds = routes.compactMap(\.operation).flatMap(\.responses).flatMap(\.problems) + responses.flatMap(\.problems)
         var components = writer.components().map { kind, members in
-            OpenAPIValue.Member(kind.rawValue, .object(kind == .schemas ? Self.naming(kinds, in: members) : members))
+            OpenAPIValue.Member(
+                kind.rawValue,
+                .object(kind == .schemas ? Self.naming(kinds.filter { $0.example != nil }.map(\.kind), in: members) : members))
         }
         if let token {
             let scheme = OpenAPIValue.object([

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// A parameter of a request besides its body, with its description and its parser.
@@ -151,7 +152,9 @@ extension Parameter where Value == String? {
         return Parameter(description) { (request) throws(Problem) in
             guard let name = HTTPField.Name("Idempotency-Key"), let key = request.head.headerFields[name] else { return nil }
             guard !key.isEmpty, key.utf8.count <= longestKey, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw Problem(.badRequest, .invalidParameter, "Idempotency-Key must be 1 to \(longestKey) visible ASCII characters.")
+                throw .invalidParameter(
+                    "Idempotency-Key", key.utf8.count > longestKey ? .tooLong : .invalid,
+                    "Idempotency-Key must be 1 to \(longestKey) visible ASCII characters.")
             }
             return key
         }
@@ -176,10 +179,10 @@ package struct Query: Sendable {
     package func text(_ name: String) throws(Problem) -> String? {
         let found = pairs.filter { $0.name == name }
         guard let first = found.first else { return nil }
-        guard found.count == 1 else { throw Self.invalid("\(name) stands in the query more than once.") }
+        guard found.count == 1 else { throw .invalidParameter(name, .duplicate, "\(name) occurs more than once in the query.") }
         // Forms and the libraries of most languages encode a space as `+`.
         guard let value = PercentCoding.decode(Substring(first.value.replacing("+", with: " "))) else {
-            throw Self.invalid("\(name) is not valid UTF-8.")
+            throw .invalidParameter(name, .invalid, "\(name) is not valid UTF-8.")
         }
         return value
     }
@@ -194,8 +197,11 @@ package struct Query: Sendable {
     /// Returns the value of an integer parameter, nil if it is missing.
     package func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = try text(name) else { return nil }
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text), range.contains(value) else {
-            throw Self.invalid("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        guard isNumber, let value = Int(text), range.contains(value) else {
+            throw .invalidParameter(
+                name, isNumber ? .outOfRange : .invalid,
+                "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
         }
         return value
     }
@@ -207,7 +213,7 @@ package struct Query: Sendable {
         switch try text(name) {
         case nil, "false": return false
         case "true": return true
-        default: throw Self.invalid("\(name) must be true or false.")
+        default: throw .invalidParameter(name, .unknown, "\(name) must be true or false.")
         }
     }
 
@@ -219,10 +225,8 @@ package struct Query: Sendable {
         guard let word = Word(rawValue: text) else {
             let words = Word.allCases.map(\.rawValue)
             let list = words.count > 2 ? "one of \(words.joined(separator: ", "))" : words.joined(separator: " or ")
-            throw Self.invalid("\(name) must be \(list).")
+            throw .invalidParameter(name, .unknown, "\(name) must be \(list).")
         }
         return word
     }
-
-    private static func invalid(_ detail: String) -> Problem { Problem(.badRequest, .invalidParameter, detail) }
 }

@@ -32,24 +32,46 @@ package struct ResponseDescription: Sendable {
     package struct ProblemExample: Sendable {
         let kind: Problem.ProblemType?
         let detail: String
-        /// The name of the example; nil for the last word of the problem type.
+        let errors: [InvalidValue]
+        let members: [UInt8]
+        /// The name of the example; nil for the name of the problem type.
         let name: String?
 
         package var uri: String { kind?.uri ?? ProblemDetails.plainType }
 
-        package init(_ kind: Problem.ProblemType?, _ detail: String, name: String? = nil) {
-            self.kind = kind
-            self.detail = detail
-            self.name = name
+        /// - Parameter members: Further members as JSON, without braces.
+        package init(_ kind: Problem.ProblemType?, _ detail: String, name: String? = nil, members: String = "") {
+            (self.kind, self.detail, self.name, errors, self.members) = (kind, detail, name, [], Array(members.utf8))
         }
+
+        package init(_ problem: Problem, name: String? = nil) {
+            (kind, detail, self.name) = (problem.kind, problem.detail, name)
+            (errors, members) = (problem.errors, problem.members)
+        }
+
+        fileprivate func details(_ status: HTTPResponse.Status) -> ProblemDetails {
+            var problem = Problem(status, kind, detail, errors: errors)
+            problem.members = members
+            return problem.details()
+        }
+    }
+
+    /// A problem type that a response may have, for the type's page.
+    struct ProblemOccurrence: Sendable {
+        let kind: Problem.ProblemType
+        let status: HTTPResponse.Status
+        /// The description of the response.
+        let text: String
+        /// An example; nil if the description has none.
+        let example: ProblemDetails?
     }
 
     /// Three digits, or `default` for every status without its own description.
     package let status: String
     let value: OpenAPIValue
-    let problems: [Problem.ProblemType]
+    let problems: [ProblemOccurrence]
 
-    private init(_ status: String, _ text: String, _ fields: [Header], content: OpenAPIValue?, problems: [Problem.ProblemType] = []) {
+    private init(_ status: String, _ text: String, _ fields: [Header], content: OpenAPIValue?, problems: [ProblemOccurrence] = []) {
         self.status = status
         self.problems = problems
         value = .object(
@@ -60,7 +82,7 @@ package struct ResponseDescription: Sendable {
             ].compactMap { $0 })
     }
 
-    private init(_ status: String, value: OpenAPIValue, problems: [Problem.ProblemType]) {
+    private init(_ status: String, value: OpenAPIValue, problems: [ProblemOccurrence]) {
         self.status = status
         self.value = value
         self.problems = problems
@@ -89,38 +111,45 @@ package struct ResponseDescription: Sendable {
     ///
     /// - Parameters:
     ///   - types: The schema of the problem's `type`, a schema of URIs, if the given problems are only examples.
+    ///   - others: Problem types of this response without an example.
+    ///   - members: Further members of the problems.
     package static func problem(
-        _ status: HTTPResponse.Status, _ text: String, _ told: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil
+        _ status: HTTPResponse.Status, _ text: String, _ told: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil,
+        others: [Problem.ProblemType] = [], members: [OpenAPIValue.Member] = []
     ) -> ResponseDescription {
         let code = status.code
         let uris = told.map(\.uri)
         let words = uris.enumerated().filter { index, uri in !uris[..<index].contains(uri) }.map(\.element)
         let type = types ?? Schema.words(words)
         let examples = told.map { told in
-            let problem = Problem(status, told.kind, told.detail)
-            let details = problem.details
+            let details = told.details(status)
             return OpenAPIValue.Member(
                 told.name ?? told.kind?.rawValue ?? details.title.lowercased().replacing(" ", with: "-"),
                 .object([.init("value", .literal(String(decoding: details.json, as: UTF8.self)))]))
         }
         let schema = Schema.problem.with(
-            "properties", .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(code)).value)]))
+            "properties",
+            .object([.init("type", type.value), .init("status", Schema.any.with("const", .integer(code)).value)] + members))
         let content = OpenAPIValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
         // If request fields select the responses of a resource, its problems carry `Vary` as well.
         let fields = fields.contains { $0.name == "Vary" } ? fields : fields + [.problemVary]
+        let occurrences = told.compactMap { told in
+            told.kind.map { ProblemOccurrence(kind: $0, status: status, text: text, example: told.details(status)) }
+        }
+        let unseen = others.map { ProblemOccurrence(kind: $0, status: status, text: text, example: nil) }
         return ResponseDescription(
-            String(code), text, fields, content: .object([.init(ProblemDetails.mediaType, content)]), problems: told.compactMap(\.kind))
+            String(code), text, fields, content: .object([.init(ProblemDetails.mediaType, content)]), problems: occurrences + unseen)
     }
 
     /// Describes every error without its own description.
     package static func otherProblems(_ text: String, _ fields: [Header], example: Problem) -> ResponseDescription {
-        let content = Content(.problem, example: String(decoding: example.details.json, as: UTF8.self)).value
+        let content = Content(.problem, example: String(decoding: example.details().json, as: UTF8.self)).value
         return ResponseDescription("default", text, fields, content: .object([.init(ProblemDetails.mediaType, content)]))
     }
 
     /// Returns this description with a link to a follow-up operation.
     ///
-    /// - Parameter parameters: The expressions that locate the operation's parameters in the response, such as `$response.body#/selection`.
+    /// - Parameter parameters: The expressions that locate the operation's parameters in the response, such as `$response.body#/invocation/id`.
     package func linked(_ name: String, to operation: String, _ text: String, _ parameters: KeyValuePairs<String, String>)
         -> ResponseDescription
     {
@@ -160,15 +189,30 @@ extension ProblemDetails {
 
 extension Schema {
     /// The schema of all problem types of the document's responses; ``OpenAPIDocument`` adds them.
-    private static let problemType = Schema.uri.titled("Problem type").described("`about:blank` if the status is sufficient.")
-        .named(problemTypeName)
+    private static let problemType = Schema.href.titled("Problem type").described(
+        "The path of a page that explains the type. `about:blank` if the status is sufficient."
+    )
+    .named(problemTypeName)
     static let problemTypeName = "ProblemType"
 
     /// The schema of problem details.
     package static let problem = Schema.object([
         .required("type", problemType),
-        .required("title", .string(minLength: 1), "A short summary of the problem type, the same for every occurrence."),
+        .required("title", .string(minLength: 1), "A short name of the type, equal for every occurrence."),
         .required("status", .integer(minimum: 400, maximum: 599), "The status of the response."),
-        .required("detail", .string(minLength: 1), "What is wrong with this request."),
-    ]).described("Details of a failed request (RFC 9457).").named("Problem")
+        .required("detail", .string(minLength: 1), "The error in this request, for the client's author. Programs read `errors`."),
+        .optional(
+            "instance", .uri,
+            "The request: `urn:intertwine:request:` and its id in the access log. Missing if no route received the request."),
+        .optional("errors", .list(of: invalidValue, minimum: 1), "The invalid values, in every problem of invalid parameters or bodies."),
+    ]).described("The reason why a request failed (RFC 9457).").named("Problem")
+
+    private static let invalidValue = Schema.object([
+        .optional("parameter", .string(minLength: 1), "The name of the query parameter, path variable or header field."),
+        .optional(
+            "pointer", .string(pattern: "^(/([^~]|~[01])*)?$"),
+            "A JSON Pointer into the body (RFC 6901), in place of `parameter`. The empty pointer is the whole body."),
+        .required("code", .words(InvalidValue.Code.self), "The kind of error. The list is closed."),
+        .required("detail", .string(minLength: 1), "The error, for the client's author."),
+    ]).titled("Invalid value").described("An invalid value of a request.").named("InvalidValue")
 }

@@ -74,22 +74,31 @@ package struct RouteRequest: Sendable {
 
     /// Parses the parameters of a request.
     ///
-    /// - Throws: ``Problem`` (400) if a parameter does not match its declaration.
+    /// - Throws: ``Problem`` (400) if parameters do not match their declarations, with an entry in ``Problem/errors`` for each.
     init(_ request: ServerRequest, _ match: RouteMatch, now: Int64) throws(Problem) {
         self.request = request
         self.now = now
         query = Query(match.query)
         var decoded: [(name: String, value: String)] = []
         for (name, text) in match.segments {
-            guard let value = PercentCoding.decode(text) else { throw Problem(.badRequest, nil, "The path is not valid UTF-8.") }
+            guard let value = PercentCoding.decode(text) else {
+                throw Problem(.badRequest, nil, "The path is not valid UTF-8.").naming(name, .invalid)
+            }
             decoded.append((name, value))
         }
         segments = decoded
         let parameters = match.route.operation?.parameters ?? []
         values.reserveCapacity(parameters.count)
+        var problem: Problem?
         for parameter in parameters {
-            values.append((parameter.description.name, try parameter.read(self)))
+            do throws(Problem) {
+                values.append((parameter.description.name, try parameter.read(self)))
+            } catch {
+                // The first problem decides the response. It also names the other invalid parameters.
+                if problem == nil { problem = error } else { problem?.errors += error.errors }
+            }
         }
+        if let problem { throw problem }
     }
 
     package var head: HTTPRequest { request.head }

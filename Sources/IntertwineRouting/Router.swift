@@ -44,8 +44,9 @@ package final class Router: HTTPHandler {
 
     package func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? {
         guard let route = current.pendingHandler(head, peer, clock()) else { return nil }
+        let id = head.requestID
         return PendingResponse(route: route.pattern) { reply in
-            route.begin(PendingRoute.Completion(reply: reply, pattern: route.pattern, router: self))
+            route.begin(PendingRoute.Completion(reply: reply, pattern: route.pattern, request: id, router: self))
         }
     }
 
@@ -75,7 +76,7 @@ package final class Router: HTTPHandler {
     package func destination(of request: HTTPRequest) -> Destination {
         let target = RequestPath(request.path ?? "")
         guard let resource = current.resource(at: target.path) else {
-            return .other(.respond(Problem(.notFound, nil, "No resource at this path.").response))
+            return .other(.respond(Problem(.notFound, nil, "No resource at this path.").response()))
         }
         guard let route = resource.route(request.method) else { return .other(Self.refuse(request.method, at: resource)) }
         return .route(RouteMatch(route: route, query: target.query, segments: resource.segments(of: target.path)))
@@ -90,7 +91,8 @@ package final class Router: HTTPHandler {
             return (fields.map(response.adding) ?? response, nil)
         } catch {
             let problem = problem(error, on: match.route.pattern)
-            return (fields.map(problem.response.adding) ?? problem.response, problem)
+            let response = problem.response(to: request.id)
+            return (fields.map(response.adding) ?? response, problem)
         }
     }
 
@@ -135,23 +137,24 @@ package struct PendingRoute: Sendable {
     package struct Completion: Sendable {
         fileprivate let reply: PendingResponse.Reply
         fileprivate let pattern: String
+        fileprivate let request: RequestID
         fileprivate let router: Router
 
         /// Delivers a response that is produced on the event loop.
         ///
         /// - Parameter make: A closure that produces the response, on the event loop.
         package func callAsFunction(_ make: @escaping @Sendable () throws -> ServerResponse) {
-            reply { [pattern, router] in
-                do { return try make() } catch { return router.problem(error, on: pattern).response }
+            reply { [pattern, request, router] in
+                do { return try make() } catch { return router.problem(error, on: pattern).response(to: request) }
             }
         }
 
         /// Delivers an encoded response or an error.
         package func callAsFunction(_ finished: Result<EncodedResponse, any Error>) {
-            reply { [pattern, router] in
+            reply { [pattern, request, router] in
                 switch finished {
                 case .success(let finished): ServerResponse(finished)
-                case .failure(let error): router.problem(error, on: pattern).response
+                case .failure(let error): router.problem(error, on: pattern).response(to: request)
                 }
             }
         }

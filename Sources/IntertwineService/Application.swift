@@ -239,7 +239,9 @@ extension FeedService {
             ).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: store).routes
         let operatorPages = configuration.viewer.isServed ? OperatorPageRoutes().routes : []
-        let operatorRoutes = administration + [OperatorDescription.route(describing: administration)] + operatorPages
+        let problemPages = OperatorDescription.problemPages(describing: administration)
+        let described = administration + [problemPages.route]
+        let operatorRoutes = described + [OperatorDescription.route(describing: described)] + operatorPages
         let counted = configuration.metrics.enabled ? telemetry.registry : nil
         let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
         let observer = { (listener: String) in
@@ -261,7 +263,7 @@ extension FeedService {
         if let audit {
             let handler = AdminAuthMiddleware(
                 token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger),
-                open: OperatorPageRoutes.paths, audit: audit, clock: clock, logger: logger)
+                open: OperatorPageRoutes.paths.union(problemPages.paths), audit: audit, clock: clock, logger: logger)
             operatorHandler = handler
             servers.append(
                 ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))

@@ -129,7 +129,7 @@ struct MiddlewareHandler: HTTPHandler {
             } catch {
                 let problem = Problem(error)
                 if problem.status.kind == .serverError { logger.error("middleware failed", metadata: ["error": "\(error)"]) }
-                return problem.response
+                return problem.response(to: sent.id)
             }
         }
     }

@@ -83,9 +83,9 @@ private struct StartingHandler: HTTPHandler {
     }
 
     private func response(to request: HTTPRequest, from peer: PeerAddress) -> ServerResponse {
-        if let problem = refusal(request, peer) { return problem.response }
+        if let problem = refusal(request, peer) { return problem.response() }
         let path = request.path?.prefix { $0 != "?" }
         if path == "/healthz", request.method == .get || request.method == .head { return HealthRoutes.response("ok") }
-        return Problem(.serviceUnavailable, nil, "The service is starting.", fields: [.retryAfter: "1"]).response
+        return Problem(.serviceUnavailable, nil, "The service is starting.", fields: [.retryAfter: "1"]).response()
     }
 }

@@ -64,7 +64,7 @@ def main():
         undone = api["actions.undo_selection"].sync(done.undo.href.removeprefix("/selections/"), client=client)
         assert [step.outcome.value for step in undone.commands] == ["undone", "undone"], undone
         again = api["actions.undo_selection"].sync(done.selection, client=client)
-        assert again.type_ == "urn:intertwine:problem:already-undone", again
+        assert again.type_ == "/problems/already-undone", again
         judged = api["actions.report_events"].sync(
             client=client, body=[models.Event.from_dict(event) for event in shown.actions.impression.body])
         assert [each.verdict.value for each in judged] == ["counted"], judged

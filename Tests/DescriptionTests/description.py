@@ -1,10 +1,30 @@
 """The description, and the validation of real answers by it."""
 import json
+from urllib.parse import quote
 
 from jsonschema import Draft202012Validator, FormatChecker
 
 # What every answer may have, because HTTP/1.1 wants it; and its name.
 FRAMING = {"date", "content-length", "transfer-encoding", "connection", "keep-alive", "x-request-id"}
+
+# Problem types that name each invalid value in `errors`.
+NAMING = {f"/problems/{name}" for name in ["invalid-parameter", "invalid-body", "invalid-cursor", "unknown-client", "invalid-item",
+                                           "invalid-operation"]}
+
+
+def check_problem(problem, body, request_id):
+    """Throws if a problem lacks a member that its type requires, or if a pointer does not resolve in the body of the request."""
+    if problem["type"] in NAMING:
+        assert problem.get("errors"), f"a problem without errors: {problem}"
+    for error in problem.get("errors", []):
+        assert ("parameter" in error) != ("pointer" in error), error
+        if error.get("pointer") and error["code"] not in ("required", "conflict") and body is not None:
+            value = json.loads(body)
+            for part in error["pointer"].split("/")[1:]:
+                part = part.replace("~1", "/").replace("~0", "~")
+                value = value[int(part)] if isinstance(value, list) else value[part]
+    if problem["type"] not in ("about:blank", "/problems/foreign-origin"):
+        assert problem.get("instance") == f"urn:intertwine:request:{quote(request_id, safe='')}", problem
 
 
 class Description:
@@ -33,7 +53,7 @@ class Description:
     def responses(self, method, path):
         return self.document["paths"][path][method]["responses"]
 
-    def check(self, method, path, answer):
+    def check(self, method, path, answer, sent_body=None):
         """Throws where the answer of an operation is not as it is described; remembers what has been met."""
         where = f"{method.upper()} {path} {answer.status}"
         responses = self.responses(method, path)
@@ -61,6 +81,7 @@ class Description:
         self.validate(body, content[media_type]["schema"], where)
         if media_type == "application/problem+json":
             assert body["status"] == answer.status
+            check_problem(body, sent_body, answer.getheader("X-Request-ID"))
             self.met.add((method, path, answer.status, body["type"]))
 
     def validate(self, value, schema, where):

@@ -48,7 +48,7 @@ def answers():
         yield "page-with-unknown", "Page", {**first, "cells": first["cells"][:1] + [unknown] + first["cells"][1:]}
         yield "selection", "Performance", performed(service.ask("POST", "/cells/user:glasses/selection", VIEWER))
         yield "dismissal", "Performance", performed(service.ask("POST", "/cells/user:glasses/dismissal", VIEWER))
-        yield "problem", "Problem", json.loads(service.ask("GET", "/feed?limit=0").content)
+        yield "problem", "Problem", json.loads(service.ask("GET", "/feed?limit=0", {"X-Request-ID": "5f8b1a52-3a59-4c6e-9f4e-6a2d1c0b7e90"}).content)
         seen = next(cell for cell in first["cells"] if cell["id"].startswith("ad:"))["actions"]["impression"]["body"]
         yield "events-request", None, seen
         yield "events-answer", None, json.loads(service.ask("POST", "/events", VIEWER, seen).content)

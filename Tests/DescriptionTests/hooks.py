@@ -5,6 +5,8 @@ from urllib.parse import unquote
 
 import schemathesis
 
+from description import check_problem
+
 # A cursor of each list that gives any out: no client can make one up.
 CURSORS = json.loads(os.environ.get("CURSORS", "{}"))
 
@@ -75,6 +77,14 @@ def before_call(context, case, kwargs):
     """A valid id in a body is that of the path, where escapes are escapes; links between operations may have put another one there."""
     if is_positive(case) and case.method == "PUT" and isinstance(case.body, dict) and {"id"} <= case.body.keys() & case.path_parameters.keys():
         case.body["id"] = unquote(str(case.path_parameters["id"]))
+
+
+@schemathesis.check
+def invalid_values(context, response, case):
+    """Each problem of an invalid parameter or body names what is wrong, as the types of problems require."""
+    media_type = (response.headers.get("content-type") or [""])[0]
+    if media_type == "application/problem+json" and response.content:
+        check_problem(json.loads(response.content), None, response.headers["x-request-id"][0])
 
 
 @schemathesis.serializer("application/x-ndjson")

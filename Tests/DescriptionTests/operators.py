@@ -124,6 +124,18 @@ def reading(walk, service):
     walk.ask("get", "/openapi.json", 304, headers={"If-None-Match": tag})
 
 
+def problem_pages(walk, service):
+    """The type of each problem leads to its page, without the token."""
+    kinds = {kind for _, _, _, kind in walk.description.met if kind and kind != "about:blank"}
+    assert len(kinds) >= 5, kinds
+    for kind in sorted(kinds):
+        walk.ask("get", "/problems/{name}", 200, {"name": kind.removeprefix("/problems/")})
+        assert service.ask("GET", kind, port=service.admin_port).status == 200, kind
+    tag = walk.ask("get", "/problems/{name}", 200, {"name": "invalid-item"}).getheader("ETag")
+    walk.ask("get", "/problems/{name}", 304, {"name": "invalid-item"}, headers={"If-None-Match": tag})
+    walk.ask("get", "/problems/{name}", 404, {"name": "no-such-type"})
+
+
 def main():
     # Nothing is due of it yet, or will be in this century.
     spring = {
@@ -143,6 +155,7 @@ def main():
         takedowns(walk)
         reading(walk, service)
         refused(walk)
+        problem_pages(walk, service)
     with Service(started) as service:
         walk = Walk(service, description)
         service.port = service.admin_port

@@ -94,7 +94,7 @@ struct FeedTests {
             #expect(response.status == 400)
             #expect(response["content-type"] == "application/problem+json")
             let details = try JSON(response.text)
-            #expect(details["type"]?.text == "urn:intertwine:problem:\(problem)")
+            #expect(details["type"]?.text == "/problems/\(problem)")
             #expect(details["status"]?.number == 400)
             #expect(details["title"]?.text?.isEmpty == false)
         }

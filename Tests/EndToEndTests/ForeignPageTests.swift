@@ -101,7 +101,7 @@ struct ForeignPageTests {
                 for fields in origins {
                     let answer = try service.ask(method, path, fields: ["User-Agent: x", "X-Viewer-ID: v"] + fields, body: body)
                     #expect(answer.status == 403, "\(method) \(path) \(fields)")
-                    #expect(answer.text.contains("urn:intertwine:problem:foreign-origin"))
+                    #expect(answer.text.contains("/problems/foreign-origin"))
                 }
             }
             #expect(try service.events().count == 1)

@@ -111,7 +111,7 @@ struct OperatorTests {
             let service = try RunningService(settings: [RunningService.tokenSetting])
             let response = try service.admin("PUT", "/admin/users/a", body: body)
             #expect(response.status == 400)
-            #expect(try JSON(response.text)["type"]?.text == "urn:intertwine:problem:invalid-body")
+            #expect(try JSON(response.text)["type"]?.text == "/problems/invalid-body")
         }
     }
 

@@ -76,7 +76,7 @@ struct SectionsTests {
             ] {
                 let response = try service.get(path)
                 #expect(response.status == 404 && response["content-type"] == "application/problem+json", "\(path)")
-                #expect(try JSON(response.text)["type"]?.text == "urn:intertwine:problem:\(type)")
+                #expect(try JSON(response.text)["type"]?.text == "/problems/\(type)")
             }
             for path in ["/feeds/", "/feeds/people/sections", "/feeds/people/stars"] {
                 #expect(try service.get(path).status == 404, "\(path)")

@@ -27,7 +27,7 @@ struct WriteLimitTests {
                 statuses[answer.status, default: 0] += 1
                 guard answer.status == 429 else { continue }
                 #expect(answer["retry-after"].flatMap { Int($0) }.map { (1...60).contains($0) } == true)
-                #expect(answer["cache-control"] == "no-store" && answer.text.contains("urn:intertwine:problem:rate-limited"))
+                #expect(answer["cache-control"] == "no-store" && answer.text.contains("/problems/rate-limited"))
             }
             let seconds = Int(begun.duration(to: .now).components.seconds) + 1
             let refused = try #require(statuses[429])

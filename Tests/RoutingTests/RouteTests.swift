@@ -35,9 +35,10 @@ struct RouteTests {
             APIOperation(
                 "deleteThing", tag: "Things", "Remove a thing", parameters: [name],
                 responses: [
-                    .empty(.noContent, "Gone."), .problem(.notFound, "None.", [.init(Problem.ProblemType("no-thing"), "There is none.")]),
+                    .empty(.noContent, "Gone."),
+                    .problem(.notFound, "None.", [.init(Problem.ProblemType("no-thing", "There is no such thing."), "There is none.")]),
                 ])
-        ) { _ in throw Problem(.notFound, Problem.ProblemType("no-thing"), "There is none.") },
+        ) { _ in throw Problem(.notFound, Problem.ProblemType("no-thing", "There is no such thing."), "There is none.") },
     ]
 
     private static func ask(_ method: HTTPRequest.Method, _ path: String) async throws -> (status: Int, text: String) {
@@ -72,7 +73,7 @@ struct RouteTests {
     @Test("what a route throws is a problem with its kind")
     func problems() async throws {
         let answer = try await Self.ask(.delete, "/things/ada")
-        #expect(answer.status == 404 && answer.text.contains("urn:intertwine:problem:no-thing"))
+        #expect(answer.status == 404 && answer.text.contains("/problems/no-thing"))
     }
 
     @Test("a route whose end is planned says so in each of its answers and in the description")
@@ -124,7 +125,7 @@ struct RouteTests {
         #expect(Set((get["responses"] as? [String: Any] ?? [:]).keys) == ["200", "400", "408"])
         let components = try #require(document["components"] as? [String: [String: [String: Any]]])
         #expect(Set(components["schemas"]?.keys ?? [:].keys) == ["Thing", "Part", "Screw", "Nail", "Problem", "ProblemType"])
-        #expect(components["schemas"]?["ProblemType"]?["examples"] as? [String] == ["about:blank", "urn:intertwine:problem:no-thing"])
+        #expect(components["schemas"]?["ProblemType"]?["examples"] as? [String] == ["about:blank", "/problems/no-thing"])
         let choice = components["schemas"]?["Part"]?["oneOf"] as? [[String: String]]
         #expect(choice == [["$ref": "#/components/schemas/Screw"], ["$ref": "#/components/schemas/Nail"]])
         let size = (components["schemas"]?["Screw"]?["properties"] as? [String: [String: Any]])?["size"]

@@ -55,7 +55,10 @@ public enum ResponseLint {
         guard let object = try? JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any],
             object["type"] is String, object["title"] is String, object["detail"] is String, let status = object["status"] as? Int
         else { return ["malformed problem details"] }
-        return status == response.status ? [] : ["problem details of another status"]
+        guard status == response.status else { return ["problem details of another status"] }
+        let naming = ["invalid-parameter", "invalid-body", "invalid-cursor", "unknown-client", "invalid-item", "invalid-operation"]
+        let isNaming = naming.contains { object["type"] as? String == "/problems/\($0)" }
+        return isNaming && (object["errors"] as? [Any] ?? []).isEmpty ? ["problem details without errors"] : []
     }
 
     /// A number that grows with the date; nil where the text is no IMF-fixdate.

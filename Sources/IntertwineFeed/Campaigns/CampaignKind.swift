@@ -23,7 +23,9 @@ package struct CampaignKind: ItemKind {
 
     package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let object = fields.object
-        guard let id = try fields.optionalIdentifier("id", limit: 64) else { throw ItemError(field: "id", reason: "is missing") }
+        guard let id = try fields.optionalIdentifier("id", limit: 64) else {
+            throw ItemError(field: "id", reason: "is missing", code: .required)
+        }
         let name = String(decoding: id, as: UTF8.self)
         guard !declared.contains(name) else {
             throw ItemError(
@@ -34,7 +36,9 @@ package struct CampaignKind: ItemKind {
         var reader = CampaignReader(validTargets: validTargets, creatives: creatives)
         guard reader.campaign(name, from: value) != nil else {
             let fault = reader.errors.first ?? CampaignError([], "is not a campaign")
-            throw ItemError(field: fault.path.isEmpty ? nil : fault.path.joined(separator: "."), reason: fault.reason)
+            throw ItemError(
+                field: fault.path.isEmpty ? nil : fault.path.joined(separator: "."), reason: fault.reason,
+                path: fault.path)
         }
         var body: [JSONValue.Member] = []
         if case .object(let members) = value {

@@ -37,8 +37,10 @@ extension FieldDeclaration {
             let fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : body)
             for member in fields.object.members where !input.contains(where: { fields.object.matches(member.name, $0.name) }) {
                 let names = input.map(\.name).joined(separator: ", ")
+                let name = fields.object.characters(of: member.name)
                 throw ItemError(
-                    field: ItemError.shown(fields.object.characters(of: member.name)), reason: "is not declared; allowed: \(names)")
+                    field: ItemError.shown(name), reason: "is not declared; allowed: \(names)", code: .unknown,
+                    path: [String(decoding: name, as: UTF8.self)])
             }
             var read = ActionInput()
             var json: [UInt8] = []
@@ -58,7 +60,7 @@ extension FieldDeclaration {
             guard !json.isEmpty else { return read }
             json.append(UInt8(ascii: "}"))
             guard json.count <= EventInput.limit else {
-                throw ItemError(reason: "The values together exceed \(EventInput.limit) bytes")
+                throw ItemError(reason: "The values together exceed \(EventInput.limit) bytes", code: .tooLong)
             }
             read.recorded = EventInput(json: String(decoding: json, as: UTF8.self), choices: choices)
             return read

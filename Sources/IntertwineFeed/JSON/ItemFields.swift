@@ -27,7 +27,7 @@ public struct ItemFields: Sendable {
     public func token(_ field: String) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, field) {
-            guard found == nil else { throw ItemError(field: field, reason: "occurs twice") }
+            guard found == nil else { throw ItemError(field: field, reason: "occurs twice", code: .duplicate) }
             found = member.value
         }
         return found?.kind == .null ? nil : found
@@ -42,13 +42,13 @@ public struct ItemFields: Sendable {
         guard token.kind == .string else { throw ItemError(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
         let characters = object.characters(of: token)
         guard !characters.isEmpty else { throw ItemError(field: field, reason: "is empty") }
-        guard characters.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes") }
+        guard characters.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes", code: .tooLong) }
         guard !characters.contains(0) else { throw ItemError(field: field, reason: "contains a NUL character") }
         return characters
     }
 
     public func text(_ field: String, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
-        guard let text = try optionalText(field, limit: limit) else { throw ItemError(field: field, reason: "is missing") }
+        guard let text = try optionalText(field, limit: limit) else { throw ItemError(field: field, reason: "is missing", code: .required) }
         return text
     }
 
@@ -76,7 +76,7 @@ public struct ItemFields: Sendable {
     }
 
     public func url(_ field: String) throws(ItemError) -> ArraySlice<UInt8> {
-        guard let url = try optionalURL(field) else { throw ItemError(field: field, reason: "is missing") }
+        guard let url = try optionalURL(field) else { throw ItemError(field: field, reason: "is missing", code: .required) }
         return url
     }
 
@@ -96,7 +96,7 @@ public struct ItemFields: Sendable {
         else {
             throw ItemError(field: field, reason: "must be a whole number or a string, is \(ItemError.quoted(number))")
         }
-        guard digits.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes") }
+        guard digits.count <= limit else { throw ItemError(field: field, reason: "is longer than \(limit) bytes", code: .tooLong) }
         return digits.elementsEqual("-0".utf8) ? digits.dropFirst() : digits
     }
 
@@ -127,7 +127,7 @@ public struct ItemFields: Sendable {
     }
 
     private func choiceToken(_ field: String) throws(ItemError) -> JSONToken {
-        guard let token = try token(field) else { throw ItemError(field: field, reason: "is missing") }
+        guard let token = try token(field) else { throw ItemError(field: field, reason: "is missing", code: .required) }
         guard token.kind == .string else { throw ItemError(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
         return token
     }
@@ -135,21 +135,41 @@ public struct ItemFields: Sendable {
     private func unknownChoice(_ field: String, _ token: JSONToken, among allowed: [String]) -> ItemError {
         ItemError(
             field: field,
-            reason: "must be one of \(allowed.joined(separator: ", ")), is \(ItemError.quoted(object.characters(of: token)))")
+            reason: "must be one of \(allowed.joined(separator: ", ")), is \(ItemError.quoted(object.characters(of: token)))",
+            code: .unknown)
     }
 }
 
 /// The reason why a JSON object is not a valid item, and the field that causes it, if any. The message is for the author of the item.
 public struct ItemError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of an error, for programs.
+    public enum Code: String, Sendable {
+        case required
+        case invalid
+        case outOfRange = "out-of-range"
+        case tooLong = "too-long"
+        case tooMany = "too-many"
+        case unknown
+        case duplicate
+        case conflict
+    }
+
+    /// The name of the field for people. Names of nested members follow after a full stop.
     public var field: String?
     public var reason: String
     /// The offset at which parsing stopped if the bytes are not valid JSON.
     public var offset: Int?
+    public var code: Code
+    /// The names and indices that lead to the value in the JSON of the item; empty for the whole item.
+    public var path: [String]
 
-    public init(field: String? = nil, reason: String, offset: Int? = nil) {
+    /// - Parameter path: The names and indices that lead to the value; nil for the parts of `field`.
+    public init(field: String? = nil, reason: String, offset: Int? = nil, code: Code = .invalid, path: [String]? = nil) {
         self.field = field
         self.reason = reason
         self.offset = offset
+        self.code = code
+        self.path = path ?? field.map { $0.split(separator: ".").map(String.init) } ?? []
     }
 
     init(_ fault: JSONError) {

@@ -108,7 +108,9 @@ package struct AdvertisementKind: ItemKind {
     }
 
     package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
-        guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) else { throw ItemError(field: "id", reason: "is missing") }
+        guard let id = try fields.optionalIdentifier("id", limit: Self.idLimit) else {
+            throw ItemError(field: "id", reason: "is missing", code: .required)
+        }
         let variant = try fields.choice("type", of: Advertisement.Variant.self)
         var body = ItemBody()
         body.append("contentUrl", try fields.url("contentUrl"))

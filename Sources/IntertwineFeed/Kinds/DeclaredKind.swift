@@ -65,9 +65,11 @@ package struct DeclaredKind: ItemKind {
             if field == idField { substitute = try field.value(in: fields) }
         }
         let given = try fields.optionalIdentifier("id", limit: Self.idLimit)
-        guard let id = given ?? substitute else { throw ItemError(field: "id", reason: "is missing") }
+        guard let id = given ?? substitute else { throw ItemError(field: "id", reason: "is missing", code: .required) }
         if given == nil, let idField { _ = try ItemFields.identifier(id, in: idField.name) }
-        guard id.count <= Self.idLimit else { throw ItemError(field: idField?.name, reason: "is longer than \(Self.idLimit) bytes") }
+        guard id.count <= Self.idLimit else {
+            throw ItemError(field: idField?.name, reason: "is longer than \(Self.idLimit) bytes", code: .tooLong)
+        }
         return ValidatedItem(kind: name, stream: stream, id: String(decoding: id, as: UTF8.self), variant: variant, body: body.finish())
     }
 }

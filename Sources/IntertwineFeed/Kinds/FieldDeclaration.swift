@@ -79,7 +79,7 @@ extension FieldDeclaration {
     func value(in fields: ItemFields, for language: FeedLanguage? = nil) throws(ItemError) -> ArraySlice<UInt8>? {
         let texts = languages.isEmpty ? nil : try self.texts(in: fields, languages: language.map { $0.order + languages } ?? languages)
         let value = if let texts { texts.first?.text } else { try optionalValue(in: fields) }
-        guard value != nil || !isRequired else { throw ItemError(field: name, reason: "is missing") }
+        guard value != nil || !isRequired else { throw ItemError(field: name, reason: "is missing", code: .required) }
         return value
     }
 
@@ -88,7 +88,8 @@ extension FieldDeclaration {
         case .text:
             guard let text = try text(in: fields) else { return nil }
             guard choices.isEmpty || choices.contains(where: { text.elementsEqual($0.utf8) }) else {
-                throw ItemError(field: name, reason: "must be one of \(choices.joined(separator: ", ")), is \(ItemError.quoted(text))")
+                throw ItemError(
+                    field: name, reason: "must be one of \(choices.joined(separator: ", ")), is \(ItemError.quoted(text))", code: .unknown)
             }
             return text
         case .url, .image: return try fields.optionalURL(name)
@@ -113,9 +114,11 @@ extension FieldDeclaration {
         guard let text = try fields.optionalText(name, limit: Int(min(limit, Self.textLimit)) * 4) else { return nil }
         guard Double(text.count) > limit || minimum != nil else { return text }
         let characters = Double(text.count { $0 & 0xC0 != 0x80 })
-        guard characters <= limit else { throw ItemError(field: name, reason: "is longer than \(Self.printed(limit)) characters") }
+        guard characters <= limit else {
+            throw ItemError(field: name, reason: "is longer than \(Self.printed(limit)) characters", code: .tooLong)
+        }
         if let minimum, characters < minimum {
-            throw ItemError(field: name, reason: "is shorter than \(Self.printed(minimum)) characters")
+            throw ItemError(field: name, reason: "is shorter than \(Self.printed(minimum)) characters", code: .outOfRange)
         }
         return text
     }
@@ -141,14 +144,15 @@ extension FieldDeclaration {
                 throw ItemError(
                     field: name,
                     reason:
-                        "'\(ItemError.shown(one.name))' is not a declared language; declared: \(languages.joined(separator: ", "))")
+                        "'\(ItemError.shown(one.name))' is not a declared language; declared: \(languages.joined(separator: ", "))",
+                    code: .unknown, path: [name, one.name])
             }
             do throws(ItemError) {
-                guard found[one.name] == nil else { throw ItemError(reason: "occurs twice") }
+                guard found[one.name] == nil else { throw ItemError(reason: "occurs twice", code: .duplicate) }
                 found[one.name] = try one.text(in: texts)
                 guard found[one.name] != nil || !isStrict else { throw ItemError(reason: "must be a string, is null") }
             } catch {
-                throw ItemError(field: "\(name).\(one.name)", reason: error.reason)
+                throw ItemError(field: "\(name).\(one.name)", reason: error.reason, code: error.code, path: [name, one.name])
             }
         }
         return wanted.compactMap { tag in found[tag].map { (tag, $0) } }
@@ -185,10 +189,14 @@ extension FieldDeclaration {
         guard let token = try fields.token(name) else { return nil }
         guard token.kind == .number else { throw ItemError(field: name, reason: "must be a number, is \(token.kind.rawValue)") }
         guard let (text, value) = NumberText.canonical(fields.object.bytes[token.range]) else {
-            throw ItemError(field: name, reason: "is too large")
+            throw ItemError(field: name, reason: "is too large", code: .outOfRange)
         }
-        if let minimum, value < minimum { throw ItemError(field: name, reason: "must be at least \(Self.printed(minimum)), is \(text)") }
-        if let maximum, value > maximum { throw ItemError(field: name, reason: "must be at most \(Self.printed(maximum)), is \(text)") }
+        if let minimum, value < minimum {
+            throw ItemError(field: name, reason: "must be at least \(Self.printed(minimum)), is \(text)", code: .outOfRange)
+        }
+        if let maximum, value > maximum {
+            throw ItemError(field: name, reason: "must be at most \(Self.printed(maximum)), is \(text)", code: .outOfRange)
+        }
         return Array(text.utf8)[...]
     }
 

@@ -84,7 +84,7 @@ public struct Trackers: Sendable, Hashable {
             throw ItemError(field: field, reason: "must be a list of https URLs, is \(token.kind.rawValue)")
         }
         guard list.elements.count <= TrackerTemplate.limit else {
-            throw ItemError(field: field, reason: "has more than \(TrackerTemplate.limit) URLs")
+            throw ItemError(field: field, reason: "has more than \(TrackerTemplate.limit) URLs", code: .tooMany)
         }
         var templates: [TrackerTemplate] = []
         for element in list.elements {

@@ -11,15 +11,27 @@ public struct ProblemDetails: Hashable, Sendable {
     public var status: Int
     /// A sentence about this occurrence that helps the client's author to correct the request.
     public var detail: String
+    /// A URI that identifies this occurrence, such as ``RequestID/urn``; nil if it has none.
+    public var instance: String?
+    /// The invalid values of the request; empty if the problem has another cause.
+    public var errors: [InvalidValue]
+    /// Further members of the JSON object (UTF-8), without braces; empty if there are none.
+    public var members: [UInt8]
 
     /// Creates problem details.
     ///
     /// - Parameter title: The title; nil for the reason phrase of the status.
-    public init(type: String = "about:blank", title: String? = nil, status: Int, detail: String) {
+    public init(
+        type: String = "about:blank", title: String? = nil, status: Int, detail: String, instance: String? = nil,
+        errors: [InvalidValue] = [], members: [UInt8] = []
+    ) {
         self.type = type
         self.title = title ?? HTTPResponse.Status(code: min(max(status, 100), 599)).phrase
         self.status = status
         self.detail = detail
+        self.instance = instance
+        self.errors = errors
+        self.members = members
     }
 
     init(_ fault: HTTPParseError) {
@@ -31,14 +43,26 @@ public struct ProblemDetails: Hashable, Sendable {
 
     /// The JSON object as UTF-8.
     public var json: [UInt8] {
-        var text = "{\"type\":"
-        Self.append(type, to: &text)
-        text += ",\"title\":"
-        Self.append(title, to: &text)
-        text += ",\"status\":\(status),\"detail\":"
-        Self.append(detail, to: &text)
-        text += "}"
-        return Array(text.utf8)
+        var bytes: [UInt8] = []
+        Self.append("{", "type", type, to: &bytes)
+        Self.append(",", "title", title, to: &bytes)
+        bytes += ",\"status\":\(status)".utf8
+        Self.append(",", "detail", detail, to: &bytes)
+        if let instance { Self.append(",", "instance", instance, to: &bytes) }
+        for (index, error) in errors.enumerated() {
+            bytes += (index == 0 ? ",\"errors\":[" : ",").utf8
+            switch error.location {
+            case .parameter(let name): Self.append("{", "parameter", name, to: &bytes)
+            case .pointer(let pointer): Self.append("{", "pointer", pointer, to: &bytes)
+            }
+            Self.append(",", "code", error.code.rawValue, to: &bytes)
+            Self.append(",", "detail", error.detail, to: &bytes)
+            bytes += "}".utf8
+        }
+        if !errors.isEmpty { bytes += "]".utf8 }
+        if !members.isEmpty { bytes += ",".utf8 + members }
+        bytes += "}".utf8
+        return bytes
     }
 
     /// Returns a response with this problem as its body.
@@ -48,17 +72,58 @@ public struct ProblemDetails: Hashable, Sendable {
         return response
     }
 
-    private static func append(_ string: String, to text: inout String) {
-        text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\u{0}"..."\u{1F}":
-                text += "\\u00" + Hexadecimal.text([UInt8(truncatingIfNeeded: scalar.value)])
-            default: text.unicodeScalars.append(scalar)
-            }
+    private static func append(_ start: String, _ name: String, _ text: String, to bytes: inout [UInt8]) {
+        bytes += start.utf8
+        bytes.append(jsonString: name)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(jsonString: text)
+    }
+}
+
+/// An invalid value of a request: its location, a code for programs, and a sentence for people.
+public struct InvalidValue: Hashable, Sendable {
+    /// The location of a value in a request.
+    public enum Location: Hashable, Sendable {
+        /// The name of a query parameter, a path variable or a header field.
+        case parameter(String)
+        /// A JSON Pointer into the body (RFC 6901). The empty pointer is the whole body.
+        case pointer(String)
+
+        /// Returns the location of a value in the body.
+        ///
+        /// - Parameter path: The names of members and the indices of elements, from the outside in.
+        public static func body(_ path: some Sequence<String>) -> Location {
+            .pointer(path.reduce(into: "") { $0 += "/" + $1.replacing("~", with: "~0").replacing("/", with: "~1") })
         }
-        text += "\""
+    }
+
+    /// The kinds of faults. The list is closed: a client may handle each of them.
+    public enum Code: String, CaseIterable, Sendable {
+        /// The value is missing.
+        case required
+        /// The value has another type or format.
+        case invalid
+        /// The number, date or text length is below the minimum or above the maximum.
+        case outOfRange = "out-of-range"
+        /// The text has too many characters or bytes.
+        case tooLong = "too-long"
+        /// The list has too many elements.
+        case tooMany = "too-many"
+        /// The name or word is not one of those that exist.
+        case unknown
+        /// The value occurs more than once.
+        case duplicate
+        /// The value contradicts another value, or the stored data.
+        case conflict
+    }
+
+    public var location: Location
+    public var code: Code
+    public var detail: String
+
+    public init(_ location: Location, _ code: Code, _ detail: String) {
+        self.location = location
+        self.code = code
+        self.detail = detail
     }
 }

@@ -44,6 +44,9 @@ public struct RequestHead: ~Copyable {
     /// Returns a head with a copy of the bytes, for a request that is answered asynchronously. The copy uses this head's parser.
     func copy() -> RequestHead { RequestHead(keeping: self) }
 
+    /// The request id in the response and the log.
+    public var requestID: RequestID { RequestID(name, in: bytes) }
+
     /// Path and query.
     var target: ByteView { ByteView(bytes, path) }
 

@@ -27,6 +27,9 @@ public struct RequestID: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The id as a URN, for the member `instance` of problem details.
+    public var urn: String { "urn:intertwine:request:" + PercentCoding.encode(text) }
+
     /// Appends ``text``.
     public func append(to bytes: inout [UInt8]) {
         switch form {

@@ -103,19 +103,20 @@ struct ClientReader: Sendable {
 
     private func viewer(named value: String?, isRepeated: Bool) throws(Problem) -> String? {
         if let viewerField, isRepeated {
-            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must occur once.")
+            throw .invalidParameter(viewerField.canonicalName, .duplicate, "\(viewerField.canonicalName) must occur once.")
         }
         guard let viewerField, let value, !value.isEmpty else { return nil }
         guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
-            throw Problem(
-                .badRequest, .invalidParameter, "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
+            throw .invalidParameter(
+                viewerField.canonicalName, .tooLong,
+                "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
         }
         // Path segments such as these would make the viewer unreachable for an erasure.
         guard value != ".", value != ".." else {
-            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must not be '.' or '..'.")
+            throw .invalidParameter(viewerField.canonicalName, .invalid, "\(viewerField.canonicalName) must not be '.' or '..'.")
         }
         guard !value.unicodeScalars.contains("\u{FFFD}") else {
-            throw Problem(.badRequest, .invalidParameter, "\(viewerField.canonicalName) must be valid UTF-8.")
+            throw .invalidParameter(viewerField.canonicalName, .invalid, "\(viewerField.canonicalName) must be valid UTF-8.")
         }
         return value
     }

@@ -25,7 +25,7 @@ final class ClientRegistry: Sendable {
     func capabilities(of digest: String) async throws -> ClientCapabilities {
         if let found = known.withLock({ $0[digest] }) { return found }
         guard let text = try await ledger?.capabilities(of: digest), let found = try? ClientCapabilities(text) else {
-            throw Problem(.badRequest, .unknownClient, "client is not the digest of a registered client: register it again.")
+            throw Problem.unknownClient
         }
         remember(found, digest)
         return found

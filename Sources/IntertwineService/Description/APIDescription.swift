@@ -39,10 +39,12 @@ struct APIDescription: Sendable {
             if ![.get, .head].contains(route.method) { route.operation?.responses.append(.foreignOrigin) }
             return route
         }
-        let description = Self.service.route(caching: .pageCaching, describing: described + schemas) { text in
+        @Sendable func amended(_ text: String) -> String {
             viewerHeader.isEmpty || viewerHeader == name ? text : text.replacing(name, with: viewerHeader)
         }
-        self.routes = [description] + schemas
+        let pages = ProblemPages(describing: described + schemas, common: Self.service.responses, caching: .pageCaching, amended: amended)
+        let description = Self.service.route(caching: .pageCaching, describing: described + schemas + [pages.route], amended: amended)
+        self.routes = [description, pages.route] + schemas
     }
 
     static let service = OpenAPIDocument(
@@ -55,7 +57,9 @@ struct APIDescription: Sendable {
             `HEAD` is answered wherever `GET` is, without content. `OPTIONS` is answered 204 with `Allow`. Other methods are answered 405 with \
             `Allow`; methods that HTTP does not know, 501. A path that is not described here is 404. All of these errors are `about:blank` problems.
 
-            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is `about:blank` if the status is sufficient.
+            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, or `about:blank` \
+            if the status is sufficient. `errors` names each invalid parameter, and each invalid value of a body by its JSON Pointer. `instance` has \
+            the request's id.
 
             Answers of 1 KiB and more come in gzip coding to those who accept it, where they have an entity tag and are no images. Every answer \
             has `Date` and `X-Request-ID`, the request's name in the log; `Content-Length`, `Transfer-Encoding`, `Connection` and `Keep-Alive` are \

@@ -87,7 +87,7 @@ final class ImageResponseCache: Sendable {
     }
 
     private func make(_ image: CachedImage, now: Int64) -> EncodedResponse {
-        let response = ImageResponses.response(ImageResponse(image, CacheStatus(.hit), now: now))
+        let response = ImageResponses.response(ImageResponse(image, CacheStatus(.hit), now: now), to: nil)
         return EncodedResponse(
             variesByOrigin ? response.adding(CORSPolicy.vary) : response, compressionLevel: nil,
             route: image.isSized ? ImageRoutes.sized : ImageRoutes.original)

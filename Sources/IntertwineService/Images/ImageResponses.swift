@@ -5,11 +5,12 @@ internal import IntertwineRouting
 
 /// Creates the responses of image requests and of their failures.
 enum ImageResponses {
-    static func response(_ answer: ImageResponse) -> ServerResponse {
+    /// - Parameter request: The id of the request; nil if the response is not a failure.
+    static func response(_ answer: ImageResponse, to request: RequestID?) -> ServerResponse {
         switch answer.body {
         case .complete(let image): response(image, fields: fields(answer))
         case .stream(let stream, let length): response(stream, length: length, fields: fields(answer))
-        case .failure(let failure): response(failure, fields: fields(answer))
+        case .failure(let failure): response(failure, to: request, fields: fields(answer))
         }
     }
 
@@ -52,11 +53,9 @@ enum ImageResponses {
         }
     }
 
-    private static func response(_ failure: ImageError, fields: HTTPFields) -> ServerResponse {
-        let problem = ProblemDetails(
-            type: "urn:intertwine:problem:image-\(failure.code)", title: "Image \(failure.code.replacing("-", with: " "))",
-            status: failure.status, detail: detail(failure))
-        var response = problem.response(fields: fields)
+    private static func response(_ failure: ImageError, to request: RequestID?, fields: HTTPFields) -> ServerResponse {
+        let problem = Problem(.init(code: failure.status), .image(failure), detail(failure))
+        var response = problem.details(of: request).response(fields: fields)
         // A client that cancelled its request gets one response, and the connection is closed (499 is the status of nginx for it).
         response.closesConnection = failure.status == 499
         return response

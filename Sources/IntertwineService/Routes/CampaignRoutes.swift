@@ -87,7 +87,7 @@ struct CampaignRoutes: Sendable {
                 .notModified,
                 .badRequest(
                     "A parameter is wrong, or the request cannot be understood at all.",
-                    [.init(.invalidParameter, "format must be json or csv.")]), .storeUnavailable,
+                    [.init(.invalidParameter("format", .unknown, "format must be json or csv."))]), .storeUnavailable,
             ])
         return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
     }

@@ -113,7 +113,7 @@ struct CellRoutes: Sendable {
         viewer: Parameter<Void> = FeedParameters.viewer,
         more: [any RequestParameter] = [], takesInput: Bool = false, takesToken: Bool = false
     ) -> APIOperation {
-        let wrongBody = takesInput ? [ResponseDescription.ProblemExample(.invalidBody, "reason: is missing.")] : []
+        let wrongBody = takesInput ? [ResponseDescription.ProblemExample(.invalidBody(at: "/reason", .required, "reason: is missing."))] : []
         let body = RequestBodyDescription(
             .object([]), text: "What the slot takes, where its action has `input`; not looked at elsewhere.", isRequired: false)
         return APIOperation(
@@ -130,7 +130,7 @@ struct CellRoutes: Sendable {
                         ? "A parameter is wrong, the body is not what the slot takes, or the command acts for a viewer and none was named."
                         : "A parameter is wrong, or the command acts for a viewer and none was named.",
                     [
-                        .init(.invalidParameter, "Idempotency-Key must be 1 to 255 visible ASCII characters."),
+                        .init(.invalidParameter("Idempotency-Key", .invalid, "Idempotency-Key must be 1 to 255 visible ASCII characters.")),
                         .init(.viewerRequired, "The command dismiss acts for a viewer; none was named."),
                     ] + wrongBody),
                 .problem(
@@ -154,7 +154,7 @@ struct CellRoutes: Sendable {
                 .badRequest(
                     "A parameter is wrong, or no viewer is named.",
                     [
-                        .init(.invalidParameter, "Idempotency-Key must be 1 to 255 visible ASCII characters."),
+                        .init(.invalidParameter("Idempotency-Key", .invalid, "Idempotency-Key must be 1 to 255 visible ASCII characters.")),
                         .init(.viewerRequired, ViewerListRoutes.viewerRequired(list).detail),
                     ]),
                 .problem(.notFound, "The cell is not on the list.", [.init(.unknownCell, "There is no such cell.")]), .keyReused,
@@ -275,7 +275,7 @@ struct CellRoutes: Sendable {
         let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
         guard didSomething else {
             let problem = Problem(.internalServerError, .commandFailed, "None of the commands could be performed.")
-            return StoredResponse(status: problem.status, verdict: performance.verdict, location: nil, body: problem.details.json)
+            return StoredResponse(status: problem.status, verdict: performance.verdict, location: nil, body: problem.details().json)
         }
         return StoredResponse(status: .ok, verdict: performance.verdict, location: nil, language: language, body: performance.json())
     }

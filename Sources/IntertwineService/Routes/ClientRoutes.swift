@@ -21,6 +21,9 @@ struct ClientRoutes: Sendable {
         return name.utf8.count <= 64 && name.utf8.allSatisfy(isPlain)
     }
 
+    private static let invalidName = Problem.invalidParameter(
+        "name", .invalid, "name must be a letter followed by at most 63 letters, digits, _, . or -.")
+
     private struct Registration: Decodable { var cells: String }
 
     private struct Registered: Encodable {
@@ -54,21 +57,18 @@ struct ClientRoutes: Sendable {
                         """),
                 .badRequest(
                     "The body or the name is invalid.",
-                    [.init(.invalidBody, shape), .init(.invalidParameter, "name must be a letter followed by letters, digits, _, . or -.")]),
+                    [.init(.invalidBody(at: "/cells", .required, shape)), .init(Self.invalidName)]),
             ])
         return [
             Route(.put, "/clients/{name}", operation, bodyLimit: 16 << 10) { request in
                 let name = try request[Self.name]
-                guard Self.isName(name) else {
-                    throw Problem(
-                        .badRequest, .invalidParameter, "name must be a letter followed by letters, digits, _, . or -, 64 at most.")
+                guard Self.isName(name) else { throw Self.invalidName }
+                let body = try request.body(as: Registration.self, shape)
+                guard !body.cells.isEmpty else { throw Problem.invalidBody(at: "/cells", .invalid, shape) }
+                let capabilities: ClientCapabilities
+                do throws(FeedError) { capabilities = try ClientCapabilities(body.cells) } catch {
+                    throw Problem.invalidBody(at: "/cells", .invalid, error.problem.detail)
                 }
-                guard let body = try? JSONDecoder().decode(Registration.self, from: Data(request.request.body.bytes ?? [])),
-                    !body.cells.isEmpty
-                else {
-                    throw Problem(.badRequest, .invalidBody, shape)
-                }
-                let capabilities = try ClientCapabilities(body.cells)
                 let digest = try await registry.register(name, capabilities, now: request.now)
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

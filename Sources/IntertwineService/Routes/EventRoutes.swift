@@ -49,7 +49,7 @@ struct EventRoutes: Sendable {
                     example: #"[{"type": "impression", "cell": "ad:1", "verdict": "counted"}]"#),
                 .badRequest(
                     "The body is not an array of events, or has more than \(Self.limit); or the viewer's name or the idempotency key is invalid.",
-                    [.init(.invalidBody, shape), .wrongViewer]),
+                    [.init(.invalidBody(at: "", .invalid, shape)), .wrongViewer]),
                 .keyReused,
             ])
         return [Route(.post, "/events", operation, bodyLimit: Self.bodyLimit) { try await record($0) }]
@@ -57,8 +57,8 @@ struct EventRoutes: Sendable {
 
     private func record(_ request: RouteRequest) async throws -> ServerResponse {
         guard try !request[FeedParameters.dryRun] else {
-            throw Problem(
-                .badRequest, .invalidParameter, "Events cannot be simulated: what they count for is known once they are recorded.")
+            throw Problem.invalidParameter(
+                FeedParameters.dryRun.description.name, .invalid, "Events cannot be simulated: what they count for is known once they are recorded.")
         }
         let events = try Self.events(in: request.request.body.bytes ?? [])
         let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
@@ -77,13 +77,13 @@ struct EventRoutes: Sendable {
         do {
             events = try JSONDecoder().decode([Event].self, from: Data(body))
         } catch {
-            throw Problem(
-                .badRequest, .invalidBody, #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#)
+            throw .invalidBody(
+                at: "", .invalid, #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#)
         }
         guard events.allSatisfy({ event in types.contains(event.type) }) else {
-            throw Problem(.badRequest, .invalidBody, "The types of events are \(types.joined(separator: ", ")).")
+            throw .invalidBody(at: "", .unknown, "The types of events are \(types.joined(separator: ", ")).")
         }
-        guard events.count <= limit else { throw Problem(.badRequest, .invalidBody, "At most \(limit) events at a time.") }
+        guard events.count <= limit else { throw .invalidBody(at: "", .tooMany, "At most \(limit) events at a time.") }
         return events
     }
 }

@@ -98,7 +98,7 @@ struct ExplainRoutes: Sendable {
         Parameter.text(name, .string(minLength: 1, maxLength: 2_048), text, example: "\"\(example)\"") { (query) throws(Problem) in
             let text = try query.text(name)
             guard (1...2_048).contains(text?.utf8.count ?? 1) else {
-                throw Problem(.badRequest, .invalidParameter, "\(name) must be 1 to 2048 bytes long.")
+                throw .invalidParameter(name, text?.isEmpty == true ? .invalid : .tooLong, "\(name) must be 1 to 2048 bytes long.")
             }
             return text
         }

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineFeed
+internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
 /// The request parameters that several routes of feeds share.
@@ -18,7 +19,11 @@ enum FeedParameters {
         """, example: nil
     ) { (query) throws(Problem) in
         let cursor: String?
-        do throws(Problem) { cursor = try query.text("cursor") } catch { throw Problem(.badRequest, .invalidCursor, error.detail) }
+        do throws(Problem) { cursor = try query.text("cursor") } catch {
+            var problem = Problem(.badRequest, .invalidCursor, error.detail)
+            problem.errors = error.errors
+            throw problem
+        }
         guard cursor?.utf8.allSatisfy({ $0 < 0x80 }) != false else { throw FeedError.cursor(.invalid).problem }
         return cursor
     }
@@ -50,7 +55,7 @@ enum FeedParameters {
     ) { (query) throws(Problem) in
         guard let digest = try query.text("client") else { return nil }
         guard digest.utf8.count == 16, digest.utf8.allSatisfy({ isPlain($0) && $0 != UInt8(ascii: ",") }) else {
-            throw Problem(.badRequest, .unknownClient, "client is not the digest of a registered client: register it again.")
+            throw .unknownClient
         }
         return digest
     }
@@ -79,12 +84,13 @@ enum FeedParameters {
         """, isRequired: true, example: #""AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ""#
     ) { (query) throws(Problem) in
         guard let syncTokens = try query.text("syncToken") else { return nil }
-        guard !syncTokens.isEmpty, syncTokens.utf8.allSatisfy(isPlain) else { throw invalidSyncToken }
+        guard !syncTokens.isEmpty, syncTokens.utf8.allSatisfy(isPlain) else { throw invalidSyncToken(.invalid) }
         return syncTokens
     }
 
-    static let invalidSyncToken = Problem(
-        .badRequest, .invalidParameter, "syncToken must be the page.syncToken of each page of the client, separated by commas.")
+    static func invalidSyncToken(_ code: InvalidValue.Code) -> Problem {
+        .invalidParameter("syncToken", code, "syncToken must be the page.syncToken of each page of the client, separated by commas.")
+    }
 
     static let lastEvent = Parameter.field(
         "Last-Event-ID", .string,
@@ -174,11 +180,12 @@ extension ResponseDescription {
 }
 
 extension ResponseDescription.ProblemExample {
-    static let wrongLimit = ResponseDescription.ProblemExample(.invalidParameter, "limit must be a whole number from 1 to 100.")
-    static let wrongCursor = ResponseDescription.ProblemExample(.invalidCursor, "cursor is not one that this feed gave out.")
-    static let wrongClient = ResponseDescription.ProblemExample(
-        .unknownClient, "client is not the digest of a registered client: register it again.")
-    static let wrongViewer = ResponseDescription.ProblemExample(.invalidParameter, "X-Viewer-ID must be at most 256 characters long.")
+    static let wrongLimit = ResponseDescription.ProblemExample(
+        .invalidParameter("limit", .outOfRange, "limit must be a whole number from 1 to 100."))
+    static let wrongCursor = ResponseDescription.ProblemExample(FeedError.cursor(.invalid).problem)
+    static let wrongClient = ResponseDescription.ProblemExample(Problem.unknownClient)
+    static let wrongViewer = ResponseDescription.ProblemExample(
+        .invalidParameter("X-Viewer-ID", .tooLong, "X-Viewer-ID must be at most 256 characters long."))
 }
 
 extension ResponseDescription.Header {

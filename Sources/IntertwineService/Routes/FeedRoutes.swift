@@ -154,8 +154,7 @@ struct FeedRoutes: Sendable {
                 P.ifNoneMatch,
             ],
             responses: way.missing + ResponseDescription.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
-        let invalidSyncToken = ResponseDescription.ProblemExample(
-            .invalidParameter, "syncToken must be the page.syncToken of each page of the client, separated by commas.")
+        let invalidSyncToken = ResponseDescription.ProblemExample(FeedParameters.invalidSyncToken(.required))
         let changes = APIOperation(
             way.changes.id, tag: "Feed", way.changes.summary, way.changes.text + Self.liveText,
             parameters: way.parameters + [P.syncToken, P.lastEvent, P.client, P.acceptCells, P.acceptLanguage, P.viewer, P.ifNoneMatch],
@@ -173,13 +172,13 @@ struct FeedRoutes: Sendable {
                     let last = request.head.headerFields[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
                     return try await listen(request, since: last ?? syncTokens, to: feed)
                 }
-                guard let syncTokens else { throw FeedParameters.invalidSyncToken }
+                guard let syncTokens else { throw FeedParameters.invalidSyncToken(.required) }
                 let held = syncTokens.split(separator: ",", omittingEmptySubsequences: false)
                 return format.response(
                     try await self.changes(request, since: held, of: feed), in: clients.languages.language(of: request.head))
             },
             Route(.post, "\(way.pattern)/changes", posted(way), bodyLimit: Self.changesBodyLimit) { request in
-                let held = try Self.clientPages(in: request.request.body.bytes ?? [])
+                let held = try Self.clientPages(in: request)
                 return format.unkept(
                     try await self.changes(request, since: held, of: try way.feed(request)),
                     in: clients.languages.language(of: request.head))
@@ -214,21 +213,26 @@ struct FeedRoutes: Sendable {
                 ]), text: "At most 16 pages.", example: #"{"syncTokens": ["AZ-OYdNyCY8QFAAAAAt1c2VyOmFuZHJlYQ"]}"#),
             responses: way.missing + [
                 .json(.ok, "The changes.", .changes, [.noStore, .contentLanguage]),
-                .badRequest("The body has another form.", [.init(.invalidBody, Self.changesShape), .wrongClient, .wrongViewer]),
+                .badRequest(
+                    "The body has another form.",
+                    [.init(.invalidBody(at: "/syncTokens", .required, Self.changesShape)), .wrongClient, .wrongViewer]),
             ])
     }
 
     private static let changesShape = #"The body must be {"syncTokens": ["…"]}: the page.syncToken of each page of the client."#
 
-    /// Returns the sync tokens in a body.
-    private static func clientPages(in body: [UInt8]) throws(Problem) -> [String] {
+    /// Returns the texts in a body.
+    private static func clientPages(in request: RouteRequest) throws(Problem) -> [String] {
         struct Held: Decodable { var syncTokens: [String] }
-        guard let held = try? JSONDecoder().decode(Held.self, from: Data(body)), !held.syncTokens.isEmpty,
-            held.syncTokens.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { FeedParameters.isPlain($0) && $0 != UInt8(ascii: ",") } })
-        else {
-            throw Problem(.badRequest, .invalidBody, changesShape)
+        let tokens = try request.body(as: Held.self, changesShape).syncTokens
+        guard !tokens.isEmpty else { throw .invalidBody(at: "/syncTokens", .required, changesShape) }
+        let invalid = tokens.indices.filter { index in
+            tokens[index].isEmpty || !tokens[index].utf8.allSatisfy { FeedParameters.isPlain($0) && $0 != UInt8(ascii: ",") }
         }
-        return held.syncTokens
+        guard invalid.isEmpty else {
+            throw .invalidBody(changesShape, invalid.map { InvalidValue(.pointer("/syncTokens/\($0)"), .invalid, changesShape) })
+        }
+        return tokens
     }
 
     /// Returns the function that looks up cached pages on the event loops.
@@ -343,9 +347,9 @@ struct FeedRoutes: Sendable {
 
     /// Returns an event stream with the changes of the client's pages.
     private func listen(_ request: RouteRequest, since syncTokens: String?, to feed: FeedAssembler) async throws -> ServerResponse {
-        guard let syncTokens, !syncTokens.isEmpty, syncTokens.utf8.count <= Self.changesBodyLimit,
-            syncTokens.utf8.allSatisfy(FeedParameters.isPlain)
-        else { throw FeedParameters.invalidSyncToken }
+        guard let since, !syncTokens.isEmpty, syncTokens.utf8.count <= Self.changesBodyLimit, since.utf8.allSatisfy(FeedParameters.isPlain) else {
+            throw FeedParameters.invalidSyncToken(syncTokens == nil ? .required : .invalid)
+        }
         var asked = FeedRequest(now: request.now)
         try await clients.addCapabilities(to: &asked, from: request)
         let viewer = try clients.viewer(of: request.head)

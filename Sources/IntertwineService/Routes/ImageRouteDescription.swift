@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import IntertwineImages
 internal import IntertwineRouting
 
 /// The API description of `GET /images/{signature}/{source}`: an image, or the reason why it is not available.
@@ -107,12 +108,14 @@ enum ImageRouteDescription {
         _ status: HTTPResponse.Status, _ text: String, _ reasons: [String], or told: [ResponseDescription.ProblemExample] = [],
         _ fields: [ResponseDescription.Header] = []
     ) -> ResponseDescription {
-        let images = reasons.map {
-            ResponseDescription.ProblemExample(Problem.ProblemType("image-\($0)"), "The image could not be fetched.")
-        }
+        let images = reasons.map { ResponseDescription.ProblemExample(.image(code: $0), "The image could not be fetched.") }
         let others = told.map { Schema.word($0.uri) }
         let type = others.isEmpty ? Schema.imageProblemType : .choice(others + [.imageProblemType])
-        return .problem(status, text, told + images, failure + fields, types: type)
+        let further = ImageError.codes.filter { $0.status == status.code && !reasons.contains($0.code) }
+        let upstream = reasons.contains { $0.hasPrefix("upstream-") } ? ["upstream-status"] : []
+        return .problem(
+            status, text, told + images, failure + fields, types: type,
+            others: (upstream + further.map(\.code)).map { .image(code: $0) })
     }
 
     private static let imageHeaders: [ResponseDescription.Header] = [
@@ -156,7 +159,7 @@ enum ImageRouteDescription {
         .problemCaching,
         ResponseDescription.Header(
             "Image-Error",
-            "Why there is no image; the same as the end of the problem's type. `malformed`, `forged` or `expired` where the URL is refused.",
+            "The reason why there is no image, as at the end of the problem's type. `malformed`, `forged` or `expired` if the URL is refused.",
             example: "upstream-404"
         ).named("ImageError"),
         .init("Cache-Status", "How the answer came about (RFC 9211)."), .retryAfter,
@@ -181,9 +184,23 @@ extension Schema {
     static let cancelled = Schema.object([.required("cancelled", .count, "How many requests were cancelled.")]).named("Cancelled")
 
     static let imageProblemType = Schema.string(
-        pattern:
-            #"^urn:intertwine:problem:image-(upstream-[1-9][0-9]{2}|malformed-url|scheme-denied|userinfo-denied|port-denied|host-denied|address-denied|downgrade-denied|too-many-redirects|host-not-found|resolve-failed|resolve-timeout|resolver-busy|connect-failed|connect-timeout|tls-failed|head-timeout|total-timeout|too-slow|connection-lost|head-too-large|body-too-large|truncated|protocol-error|cancelled|rejected|shutting-down|internal-error|type-denied|type-mismatch|too-many-pixels|too-many-frames|undecodable|worker-failed|encoded-body|overloaded|queue-timeout|host-resting|buffers-full|not-stored|loop-detected|not-acceptable)$"#
+        pattern: "^/problems/image-(upstream-[1-9][0-9]{2}|\(ImageError.codes.map(\.code).joined(separator: "|")))$"
     ).titled("Image problem type").described(
-        "Why there is no image: `upstream-` and the origin's status, or a reason of the proxy's own."
-    ).examples(#""urn:intertwine:problem:image-upstream-404""#, #""urn:intertwine:problem:image-address-denied""#).named("ImageProblemType")
+        "The reason why there is no image: `upstream-` and the status of the origin, or a reason of the image proxy."
+    ).examples(#""/problems/image-upstream-404""#, #""/problems/image-address-denied""#).named("ImageProblemType")
+}
+
+extension Problem.ProblemType {
+    /// The type of an image that is not available.
+    static func image(_ error: ImageError) -> Problem.ProblemType { image(code: error.code) }
+
+    /// The type of an image that is not available, by ``ImageError/code``.
+    static func image(code: String) -> Problem.ProblemType {
+        Problem.ProblemType(
+            "image-\(code)",
+            code.hasPrefix("upstream-")
+                ? "The origin of the image responded with an error. The type ends in the status. Show the placeholder of the cell."
+                : "The image proxy has no image. The end of the type names the reason, as the field Image-Error does. Show the placeholder of the cell."
+        )
+    }
 }

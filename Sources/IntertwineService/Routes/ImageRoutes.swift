@@ -59,7 +59,8 @@ struct ImageRoutes: Sendable {
             responses: [
                 .json(.ok, "Done.", .cancelled, [.noStore], example: #"{"cancelled": 1}"#),
                 .badRequest(
-                    "The body is no such object, or a list has more than 1,000 names.", [.init(.invalidBody, Self.viewportShape)]),
+                    "The body is no such object, or a list has more than 1,000 names.",
+                    [.init(.invalidBody(at: "/visible", .tooMany, Self.viewportShape))]),
             ])
         return [
             Route(
@@ -94,7 +95,7 @@ struct ImageRoutes: Sendable {
         let answer = await manager.image(wish)
         // The event loop serves the next request for this image from the cache.
         if case .complete = answer.body { responseCache.store(path: path, wish, expires: verified.expires, now: now) }
-        return ImageResponses.response(answer)
+        return ImageResponses.response(answer, to: request.request.id)
     }
 
     private func cancel(_ request: RouteRequest) async throws -> ServerResponse {
@@ -105,11 +106,13 @@ struct ImageRoutes: Sendable {
     }
 
     private func viewport(_ request: RouteRequest) async throws -> ServerResponse {
-        guard let viewport = try? JSONDecoder().decode(Viewport.self, from: Data(request.request.body.bytes ?? [])) else {
-            throw Problem(.badRequest, .invalidBody, Self.viewportShape)
-        }
+        let viewport = try request.body(as: Viewport.self, Self.viewportShape)
         let (visible, gone) = (viewport.visible, viewport.gone)
-        guard max(visible.count, gone.count) <= Self.viewportLimit else { throw Problem(.badRequest, .invalidBody, Self.viewportShape) }
+        let long = [("/visible", visible), ("/gone", gone)].filter { $0.1.count > Self.viewportLimit }
+        guard long.isEmpty else {
+            throw Problem.invalidBody(
+                Self.viewportShape, long.map { InvalidValue(.pointer($0.0), .tooMany, Self.viewportShape) })
+        }
         let cancelled = await manager.viewport(visible: visible, gone: gone)
         return ServerResponse(
             status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],

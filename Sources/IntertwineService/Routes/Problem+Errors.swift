@@ -9,13 +9,13 @@ extension FeedError: ProblemConvertible {
     package var problem: Problem {
         switch self {
         case .limitOutOfRange:
-            Problem(
-                .badRequest, .invalidParameter,
+            .invalidParameter(
+                "limit", .outOfRange,
                 "limit must be a whole number from \(FeedRequest.limits.lowerBound) to \(FeedRequest.limits.upperBound).")
-        case .cursor(.invalid): Problem(.badRequest, .invalidCursor, "cursor is not one that this feed gave out.")
+        case .cursor(.invalid): Problem.invalidCursor("cursor is not a cursor of this feed.")
         case .capabilities(let reason):
-            Problem(.badRequest, .invalidParameter, "Accept-Cells is no list of identifiers (RFC 9651): \(reason).")
-        case .cursor(.otherFeed): Problem(.badRequest, .invalidCursor, "cursor belongs to another feed.")
+            .invalidParameter("Accept-Cells", .invalid, "Accept-Cells is not a list of identifiers (RFC 9651): \(reason).")
+        case .cursor(.otherFeed): Problem.invalidCursor("cursor belongs to another feed.")
         }
     }
 }
@@ -27,11 +27,11 @@ extension ActionError: ProblemConvertible {
         case .nothingToDo(let slot, _): Problem(.notFound, .emptySlot, "This cell has nothing to do for \(slot.rawValue).")
         case .viewerRequired(let command):
             Problem(.badRequest, .viewerRequired, "The command \(command) acts for a viewer; none was named.")
-        case .invalidInput(let fault): Problem(.badRequest, .invalidBody, "\(fault).")
+        case .invalidInput(let fault): .invalidBody("\(fault).", [InvalidValue(fault)])
         case .unknownSelection: Problem(.notFound, .unknownSelection, "There is no such selection.")
         case .notUndoable(let command): Problem(.conflict, .notUndoable, "The command \(command) cannot be undone.")
-        case .alreadyUndone: Problem(.conflict, .alreadyUndone, "This selection has been undone.")
-        case .undoExpired: Problem(.gone, .undoExpired, "The time for undoing this selection is over.")
+        case .alreadyUndone: Problem(.conflict, .alreadyUndone, "This invocation has been undone.")
+        case .undoExpired: Problem(.gone, .undoExpired, "The time for undoing this invocation is over.")
         case .undoFailed(let command, _):
             Problem(.badGateway, .commandFailed, "The command \(command) could not be undone; nothing was. Try again.")
         case .keyReused:
@@ -53,27 +53,58 @@ extension StoreError: ProblemConvertible {
     }
 }
 
+extension Problem {
+    static func invalidCursor(_ detail: String) -> Problem { Problem(.badRequest, .invalidCursor, detail).naming("cursor", .invalid) }
+
+    static let unknownClient = Problem(
+        .badRequest, .unknownClient, "client is not the digest of a registered client: register it again."
+    ).naming("client", .unknown)
+}
+
 /// The problem types of the service.
 extension Problem.ProblemType {
-    static let invalidCursor = Problem.ProblemType("invalid-cursor")
-    static let unknownClient = Problem.ProblemType("unknown-client")
-    static let viewerRequired = Problem.ProblemType("viewer-required")
-    static let unknownFeed = Problem.ProblemType("unknown-feed")
-    static let unknownSection = Problem.ProblemType("unknown-section")
-    static let unknownCell = Problem.ProblemType("unknown-cell")
-    static let unshownCell = Problem.ProblemType("unshown-cell")
-    static let emptySlot = Problem.ProblemType("empty-slot")
-    static let unknownSelection = Problem.ProblemType("unknown-selection")
-    static let notUndoable = Problem.ProblemType("not-undoable")
-    static let alreadyUndone = Problem.ProblemType("already-undone")
-    static let undoExpired = Problem.ProblemType("undo-expired")
-    static let commandFailed = Problem.ProblemType("command-failed")
-    static let invalidToken = Problem.ProblemType("invalid-token")
-    static let goneAdvertisement = Problem.ProblemType("gone-advertisement")
-    static let idempotencyKeyReused = Problem.ProblemType("idempotency-key-reused")
-    static let unknownRequest = Problem.ProblemType("unknown-request")
-    static let invalidImageURL = Problem.ProblemType("invalid-image-url")
-    static let expiredImageURL = Problem.ProblemType("expired-image-url")
-    static let takenDown = Problem.ProblemType("taken-down")
-    static let rateLimited = Problem.ProblemType("rate-limited")
+    static let invalidCursor = Problem.ProblemType(
+        "invalid-cursor",
+        "The cursor was changed, belongs to another feed, or was signed with a key that is no longer valid. Load the first page again.")
+    static let unknownClient = Problem.ProblemType(
+        "unknown-client", "The digest is not registered any more. Register the client with PUT /clients/{name}, and use the new digest.")
+    static let viewerRequired = Problem.ProblemType(
+        "viewer-required", "The operation acts for a viewer, and the request names none. The configuration names the header field.")
+    static let unknownFeed = Problem.ProblemType("unknown-feed", "No feed has this name. GET /feeds lists the feeds.")
+    static let unknownSection = Problem.ProblemType(
+        "unknown-section", "The feed has no section of this name. GET /feeds lists the sections.")
+    static let unknownCell = Problem.ProblemType(
+        "unknown-cell", "The cell does not exist, is not on the list, or was removed. Remove it from the screen.")
+    static let unshownCell = Problem.ProblemType(
+        "unshown-cell", "The cell exists, and the client declares that it cannot show it. A newer version of the client may.")
+    static let emptySlot = Problem.ProblemType("empty-slot", "The cell has no command in this slot. The actions of a cell name its slots.")
+    static let unknownSelection = Problem.ProblemType(
+        "unknown-selection", "The invocation does not exist, or another viewer performed it.")
+    static let notUndoable = Problem.ProblemType("not-undoable", "A command of the invocation cannot be undone.")
+    static let alreadyUndone = Problem.ProblemType(
+        "already-undone", "The invocation was undone before. The state is as the client wants it.")
+    static let undoExpired = Problem.ProblemType("undo-expired", "The time for the undo is over: undo.expiresAt has passed.")
+    static let commandFailed = Problem.ProblemType(
+        "command-failed",
+        "No command of the slot could be performed, or a command could not be undone. The member commands has the outcome of each command.")
+    static let invalidToken = Problem.ProblemType(
+        "invalid-token", "The token is damaged, forged, or belongs to another cell. Use the token of the page unchanged.")
+    static let goneAdvertisement = Problem.ProblemType("gone-advertisement", "The ad was removed, or has no destination any more.")
+    static let idempotencyKeyReused = Problem.ProblemType(
+        "idempotency-key-reused",
+        "The Idempotency-Key was used for another request. Use a new key for each request and the same key for retries.")
+    static let unknownRequest = Problem.ProblemType("unknown-request", "No image request with this id is in progress.")
+    static let invalidImageURL = Problem.ProblemType(
+        "invalid-image-url", "The service did not sign this URL. Use the href of a cell unchanged.")
+    static let expiredImageURL = Problem.ProblemType("expired-image-url", "The URL has expired. A new page of the feed has a new URL.")
+    static let takenDown = Problem.ProblemType("taken-down", "An operator has taken down the item that shows the image.")
+    static let rateLimited = Problem.ProblemType(
+        "rate-limited", "The viewer or the address writes too often. Retry after the seconds in Retry-After.")
+}
+
+extension InvalidValue {
+    /// Creates the value in a body that an item error is about.
+    init(_ error: ItemError) {
+        self.init(.body(error.path), Code(rawValue: error.code.rawValue) ?? .invalid, "\(error).")
+    }
 }

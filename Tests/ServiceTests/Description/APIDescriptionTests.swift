@@ -73,7 +73,7 @@ struct APIDescriptionTests {
                 .queueTimeout, .circuitOpen, .buffersFull, .cancelled, .notStored, .notAcceptable, .loop,
             ]
         for reason in failures {
-            let type = "urn:intertwine:problem:image-\(ImageError(reason).code)"
+            let type = "/problems/image-\(ImageError(reason).code)"
             #expect(type.wholeMatch(of: expression) != nil, "\(type)")
         }
         let reasons = pattern.split(separator: "(")[1].split(separator: "|").count
