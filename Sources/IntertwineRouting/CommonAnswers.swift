@@ -81,7 +81,7 @@ extension ResponseDescription {
     /// The refusal of operations that write.
     package static let foreignOrigin = problem(
         .forbidden, "A web page of another origin sent the request, and `cors.origins` does not have that origin.",
-        [.init(.foreignOrigin, "This origin is not allowed to write.")], [.problemCaching]
+        [.foreignOrigin], [.problemCaching]
     ).named("ForeignOrigin")
     package static let expectationFailed = problem(
         .expectationFailed, "The request has another expectation than `100-continue`.",
@@ -105,5 +105,6 @@ extension ResponseDescription {
 }
 
 extension ResponseDescription.ProblemExample {
+    package static let foreignOrigin = ResponseDescription.ProblemExample(.foreignOrigin, "This origin is not allowed to write.")
     package static let storeUnavailable = ResponseDescription.ProblemExample(.storeUnavailable, "The store does not respond. Try again.")
 }

@@ -55,7 +55,7 @@ class Walk:
             path = path.replace("{" + name + "}", value)
         answer = self.service.ask(method.upper(), path + query, headers, body)
         assert answer.status == status, f"{method} {path}{query}: {answer.status}, not {status}: {answer.content[:200]}"
-        self.description.check(method, template, answer)
+        self.description.check(method, template, answer, json.dumps(body) if isinstance(body, (dict, list)) else None)
         return answer
 
     def follow(self, method, template, status, href, headers=None, body=None):
@@ -81,10 +81,10 @@ def feed(walk):
         walk.ask("get", "/feed", 400, query=query)
     walk.ask("get", "/feed", 400, headers={"X-Viewer-ID": "v" * 257})
     walk.ask("get", "/saved", 200, headers=VIEWER)
-    walk.ask("get", "/saved", 400)
+    walk.ask("get", "/saved", 403)
     walk.ask("get", "/saved", 400, query="?cursor=x", headers=VIEWER)
     walk.ask("get", "/dismissed", 200, headers=VIEWER)
-    walk.ask("get", "/dismissed", 400)
+    walk.ask("get", "/dismissed", 403)
     schemas(walk)
     return json.loads(walk.ask("get", "/feed", 200, headers=VIEWER).content)["cells"]
 
@@ -196,20 +196,21 @@ def actions(walk, cells):
     walk.ask("post", selection, 404, {"id": "user:nobody"})
     walk.ask("delete", selection, 200, cell)
     walk.ask("delete", selection, 404, ad)
-    clicked = json.loads(walk.ask("post", selection, 303, ad).content)
+    clicked = json.loads(walk.ask("post", selection, 200, ad).content)
+    assert clicked["open"]["href"].startswith("http") and clicked["slot"] == "selection", clicked
     dismissed = json.loads(walk.ask("post", dismissal, 200, cell, headers=VIEWER).content)
-    walk.ask("post", dismissal, 400, cell)
+    walk.ask("post", dismissal, 403, cell)
     walk.ask("post", dismissal, 404, {"id": "user:nobody"}, headers=VIEWER)
     walk.ask("post", "/cells/{id}/{slot}", 404, {"id": "user:ada", "slot": "like"})
-    undo = "/selections/{id}"
+    undo = "/invocations/{id}"
     walk.follow("delete", undo, 200, done["undo"]["href"], VIEWER)
     walk.follow("delete", undo, 409, done["undo"]["href"], VIEWER)
     walk.follow("delete", undo, 404, dismissed["undo"]["href"], {"X-Viewer-ID": "v2"})
     walk.follow("delete", undo, 200, dismissed["undo"]["href"], VIEWER)
-    walk.ask("delete", undo, 409, {"id": clicked["selection"]})
+    walk.ask("delete", undo, 409, {"id": clicked["invocation"]["id"]})
     walk.ask("post", dismissal, 200, cell, headers=VIEWER)
     for template in ["/dismissed/{cell}", "/saved/{cell}"]:
-        walk.ask("delete", template, 400, {"cell": "user:grace"})
+        walk.ask("delete", template, 403, {"cell": "user:grace"})
         walk.ask("delete", template, 404, {"cell": "user:nobody"}, headers=VIEWER)
     walk.ask("delete", "/dismissed/{cell}", 200, {"cell": "user:grace"}, "?dryRun=true", headers=VIEWER)
     walk.ask("delete", "/dismissed/{cell}", 200, {"cell": "user:grace"}, headers=VIEWER)
@@ -284,6 +285,23 @@ def images(walk, cells):
     walk.ask("post", "/images/viewport", 400, body={"gone": None})
 
 
+def problems(walk):
+    """The type of each problem leads to its page, also the types of images, which are many."""
+    page = "/problems/{name}"
+    names = {kind.removeprefix("/problems/") for _, _, _, kind in walk.description.met if kind and kind != "about:blank"}
+    names |= {kind.removeprefix("/problems/") for kind in walk.description.document["components"]["schemas"]["ProblemType"]["examples"]
+              if kind != "about:blank"}
+    for name in sorted(names | {"image-upstream-503", "image-no-decoder"}):
+        text = walk.ask("get", page, 200, {"name": name}).content.decode()
+        assert "<h1>" in text and "<td>" in text, text
+    walk.ask("get", page, 404, {"name": "no-such-type"})
+    walk.ask("get", page, 404, {"name": "image-upstream-5030"})
+    tag = walk.ask("get", page, 200, {"name": "invalid-parameter"}).getheader("ETag")
+    walk.ask("get", page, 304, {"name": "invalid-parameter"}, headers={"If-None-Match": tag})
+    several = json.loads(walk.ask("get", "/feed", 400, query="?limit=101&layout=round").content)
+    assert [(error["parameter"], error["code"]) for error in several["errors"]] == [("limit", "out-of-range"), ("layout", "unknown")], several
+
+
 def rest(walk):
     for path in ["/healthz", "/readyz", "/openapi.json", "/schemas/cell.json"]:
         walk.ask("get", path, 200)
@@ -318,6 +336,7 @@ def main():
         images(walk, cells)
         rest(walk)
         changes(walk)
+        problems(walk)
     origin.shutdown()
 
     met = {(method, path) for method, path, _, _ in description.met}

@@ -61,9 +61,9 @@ def main():
 
         done = api["actions.select_cell"].sync(grace.id, client=client)
         assert [step.command for step in done.commands] == ["analytics", "present"] and done.presentation.screen == "ImageZoom"
-        undone = api["actions.undo_selection"].sync(done.undo.href.removeprefix("/selections/"), client=client)
+        undone = api["actions.undo_invocation"].sync(done.undo.href.removeprefix("/invocations/"), client=client)
         assert [step.outcome.value for step in undone.commands] == ["undone", "undone"], undone
-        again = api["actions.undo_selection"].sync(done.selection, client=client)
+        again = api["actions.undo_invocation"].sync(done.invocation.id, client=client)
         assert again.type_ == "/problems/already-undone", again
         judged = api["actions.report_events"].sync(
             client=client, body=[models.Event.from_dict(event) for event in shown.actions.impression.body])

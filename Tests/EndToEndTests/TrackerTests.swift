@@ -77,7 +77,7 @@ struct TrackerTests {
             let service = try RunningService(items: Self.items(origin), settings: settings)
             func select(_ query: String, _ viewer: String) throws {
                 let fields = ["User-Agent: Mozilla/5.0 Firefox", "X-Viewer-ID: \(viewer)"]
-                #expect(try service.ask("POST", "/cells/ad:1/selection\(query)", fields: fields).status == 303)
+                #expect(try service.ask("POST", "/cells/ad:1/selection\(query)", fields: fields).status == 200)
             }
             let ad = try #require(try JSON(try service.get("/feed").text)["cells"]?.list.first { $0["id"]?.text == "ad:1" })
             let href = try #require(ad["actions"]?["selection"]?["href"]?.text)

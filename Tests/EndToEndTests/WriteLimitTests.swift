@@ -61,8 +61,8 @@ struct WriteLimitTests {
             let routes: [(String, String, String)] = [
                 ("POST", "/cells/user:u1/selection", ""), ("DELETE", "/cells/user:u1/selection", ""),
                 ("POST", "/cells/user:u1/dismissal", ""),
-                ("POST", "/cells/user:u1/like", ""), ("DELETE", "/selections/x", ""), ("DELETE", "/saved/user:u1", ""),
-                ("DELETE", "/dismissed/user:u1", ""), ("POST", "/events", "[]"), ("PUT", "/clients/app", #"{"cells":"*"}"#),
+                ("POST", "/cells/user:u1/like", ""), ("DELETE", "/invocations/x", ""), ("DELETE", "/saved/user:u1", ""),
+                ("DELETE", "/dismissed/user:u1", ""), ("POST", "/events", #"{"events":[]}"#), ("PUT", "/clients/app", #"{"cells":"*"}"#),
             ]
             for (number, (method, path, body)) in routes.enumerated() {
                 let fields = [Self.agent, "X-Viewer-ID: v\(number)", "X-Forwarded-For: 203.0.113.\(number)"]

@@ -99,7 +99,7 @@ final class ClockTests {
             }
             return { moment in
                 do {
-                    _ = try await performer.undo(selection: "\(moment)", for: ClientFingerprint(), now: moment)
+                    _ = try await performer.undo(invocation: "\(moment)", for: ClientFingerprint(), now: moment)
                     return true
                 } catch ActionError.undoExpired {
                     return false

@@ -96,8 +96,9 @@ public final class Links: Sendable {
         return href
     }
 
-    public func selection(_ id: String) -> String {
-        base + "/selections/" + PercentCoding.encode(id, keeping: .segment)
+    /// Returns the href that undoes an invocation.
+    public func invocation(_ id: String) -> String {
+        base + "/invocations/" + PercentCoding.encode(id, keeping: .segment)
     }
 
     /// Returns the href of a feed page. Layout, width and scale are included if they differ from the default.

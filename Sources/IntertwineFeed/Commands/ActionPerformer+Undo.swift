@@ -1,10 +1,10 @@
 extension ActionPerformer {
-    /// Undoes a selection: reverts its commands in reverse order, once, before the undo window ends. The item may be deleted already.
+    /// Undoes an invocation: reverts its commands in reverse order, once, before the undo window ends. The item may be deleted already.
     ///
     /// - Returns: the result of each command, in undo order.
     /// - Throws: ``ActionError``, ``StoreError``. If it throws, nothing is committed.
-    package func undo(selection id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
-        try await undoSerially(selection: id, for: client, now: now, idempotency: nil).steps
+    package func undo(invocation id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
+        try await undoSerially(invocation: id, for: client, now: now, idempotency: nil).steps
     }
 
     /// The result of an undo request with an idempotency key.
@@ -15,27 +15,27 @@ extension ActionPerformer {
         case replayed(response: [UInt8])
     }
 
-    /// Undoes a selection under an idempotency key. A repeated request returns the stored response.
+    /// Undoes an invocation under an idempotency key. A repeated request returns the stored response.
     ///
     /// - Parameter response: returns the bytes to store under the key.
     /// - Throws: ``ActionError``, ``StoreError``. If it throws, nothing is committed and the key is not consumed.
     package func undo(
-        selection id: String, for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey,
+        invocation id: String, for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey,
         response: @escaping @Sendable ([StepResult]) -> [UInt8]
     ) async throws -> UndoOutcome {
         try await gate.run(Self.mutexName(of: idempotency)) {
             if let receipt = try await ledger.replay(of: idempotency), let kept = try Self.storedResponse(of: receipt) {
                 return .replayed(response: kept)
             }
-            let (steps, kept) = try await undoSerially(selection: id, for: client, now: now, idempotency: (idempotency, response))
+            let (steps, kept) = try await undoSerially(invocation: id, for: client, now: now, idempotency: (idempotency, response))
             return kept.map { .replayed(response: $0) } ?? .undone(steps)
         }
     }
 
-    /// Returns the commands that ``undo(selection:for:now:)`` would revert. It fails as the undo would, and runs and writes nothing.
+    /// Returns the commands that ``undo(invocation:for:now:)`` would revert. It fails as the undo would, and runs and writes nothing.
     ///
-    /// - Throws: the errors of ``undo(selection:for:now:)``.
-    package func simulateUndo(selection id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
+    /// - Throws: the errors of ``undo(invocation:for:now:)``.
+    package func simulateUndo(invocation id: String, for client: ClientFingerprint, now: Int64) async throws -> [StepResult] {
         try await undoable(id, for: client, now: now).steps.reversed().map { command, _ in
             StepResult(command: command.name, outcome: .simulated)
         }
@@ -44,13 +44,13 @@ extension ActionPerformer {
     private typealias Idempotency = (key: IdempotencyKey, answer: @Sendable ([StepResult]) -> [UInt8])
 
     private func undoSerially(
-        selection id: String, for client: ClientFingerprint, now: Int64, idempotency: Idempotency?
+        invocation id: String, for client: ClientFingerprint, now: Int64, idempotency: Idempotency?
     ) async throws -> (steps: [StepResult], kept: [UInt8]?) {
-        try await gate.run("undo\u{0}\(id)") { try await undoAlone(selection: id, for: client, now: now, idempotency: idempotency) }
+        try await gate.run("undo\u{0}\(id)") { try await undoAlone(invocation: id, for: client, now: now, idempotency: idempotency) }
     }
 
     private func undoAlone(
-        selection id: String, for client: ClientFingerprint, now: Int64, idempotency: Idempotency?
+        invocation id: String, for client: ClientFingerprint, now: Int64, idempotency: Idempotency?
     ) async throws -> (steps: [StepResult], kept: [UInt8]?) {
         let (record, steps) = try await undoable(id, for: client, now: now)
         var context = CommandContext(cell: record.cell, subject: nil, occurrence: .undo, client: client, now: now)
@@ -74,16 +74,16 @@ extension ActionPerformer {
         return (done, try Self.storedResponse(of: receipt))
     }
 
-    /// Returns a selection that the client is allowed to undo now.
+    /// Returns an invocation that the client is allowed to undo now.
     private func undoable(
         _ id: String, for client: ClientFingerprint, now: Int64
     ) async throws -> (record: CommandRecord, steps: [(any UndoableCommand, [UInt8])]) {
         guard let record = try await ledger.selection(id: id), Self.isOwner(client, of: record) else {
-            throw ActionError.unknownSelection(id)
+            throw ActionError.unknownInvocation(id)
         }
         let steps = try undoableSteps(of: record)
         guard record.undoneAt == nil else { throw ActionError.alreadyUndone }
-        // A record whose window ends later than that of a selection performed now was created by a clock that was ahead.
+        // A record whose window ends later than that of an invocation performed now was created by a clock that was ahead.
         let (end, isEndless) = now.addingReportingOverflow(max(0, undoWindow))
         let (latest, isLater) = end.addingReportingOverflow(CellTokens.skew)
         guard now <= record.expires, isEndless || isLater || record.expires <= latest else { throw ActionError.undoExpired }
@@ -95,7 +95,7 @@ extension ActionPerformer {
         return client.viewer.map { ByteString($0) == ByteString(owner) } ?? false
     }
 
-    /// Returns the commands of a selection with their undo records.
+    /// Returns the commands of an invocation with their undo records.
     ///
     /// - Throws: ``ActionError/notUndoable(command:)`` if a command cannot be undone or is not registered any more.
     private func undoableSteps(of record: CommandRecord) throws(ActionError) -> [(any UndoableCommand, [UInt8])] {

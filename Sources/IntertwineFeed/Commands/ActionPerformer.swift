@@ -109,7 +109,7 @@ package final class ActionPerformer: Sendable {
         try? await context.perform(command)
         context.recordSelection(by: slot)
         let events = token == nil ? Self.withoutToken(context.events, of: slot) : attributed(context.events)
-        return try await commit(context, events, idempotency: idempotency, response: response)
+        return try await commit(context, events, slot: slot, idempotency: idempotency, response: response)
     }
 
     /// Marks the events of an ad that count only with the token of a page as ``Verdict/noToken``.
@@ -122,10 +122,10 @@ package final class ActionPerformer: Sendable {
 
     /// Commits the effects of commands to the ledger.
     private func commit(
-        _ context: CommandContext, _ events: [LedgerEvent], idempotency: IdempotencyKey?,
+        _ context: CommandContext, _ events: [LedgerEvent], slot: CommandKey?, idempotency: IdempotencyKey?,
         response: @escaping @Sendable (CommandResult) -> [UInt8]
     ) async throws -> Outcome {
-        let performance = CommandResult(of: context, links: links, undoWindow: undoWindow)
+        let performance = CommandResult(of: context, slot: slot, links: links, undoWindow: undoWindow)
         let receipt = try await commitSettled(
             LedgerEntry(
                 events: events, changes: context.changes, selection: performance.record,
@@ -153,7 +153,7 @@ package final class ActionPerformer: Sendable {
         let viewModel = try await viewModel(of: cell, slot: 0, client: client, now: now)
         let command = try command(in: slot, of: viewModel, for: client)
         _ = try FieldDeclaration.read(command.input, in: body)
-        return CommandResult(simulating: command.leaves, of: viewModel.id)
+        return CommandResult(simulating: command.leaves, of: viewModel.id, slot: slot)
     }
 
     /// Returns the view model of one cell as a page contains it.
@@ -219,7 +219,7 @@ extension ActionPerformer {
             var context = CommandContext(cell: cell, subject: nil, occurrence: .undo, client: client, now: now)
             // Errors are recorded in the step of the failed command.
             try? await context.perform(command)
-            return try await commit(context, context.events, idempotency: idempotency, response: response)
+            return try await commit(context, context.events, slot: nil, idempotency: idempotency, response: response)
         }
     }
 
@@ -228,7 +228,7 @@ extension ActionPerformer {
     /// - Throws: the errors of ``perform(_:of:on:for:now:idempotency:response:)``.
     package func simulate(_ name: String, of cell: String, on list: ViewerList, for client: ClientFingerprint) async throws -> CommandResult
     {
-        CommandResult(simulating: try await command(name, for: cell, on: list, of: client).leaves, of: cell)
+        CommandResult(simulating: try await command(name, for: cell, on: list, of: client).leaves, of: cell, slot: nil)
     }
 
     private func command(
@@ -250,15 +250,15 @@ package enum ActionError: Error, Sendable, Hashable {
     case brokenCell(String)
     /// The slot is empty, which is valid.
     case nothingToDo(CommandKey, cell: String)
-    /// The command requires a viewer, and the request has none: 400 over HTTP.
+    /// The command requires a viewer, and the request has none: 403 over HTTP.
     case viewerRequired(command: String)
     /// The request body is invalid as the input of the slot. The error names the value: 400 over HTTP.
     case invalidInput(ItemError)
-    /// The selection does not exist or belongs to another viewer: 404 over HTTP.
-    case unknownSelection(String)
+    /// The invocation does not exist or belongs to another viewer: 404 over HTTP.
+    case unknownInvocation(String)
     /// The command cannot be undone: 409 over HTTP.
     case notUndoable(command: String)
-    /// The selection was already undone: 409 over HTTP.
+    /// The invocation was already undone: 409 over HTTP.
     case alreadyUndone
     /// The undo window is over: 410 over HTTP.
     case undoExpired

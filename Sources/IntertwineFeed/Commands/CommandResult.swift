@@ -1,13 +1,15 @@
 /// The result of a performed or simulated action.
 package struct CommandResult: Sendable {
-    /// The id of the selection, or nil if the performance was only simulated.
-    package var selection: String?
+    /// The id of the invocation, or nil if the performance was only simulated.
+    package var invocation: String?
+    /// The slot that was performed, or nil if a command of a list was performed.
+    package var slot: CommandKey?
     package var cell: String
     /// The results of the commands, in order.
     package var steps: [StepResult]
     /// The screen that the client shows.
     package var presentation: Presentation?
-    /// The stored URL that the client is redirected to.
+    /// The stored URL that the client opens.
     package var destination: String?
     /// The URL of the undo request and its expiry in milliseconds since 1970-01-01 UTC.
     ///
@@ -25,10 +27,11 @@ package struct CommandResult: Sendable {
     /// True if no command failed.
     package var isComplete: Bool { steps.allSatisfy { $0.outcome == .performed || $0.outcome == .simulated } }
 
-    init(of context: CommandContext, links: Links, undoWindow: Int64) {
+    init(of context: CommandContext, slot: CommandKey?, links: Links, undoWindow: Int64) {
         var context = context
         let name = context.performance
-        selection = name
+        invocation = name
+        self.slot = slot
         cell = context.cell
         steps = context.steps
         presentation = context.presentation
@@ -44,12 +47,13 @@ package struct CommandResult: Sendable {
             id: name, cell: context.cell, viewer: viewer,
             steps: performed.map { CommandRecord.Step(command: $0.command, undo: $0.undo) }, expires: expires)
         if undoWindow > 0, performed.allSatisfy({ $0.undo != nil }) {
-            undo = (links.selection(name), expires)
+            undo = (links.invocation(name), expires)
         }
     }
 
-    init(simulating commands: [any Command], of cell: String) {
+    init(simulating commands: [any Command], of cell: String, slot: CommandKey?) {
         self.cell = cell
+        self.slot = slot
         steps = commands.map { StepResult(command: $0.name, outcome: .simulated) }
     }
 

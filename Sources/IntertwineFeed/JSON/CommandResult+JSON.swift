@@ -4,11 +4,15 @@ extension CommandResult {
     /// Returns the result as the JSON (UTF-8) that clients receive.
     package func json() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
-        if let selection {
-            writer.raw(#"{"selection":"#)
-            writer.write(selection)
+        if let invocation {
+            writer.raw("{")
+            writer.write(invocation: invocation)
         } else {
             writer.raw(#"{"simulated":true"#)
+        }
+        if let slot {
+            writer.raw(#","slot":"#)
+            writer.write(slot.rawValue)
         }
         writer.raw(#","commands":"#)
         writer.write(steps)
@@ -26,23 +30,42 @@ extension CommandResult {
             }
             writer.raw("}}")
         }
+        if let destination {
+            writer.raw(#","open":{"href":"#)
+            writer.write(destination)
+            writer.raw("}")
+        }
         if let undo {
             writer.raw(#","undo":{"type":"request","method":"DELETE","href":"#)
             writer.write(undo.href)
-            writer.raw(#","expires":"#)
+            writer.raw(#","expiresAt":"#)
             writer.write(Timestamp.text(milliseconds: undo.expires))
             writer.raw("}")
         }
         writer.raw("}")
         return writer.bytes
     }
+
+    /// The members `invocation` and `commands` of the problem of a failed command: JSON (UTF-8) without the braces.
+    package var outcomeMembers: [UInt8] {
+        var writer = JSONWriter(capacity: 128)
+        if let invocation {
+            writer.write(invocation: invocation)
+            writer.raw(",")
+        }
+        writer.raw(#""commands":"#)
+        writer.write(steps)
+        return writer.bytes
+    }
 }
 
 extension StepResult {
-    /// Returns the undone steps as the JSON (UTF-8) that clients receive.
-    package static func json(_ steps: [StepResult]) -> [UInt8] {
+    /// Returns the undone steps of an invocation as the JSON (UTF-8) that clients receive.
+    package static func json(_ steps: [StepResult], of invocation: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
-        writer.raw(#"{"commands":"#)
+        writer.raw("{")
+        writer.write(invocation: invocation)
+        writer.raw(#","commands":"#)
         writer.write(steps)
         writer.raw("}")
         return writer.bytes
@@ -50,6 +73,12 @@ extension StepResult {
 }
 
 extension JSONWriter {
+    mutating func write(invocation id: String) {
+        raw(#""invocation":{"id":"#)
+        write(id)
+        raw("}")
+    }
+
     mutating func write(_ steps: [StepResult]) {
         raw("[")
         for (index, step) in steps.enumerated() {

@@ -63,6 +63,8 @@ struct IdempotencyKeys: Sendable {
 }
 
 /// A response that is stored under an idempotency key: status and verdict, location, and body, one per line.
+///
+/// A location occurs only in responses that an earlier version stored.
 struct StoredResponse: Hashable {
     private let status: HTTPResponse.Status
     /// The verdict; nil if no event was recorded.
@@ -72,7 +74,7 @@ struct StoredResponse: Hashable {
     private let language: String?
     private let body: [UInt8]
 
-    init(status: HTTPResponse.Status, verdict: Verdict?, location: String?, language: String? = nil, body: [UInt8]) {
+    init(status: HTTPResponse.Status, verdict: Verdict?, location: String? = nil, language: String? = nil, body: [UInt8]) {
         self.status = status
         self.verdict = verdict
         self.location = location

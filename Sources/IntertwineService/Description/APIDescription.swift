@@ -36,7 +36,8 @@ struct APIDescription: Sendable {
         let name = FeedParameters.viewerField
         let described = routes.map { route in
             var route = route
-            if ![.get, .head].contains(route.method) { route.operation?.responses.append(.foreignOrigin) }
+            let hasForbidden = route.operation?.responses.contains { $0.status == ResponseDescription.foreignOrigin.status } ?? false
+            if ![.get, .head].contains(route.method), !hasForbidden { route.operation?.responses.append(.foreignOrigin) }
             return route
         }
         @Sendable func amended(_ text: String) -> String {

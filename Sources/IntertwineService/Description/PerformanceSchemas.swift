@@ -4,46 +4,62 @@ internal import IntertwineRouting
 /// Schemas of the results of actions.
 extension Schema {
     static let performance = Schema.object([
-        .optional("selection", .string(minLength: 1), "The id under which it can be undone. Missing where it was only simulated."),
-        .optional("simulated", .flag(true), "Only there where nothing was run."),
-        .required("commands", .list(of: .step), "One for each command, in the order in which they ran."),
+        .optional("invocation", invocation, "Missing in a dry run."),
+        .optional("simulated", .flag(true), "True in a dry run: nothing was run."),
+        .optional("slot", .string(minLength: 1), "The slot that was performed. Missing if a cell was removed from a list."),
+        .required("commands", .list(of: .step), "One result for each command, in the order in which they ran."),
         .optional("presentation", .presentation),
+        .optional("open", .open),
         .optional("undo", .undo),
-    ]).described("What performing an action came to.").examples(
+    ]).described("The result of a performed action.").examples(
         #"""
-        {"selection": "ifcszE5kp_GApLazICZp4A", "commands": [{"command": "analytics", "outcome": "performed"}, {"command":
-        "present", "outcome": "performed"}], "presentation": {"type": "push", "screen": "ImageZoom", "arguments": {
-        "username": "Tongue Twister", "image":
+        {"invocation": {"id": "ifcszE5kp_GApLazICZp4A"}, "slot": "selection", "commands": [{"command": "analytics", "outcome":
+        "performed"}, {"command": "present", "outcome": "performed"}], "presentation": {"type": "push", "screen": "ImageZoom",
+        "arguments": {"username": "Tongue Twister", "image":
         "/images/AXuJAAecoioHpRy2i46ncVRsnkNx24E/aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc"}}, "undo": {"type":
-        "request", "method": "DELETE", "href": "/selections/ifcszE5kp_GApLazICZp4A", "expires": "2026-11-21T09:11:43Z"}}
+        "request", "method": "DELETE", "href": "/invocations/ifcszE5kp_GApLazICZp4A", "expiresAt": "2026-11-21T09:11:43Z"}}
         """#
     )
     .with(
         "dependentSchemas",
-        .object([.init("simulated", Schema.any.with("not", .object([.init("required", .texts(["selection"]))])).value)])
+        .object([.init("simulated", Schema.any.with("not", .object([.init("required", .texts(["invocation"]))])).value)])
     ).named("Performance")
+    private static let invocation = Schema.object([
+        .required("id", .string(minLength: 1), "The id for the undo.")
+    ]).described("A performed action.").named("Invocation")
+    /// The members of the problem of a failed command.
+    static let failureMembers: [OpenAPIValue.Member] = [
+        .init("invocation", invocation.value), .init("commands", Schema.list(of: .step).value),
+    ]
     private static let step = Schema.object([
         .required("command", .string(minLength: 1), "The command's name, such as `analytics`. The list is open."),
         .required("outcome", .outcome),
-    ]).described("What became of one command.").named("Step")
+    ]).described("The result of one command.").named("Step")
     private static let outcome = Schema.words(StepResult.Outcome.self).described(
-        "`skipped`: not run, because an earlier one had failed. `undone`: done, and taken back. `simulated`: what would run."
+        "`skipped`: not run, because an earlier command failed. `undone`: performed and reverted. `simulated`: not run in a dry run."
     ).named("Outcome")
     private static let presentation = Schema.object([
         .required("type", .string, "How it is shown, such as `push`."),
         .required("screen", Schema.string.examples(#""ImageZoom""#)),
         .required("arguments", .map(of: .string)),
-    ]).described("A screen that the client is to show.").named("Presentation")
+    ]).described("A screen that the client shows.").named("Presentation")
+    private static let open = Schema.object([
+        .required("href", .uri, "The stored URL, such as the clickthrough URL of an ad.")
+    ]).described("A location outside the app that the client opens.").named("Open")
     private static let undo = Schema.object([
         .required("type", .word("request")),
         .required("method", .word("DELETE")),
         .required("href", .href),
-        .required("expires", .time),
-    ]).described("The request that takes it back, until `expires`.").named("Undo")
+        .required("expiresAt", .time),
+    ]).described("The request that undoes the invocation, until `expiresAt`.").named("Undo")
     static let undone = Schema.object([
-        .required("commands", .list(of: .step))
-    ]).described("What was taken back, in the order in which it was.").examples(
-        #"{"commands": [{"command": "present", "outcome": "undone"}, {"command": "analytics", "outcome": "undone"}]}"#
+        .optional("invocation", invocation),
+        .required("commands", .list(of: .step), "One result for each command, in the order in which they were undone."),
+    ]).described("The result of an undo.").examples(
+        #"""
+        {"invocation": {"id": "ifcszE5kp_GApLazICZp4A"}, "commands": [{"command": "present", "outcome": "undone"}, {"command":
+        "analytics", "outcome": "undone"}]}
+        """#
     ).named("Undone")
     static let event = Schema.object([
         .required("type", .words(EventRoutes.types)),

@@ -5,17 +5,37 @@ internal import IntertwineRouting
 
 extension ResponseDescription {
     /// The response with a link to the route that undoes the command.
-    var undoable: ResponseDescription { linked("undo", to: "undoSelection", "Takes it back.", ["id": "$response.body#/selection"]) }
+    var undoable: ResponseDescription {
+        linked("undo", to: "undoInvocation", "Undoes the invocation.", ["id": "$response.body#/invocation/id"])
+    }
 
-    static let keyReused = problem(
-        .unprocessableContent, "The idempotency key was used for another request.",
-        [.init(.idempotencyKeyReused, "This Idempotency-Key was used for another request.")])
+    static let keyReused = problem(.unprocessableContent, "The idempotency key was used for another request.", [.keyReused])
     static let notPerformed = problem(
-        .internalServerError, "No command could be performed, or a fault of the service.",
-        [.init(.commandFailed, "None of the commands could be performed."), .init(nil, "An internal error occurred.")], [.problemCaching])
+        .unprocessableContent, "No command could be performed, or the idempotency key was used for another request.",
+        [
+            .init(
+                .commandFailed, "No command could be performed.",
+                members: """
+                    "invocation":{"id":"ifcszE5kp_GApLazICZp4A"},"commands":[{"command":"save","outcome":"failed"}]
+                    """), .keyReused,
+        ], members: Schema.failureMembers)
+
+    /// Returns the description of 403 for a command that may need a viewer.
+    static func viewerRequired(_ detail: String) -> ResponseDescription {
+        problem(
+            .forbidden, "The command requires a viewer, and the request names none; or a web page of another origin sent the request.",
+            [.init(.viewerRequired, detail), .foreignOrigin], [.problemCaching])
+    }
 }
 
-/// The routes `/cells/{id}/…` and `/selections/{id}`: perform and undo actions on cells.
+extension ResponseDescription.ProblemExample {
+    fileprivate static let keyReused = ResponseDescription.ProblemExample(
+        .idempotencyKeyReused, "This Idempotency-Key was used for another request.")
+    fileprivate static let wrongKey = ResponseDescription.ProblemExample(
+        .invalidParameter("Idempotency-Key", .invalid, "Idempotency-Key must be 1 to 255 visible ASCII characters."))
+}
+
+/// The routes `/cells/{id}/…` and `/invocations/{id}`: perform and undo actions on cells.
 struct CellRoutes: Sendable {
     let performer: ActionPerformer
     let clients: ClientReader
@@ -37,8 +57,8 @@ struct CellRoutes: Sendable {
     ) { (query) throws(Problem) in try query.text("token") }
     private static let listEntryID = Parameter.segment(
         "cell", FeedParameters.plain.with("format", .text("cell-id")), "The cell's id, percent-encoded.", example: #""user:tt""#)
-    private static let selection = Parameter.segment(
-        "id", FeedParameters.plain, "The selection's id, as `undo.href` has it.", example: #""ifcszE5kp_GApLazICZp4A""#)
+    private static let invocation = Parameter.segment(
+        "id", FeedParameters.plain, "The id of the invocation, the last segment of `undo.href`.", example: #""ifcszE5kp_GApLazICZp4A""#)
 
     var routes: [Route] {
         [
@@ -47,15 +67,10 @@ struct CellRoutes: Sendable {
                 Self.performing(
                     "selectCell", "Select a cell",
                     """
-                    Runs the commands of the cell's selection, in order. It is in the ledger, on disk, before it is answered. For a user: \
-                    `analytics` and `present`. For an advertisement: `analytics` and `clickthrough`, answered 303; it counts with `token` alone.
-                    """,
-                    [
-                        .json(
-                            .seeOther, "Performed, and the person is to go to `Location`: selecting an advertisement.", .performance,
-                            [.noStore, .verdict, .location, .contentLanguage]
-                        ).undoable
-                    ], more: [Self.clickToken], takesInput: true, takesToken: true)
+                    Runs the commands of the cell's selection, in order. The event is on disk before the response. For a user, the commands are \
+                    `analytics` and `present`. For an ad, they are `analytics` and `clickthrough`: the client opens `open.href`. A selection of \
+                    an ad counts only with `token`.
+                    """, more: [Self.clickToken], takesInput: true, takesToken: true)
             ) { try await perform(.selection, $0) },
             Route(
                 .delete, "/cells/{id}/selection",
@@ -75,17 +90,12 @@ struct CellRoutes: Sendable {
                 Self.performing(
                     "performSlot", "Perform a slot of a cell's own",
                     """
-                    Runs the commands of a slot that the kind of cell adds, such as `like`, in order. As a selection's, they are in the ledger, on \
-                    disk, before it is answered, and can be undone where each of them can be. A click on an ad counts with `token` alone.
-                    """,
-                    [
-                        .json(
-                            .seeOther, "Performed, and the person is to go to `Location`.", .performance,
-                            [.noStore, .verdict, .location, .contentLanguage]
-                        ).undoable
-                    ], more: [Self.slot, Self.clickToken], takesInput: true, takesToken: true)
+                    Runs the commands of a slot that the kind of cell adds, such as `like`, in order. The event is on disk before the response. It \
+                    can be undone if each command can be. If a command leads elsewhere, the client opens `open.href`. A click on an ad counts \
+                    only with `token`.
+                    """, more: [Self.slot, Self.clickToken], takesInput: true, takesToken: true)
             ) { try await perform(try Self.ownSlot(of: $0), $0) },
-            Route(.delete, "/selections/{id}", Self.undoing) { try await undo($0) },
+            Route(.delete, "/invocations/{id}", Self.undoing) { try await undo($0) },
             Route(
                 .delete, "/saved/{cell}",
                 Self.removal(
@@ -109,11 +119,12 @@ struct CellRoutes: Sendable {
 
     /// Returns the description of a route that performs a command key of a cell.
     private static func performing(
-        _ id: String, _ summary: String, _ text: String, _ answers: [ResponseDescription] = [],
+        _ id: String, _ summary: String, _ text: String,
         viewer: Parameter<Void> = FeedParameters.viewer,
         more: [any RequestParameter] = [], takesInput: Bool = false, takesToken: Bool = false
     ) -> APIOperation {
-        let wrongBody = takesInput ? [ResponseDescription.ProblemExample(.invalidBody(at: "/reason", .required, "reason: is missing."))] : []
+        let wrongBody =
+            takesInput ? [ResponseDescription.ProblemExample(.invalidBody(at: "/reason", .required, "reason: is missing."))] : []
         let body = RequestBodyDescription(
             .object([]), text: "What the slot takes, where its action has `input`; not looked at elsewhere.", isRequired: false)
         return APIOperation(
@@ -121,26 +132,22 @@ struct CellRoutes: Sendable {
             parameters: [FeedParameters.cell] + more
                 + [FeedParameters.dryRun, viewer, FeedParameters.acceptLanguage, Parameter.idempotencyKey],
             body: takesInput ? body : nil,
-            responses: answers + [
+            responses: [
                 .json(
-                    .ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict, .contentLanguage]
+                    .ok, "Performed. `commands` has the outcome of each command.", .performance, [.noStore, .verdict, .contentLanguage]
                 ).undoable,
                 .badRequest(
-                    takesInput
-                        ? "A parameter is wrong, the body is not what the slot takes, or the command acts for a viewer and none was named."
-                        : "A parameter is wrong, or the command acts for a viewer and none was named.",
-                    [
-                        .init(.invalidParameter("Idempotency-Key", .invalid, "Idempotency-Key must be 1 to 255 visible ASCII characters.")),
-                        .init(.viewerRequired, "The command dismiss acts for a viewer; none was named."),
-                    ] + wrongBody),
+                    takesInput ? "A parameter is invalid, or the body is not the input of the slot." : "A parameter is invalid.",
+                    [.wrongKey] + wrongBody),
+                .viewerRequired(ActionError.viewerRequired(command: "dismiss").problem.detail),
                 .problem(
                     .notFound,
-                    "There is no such cell, or it has nothing to do in this slot\(takesToken ? "; or the token is forged or another cell's" : "").",
+                    "The cell does not exist, or has no command in this slot\(takesToken ? "; or the token is forged or of another cell" : "").",
                     [
                         .init(.unknownCell, "There is no such cell."),
                         .init(.emptySlot, "This cell has nothing to do for selection."),
                     ] + (takesToken ? [.init(.invalidToken, ActionError.forgedToken.problem.detail)] : [])),
-                .keyReused, .notPerformed,
+                .notPerformed,
             ])
     }
 
@@ -150,39 +157,34 @@ struct CellRoutes: Sendable {
             id, tag: "Actions", summary, text,
             parameters: [listEntryID, FeedParameters.dryRun, FeedParameters.requiredViewer, Parameter.idempotencyKey],
             responses: [
-                .json(.ok, "Performed; `commands` says what became of each.", .performance, [.noStore, .verdict]).undoable,
-                .badRequest(
-                    "A parameter is wrong, or no viewer is named.",
-                    [
-                        .init(.invalidParameter("Idempotency-Key", .invalid, "Idempotency-Key must be 1 to 255 visible ASCII characters.")),
-                        .init(.viewerRequired, ViewerListRoutes.viewerRequired(list).detail),
-                    ]),
-                .problem(.notFound, "The cell is not on the list.", [.init(.unknownCell, "There is no such cell.")]), .keyReused,
-                .notPerformed,
+                .json(.ok, "Performed. `commands` has the outcome of each command.", .performance, [.noStore, .verdict]).undoable,
+                .badRequest("A parameter is invalid.", [.wrongKey]),
+                .viewerRequired(ViewerListRoutes.viewerRequired(list).detail),
+                .problem(.notFound, "The cell is not on the list.", [.init(.unknownCell, "There is no such cell.")]), .notPerformed,
             ])
     }
 
     private static let undoing = APIOperation(
-        "undoSelection", tag: "Actions", "Undo a selection",
+        "undoInvocation", tag: "Actions", "Undo an invocation",
         """
-        Takes back what was performed, the commands in reverse order. Only its own viewer can. Under an idempotency key, what was taken \
-        back is told again to who repeats the request.
+        Reverts the commands of the invocation in reverse order. Only its viewer can undo it. A repeated request with the same idempotency \
+        key gets the stored response.
         """,
-        parameters: [selection, FeedParameters.dryRun, FeedParameters.viewer, Parameter.idempotencyKey],
+        parameters: [invocation, FeedParameters.dryRun, FeedParameters.viewer, Parameter.idempotencyKey],
         responses: [
             .json(.ok, "Taken back, or with `dryRun`, what would be.", .undone, [.noStore]),
-            .badRequest(
-                "The command needs a viewer and none was named; or a parameter, the viewer's name or the idempotency key is invalid.",
-                [.init(.viewerRequired, "The command dismiss acts for a viewer; none was named."), .wrongViewer]),
+            .badRequest("A parameter, the viewer's name or the idempotency key is invalid.", [.wrongKey, .wrongViewer]),
+            .viewerRequired(ActionError.viewerRequired(command: "dismiss").problem.detail),
             .problem(
-                .notFound, "There is no such selection of this viewer.", [.init(.unknownSelection, "There is no such selection.")]),
+                .notFound, "The invocation does not exist, or another viewer performed it.",
+                [.init(.unknownInvocation, "There is no such invocation.")]),
             .problem(
                 .conflict, "It cannot be undone, or has been.",
                 [
                     .init(.notUndoable, "The command clickthrough cannot be undone."),
-                    .init(.alreadyUndone, "This selection has been undone."),
+                    .init(.alreadyUndone, "This invocation has been undone."),
                 ]),
-            .problem(.gone, "The time for undoing is over.", [.init(.undoExpired, "The time for undoing this selection is over.")]),
+            .problem(.gone, "The time for the undo is over.", [.init(.undoExpired, "The time for undoing this invocation is over.")]),
             .keyReused,
             .problem(
                 .badGateway, "A command could not be undone; nothing was.",
@@ -198,14 +200,14 @@ struct CellRoutes: Sendable {
         defer { viewerDidChange(client.viewer) }
         if try request[FeedParameters.dryRun] {
             let simulated = try await performer.simulate(slot, of: cell, for: client, now: request.now, body: body)
-            return Self.response(for: simulated, to: client).response()
+            return Self.response(for: simulated, to: client, of: request).response()
         }
         return try response(
             for: try await performer.perform(
                 slot, of: cell, for: client, now: request.now, body: body, token: token, idempotency: key
             ) { performance in
-                Self.response(for: performance, to: client).bytes
-            }, to: client)
+                Self.response(for: performance, to: client, of: request).bytes
+            }, to: client, of: request)
     }
 
     /// Removes a cell from a list of the viewer.
@@ -216,18 +218,21 @@ struct CellRoutes: Sendable {
         let key = try keys.key(of: request, viewer: client.viewer)
         defer { viewerDidChange(client.viewer) }
         if try request[FeedParameters.dryRun] {
-            return Self.response(for: try await performer.simulate(command, of: cell, on: list, for: client), to: client).response()
+            let simulated = try await performer.simulate(command, of: cell, on: list, for: client)
+            return Self.response(for: simulated, to: client, of: request).response()
         }
         return try response(
             for: try await performer.perform(command, of: cell, on: list, for: client, now: request.now, idempotency: key) { performance in
-                Self.response(for: performance, to: client).bytes
-            }, to: client)
+                Self.response(for: performance, to: client, of: request).bytes
+            }, to: client, of: request)
     }
 
-    private func response(for outcome: ActionPerformer.Outcome, to client: ClientFingerprint) throws -> ServerResponse {
+    private func response(
+        for outcome: ActionPerformer.Outcome, to client: ClientFingerprint, of request: RouteRequest
+    ) throws -> ServerResponse {
         let answer =
             switch outcome {
-            case .performed(let performance): Self.response(for: performance, to: client)
+            case .performed(let performance): Self.response(for: performance, to: client, of: request)
             case .replayed(let bytes): try StoredResponse(bytes)
             }
         return answer.response(reportsVerdict: reportsVerdict)
@@ -242,41 +247,43 @@ struct CellRoutes: Sendable {
 
     private func undo(_ request: RouteRequest) async throws -> ServerResponse {
         let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
-        let selection = try request[Self.selection]
+        let id = try request[Self.invocation]
         let key = try keys.key(of: request, viewer: client.viewer)
         defer { viewerDidChange(client.viewer) }
         if try request[FeedParameters.dryRun] {
-            return Self.response(for: try await performer.simulateUndo(selection: selection, for: client, now: request.now)).response()
+            return Self.response(
+                for: try await performer.simulateUndo(invocation: id, for: client, now: request.now), of: id
+            ).response()
         }
         guard let key else {
-            return Self.response(for: try await performer.undo(selection: selection, for: client, now: request.now)).response()
+            return Self.response(for: try await performer.undo(invocation: id, for: client, now: request.now), of: id).response()
         }
-        let outcome = try await performer.undo(selection: selection, for: client, now: request.now, idempotency: key) {
-            Self.response(for: $0).bytes
+        let outcome = try await performer.undo(invocation: id, for: client, now: request.now, idempotency: key) {
+            Self.response(for: $0, of: id).bytes
         }
         switch outcome {
-        case .undone(let steps): return Self.response(for: steps).response()
+        case .undone(let steps): return Self.response(for: steps, of: id).response()
         case .replayed(let bytes): return try StoredResponse(bytes).response()
         }
     }
 
-    private static func response(for undone: [StepResult]) -> StoredResponse {
-        StoredResponse(status: .ok, verdict: nil, location: nil, body: StepResult.json(undone))
+    private static func response(for undone: [StepResult], of invocation: String) -> StoredResponse {
+        StoredResponse(status: .ok, verdict: nil, body: StepResult.json(undone, of: invocation))
     }
 
-    /// Returns 303 if the client is redirected, a problem (500) if no command could be performed, otherwise 200.
-    private static func response(for performance: CommandResult, to client: ClientFingerprint) -> StoredResponse {
+    /// Returns 200, or a problem (422) if no command could be performed.
+    private static func response(
+        for performance: CommandResult, to client: ClientFingerprint, of request: RouteRequest
+    ) -> StoredResponse {
         // Only a presentation has texts; other results are for programs.
         let language = performance.presentation == nil ? nil : client.language?.tag
-        if let destination = performance.destination {
-            return StoredResponse(
-                status: .seeOther, verdict: performance.verdict, location: destination, language: language, body: performance.json())
-        }
         let didSomething = performance.isComplete || performance.steps.contains { $0.outcome == .performed }
         guard didSomething else {
-            let problem = Problem(.internalServerError, .commandFailed, "None of the commands could be performed.")
-            return StoredResponse(status: problem.status, verdict: performance.verdict, location: nil, body: problem.details().json)
+            var problem = Problem(.unprocessableContent, .commandFailed, "No command could be performed.")
+            problem.members = performance.outcomeMembers
+            let body = problem.details(of: request.request.id).json
+            return StoredResponse(status: problem.status, verdict: performance.verdict, body: body)
         }
-        return StoredResponse(status: .ok, verdict: performance.verdict, location: nil, language: language, body: performance.json())
+        return StoredResponse(status: .ok, verdict: performance.verdict, language: language, body: performance.json())
     }
 }

@@ -26,9 +26,9 @@ extension ActionError: ProblemConvertible {
         case .unknownCell, .brokenCell: Problem(.notFound, .unknownCell, "There is no such cell.")
         case .nothingToDo(let slot, _): Problem(.notFound, .emptySlot, "This cell has nothing to do for \(slot.rawValue).")
         case .viewerRequired(let command):
-            Problem(.badRequest, .viewerRequired, "The command \(command) acts for a viewer; none was named.")
+            Problem(.forbidden, .viewerRequired, "The command \(command) requires a viewer, and the request names none.")
         case .invalidInput(let fault): .invalidBody("\(fault).", [InvalidValue(fault)])
-        case .unknownSelection: Problem(.notFound, .unknownSelection, "There is no such selection.")
+        case .unknownInvocation: Problem(.notFound, .unknownInvocation, "There is no such invocation.")
         case .notUndoable(let command): Problem(.conflict, .notUndoable, "The command \(command) cannot be undone.")
         case .alreadyUndone: Problem(.conflict, .alreadyUndone, "This invocation has been undone.")
         case .undoExpired: Problem(.gone, .undoExpired, "The time for undoing this invocation is over.")
@@ -78,8 +78,8 @@ extension Problem.ProblemType {
     static let unshownCell = Problem.ProblemType(
         "unshown-cell", "The cell exists, and the client declares that it cannot show it. A newer version of the client may.")
     static let emptySlot = Problem.ProblemType("empty-slot", "The cell has no command in this slot. The actions of a cell name its slots.")
-    static let unknownSelection = Problem.ProblemType(
-        "unknown-selection", "The invocation does not exist, or another viewer performed it.")
+    static let unknownInvocation = Problem.ProblemType(
+        "unknown-invocation", "The invocation does not exist, or another viewer performed it.")
     static let notUndoable = Problem.ProblemType("not-undoable", "A command of the invocation cannot be undone.")
     static let alreadyUndone = Problem.ProblemType(
         "already-undone", "The invocation was undone before. The state is as the client wants it.")

@@ -37,12 +37,13 @@ struct ViewerListRoutes: Sendable {
                 P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.acceptLanguage, P.requiredViewer, P.ifNoneMatch,
             ],
             responses: ResponseDescription.page(
-                "`limit` or `cursor` is wrong, or no viewer is named.",
-                [.wrongLimit, .wrongCursor, .init(.viewerRequired, viewerRequired(list).detail)]))
+                "`limit` or `cursor` is invalid.", [.wrongLimit, .wrongCursor]) + [
+                    .problem(.forbidden, "The request names no viewer.", [.init(.viewerRequired, viewerRequired(list).detail)])
+                ])
     }
 
     static func viewerRequired(_ list: ViewerList) -> Problem {
-        Problem(.badRequest, .viewerRequired, "A list of \(list.rawValue) cells belongs to a viewer; none was named.")
+        Problem(.forbidden, .viewerRequired, "The list of \(list.rawValue) cells requires a viewer, and the request names none.")
     }
 
     private func page(_ request: RouteRequest, of list: ViewerList, _ assembler: ViewerListAssembler) async throws -> ServerResponse {

@@ -37,7 +37,7 @@ struct Walk {
 
         let done = try await ActionsAPI.selectCell(id: grace.id)
         try expect(done.presentation?.screen == "ImageZoom", "\(done)")
-        let undone = try await ActionsAPI.undoSelection(id: done.selection ?? "")
+        let undone = try await ActionsAPI.undoInvocation(id: done.invocation?.id ?? "")
         try expect(undone.commands.map(\.outcome) == [.undone, .undone], "\(undone)")
 
         let first = try await FeedAPI.getFeed(limit: 2, changes: true)

@@ -51,7 +51,7 @@ struct OpenForExtensionTests {
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.presentation?.screen == "SignUp" && performance.isComplete)
         fixture.store.delete(kind: "event", id: "1")
-        _ = try await fixture.performer().undo(selection: #require(performance.selection), for: client, now: Fixture.now)
+        _ = try await fixture.performer().undo(invocation: #require(performance.invocation), for: client, now: Fixture.now)
         #expect(effects.all == ["+sign-up", "-receipt of sign-up"])
     }
 

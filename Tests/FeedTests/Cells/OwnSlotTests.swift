@@ -65,13 +65,13 @@ struct OwnSlotTests {
                 CommandKey("keep"), of: "user:u0", for: ann, now: Fixture.now, body: Array(#"{"list":"\#(list)"}"#.utf8),
                 response: { $0.json() })
             guard case .performed(let performance) = outcome else { throw TestFailure() }
-            return try #require(performance.selection)
+            return try #require(performance.invocation)
         }
         let (later, favourites) = (ViewerList(rawValue: "later"), ViewerList(rawValue: "favourites"))
         let first = try await file("later")
         _ = try await file("favourites")
         #expect(fixture.ledger.listed(later, "ann") == ["user:u0"] && fixture.ledger.listed(favourites, "ann") == ["user:u0"])
-        _ = try await fixture.performer().undo(selection: first, for: ann, now: Fixture.now)
+        _ = try await fixture.performer().undo(invocation: first, for: ann, now: Fixture.now)
         #expect(fixture.ledger.listed(later, "ann").isEmpty && fixture.ledger.listed(favourites, "ann") == ["user:u0"])
         #expect(fixture.ledger.events.first?.input?.choices == [EventInput.Choice("list", "later")])
     }
@@ -127,7 +127,7 @@ struct OwnSlotTests {
         let outcome = try await fixture.performer().perform(like, of: "user:u0", for: ann, now: Fixture.now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(fixture.ledger.events.map(\.kind.rawValue) == ["like", "save"] && fixture.ledger.listed(.saved, "ann") == ["user:u0"])
-        _ = try await fixture.performer().undo(selection: #require(performance.selection), for: ann, now: Fixture.now)
+        _ = try await fixture.performer().undo(invocation: #require(performance.invocation), for: ann, now: Fixture.now)
         #expect(fixture.ledger.listed(.saved, "ann").isEmpty)
         await #expect(throws: ActionError.nothingToDo(CommandKey("shout"), cell: "user:u0")) {
             try await fixture.performer().perform(CommandKey("shout"), of: "user:u0", for: ann, now: Fixture.now, response: { $0.json() })

@@ -23,13 +23,13 @@ struct ActionPerformerTests {
     func user() async throws {
         let fixture = try Fixture(users: 1)
         let performance = try await perform(fixture)
-        let id = try #require(performance.selection)
+        let id = try #require(performance.invocation)
         #expect(
             String(decoding: performance.json(), as: UTF8.self)
-                == #"{"selection":"\#(id)","commands":[{"command":"analytics","outcome":"performed"},"#
+                == #"{"invocation":{"id":"\#(id)"},"slot":"selection","commands":[{"command":"analytics","outcome":"performed"},"#
                 + #"{"command":"present","outcome":"performed"}],"presentation":{"type":"push","screen":"ImageZoom","arguments":"#
                 + #"{"username":"u0","image":"https://img.example/u0.png"}},"undo":{"type":"request","method":"DELETE","#
-                + #""href":"/selections/\#(id)","expires":"2026-01-01T00:40:00Z"}}"#)
+                + #""href":"/invocations/\#(id)","expiresAt":"2026-01-01T00:40:00Z"}}"#)
         #expect(fixture.ledger.events.map(\.kind) == [.selection])
         #expect(fixture.ledger.events.first?.viewer == "ann")
         #expect(try await fixture.ledger.selection(id: id)?.steps.map(\.command) == ["analytics", "present"])
@@ -40,12 +40,13 @@ struct ActionPerformerTests {
         let fixture = try Fixture(advertisements: 1)
         let performance = try await perform(fixture, .selection, "ad:0")
         #expect(performance.destination == "https://shop.example/0")
+        #expect(String(decoding: performance.json(), as: UTF8.self).hasSuffix(#","open":{"href":"https://shop.example/0"}}"#))
         #expect(performance.steps.map(\.command) == ["analytics", "clickthrough"])
         #expect(performance.undo == nil)
         #expect(fixture.ledger.events.map(\.kind) == [.selection, .click])
-        let id = try #require(performance.selection)
+        let id = try #require(performance.invocation)
         await #expect(throws: ActionError.notUndoable(command: "clickthrough")) {
-            try await fixture.performer().undo(selection: id, for: ann, now: now)
+            try await fixture.performer().undo(invocation: id, for: ann, now: now)
         }
     }
 
@@ -78,40 +79,42 @@ struct ActionPerformerTests {
     @Test("a dismissal is undone once, even if the item is gone")
     func undo() async throws {
         let fixture = try Fixture(users: 1)
-        let id = try #require(try await perform(fixture, .dismissal).selection)
+        let id = try #require(try await perform(fixture, .dismissal).invocation)
         #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
         fixture.store.delete(kind: "user", id: "u0")
-        let steps = try await fixture.performer().undo(selection: id, for: ann, now: now + 1)
+        let steps = try await fixture.performer().undo(invocation: id, for: ann, now: now + 1)
         #expect(steps.map(\.command) == ["dismiss", "analytics"])
         #expect(fixture.ledger.listed(.dismissed, "ann").isEmpty)
         #expect(fixture.ledger.events.map(\.kind) == [.dismissal, .undo])
-        await #expect(throws: ActionError.alreadyUndone) { try await fixture.performer().undo(selection: id, for: ann, now: now + 2) }
+        await #expect(throws: ActionError.alreadyUndone) { try await fixture.performer().undo(invocation: id, for: ann, now: now + 2) }
     }
 
     @Test("a simulated undo tells what would be taken back, refuses what an undo would, and takes nothing back")
     func simulatedUndo() async throws {
         let fixture = try Fixture(users: 1)
-        let id = try #require(try await perform(fixture, .dismissal).selection)
+        let id = try #require(try await perform(fixture, .dismissal).invocation)
         let performer = fixture.performer()
-        let steps = try await performer.simulateUndo(selection: id, for: ann, now: now + 1)
+        let steps = try await performer.simulateUndo(invocation: id, for: ann, now: now + 1)
         #expect(steps.map(\.command) == ["dismiss", "analytics"] && steps.allSatisfy { $0.outcome == .simulated })
         #expect(fixture.ledger.commits == 1 && fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
-        await #expect(throws: ActionError.unknownSelection(id)) {
-            try await performer.simulateUndo(selection: id, for: ClientFingerprint(), now: now)
+        await #expect(throws: ActionError.unknownInvocation(id)) {
+            try await performer.simulateUndo(invocation: id, for: ClientFingerprint(), now: now)
         }
-        _ = try await performer.undo(selection: id, for: ann, now: now + 1)
-        await #expect(throws: ActionError.alreadyUndone) { try await performer.simulateUndo(selection: id, for: ann, now: now + 2) }
+        _ = try await performer.undo(invocation: id, for: ann, now: now + 1)
+        await #expect(throws: ActionError.alreadyUndone) { try await performer.simulateUndo(invocation: id, for: ann, now: now + 2) }
     }
 
     @Test("an undo under an idempotency key is answered again as before, and runs once")
     func repeatedUndo() async throws {
         let fixture = try Fixture(users: 1)
-        let id = try #require(try await perform(fixture, .dismissal).selection)
+        let id = try #require(try await perform(fixture, .dismissal).invocation)
         let performer = fixture.performer()
         @Sendable func undo(_ fingerprint: String = "f") async throws -> [UInt8] {
             let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: fingerprint, expires: .max)
-            switch try await performer.undo(selection: id, for: ann, now: now + 1, idempotency: key, response: StepResult.json) {
-            case .undone(let steps): return StepResult.json(steps)
+            switch try await performer.undo(
+                invocation: id, for: ann, now: now + 1, idempotency: key, response: { StepResult.json($0, of: id) })
+            {
+            case .undone(let steps): return StepResult.json(steps, of: id)
             case .replayed(let answer): return answer
             }
         }
@@ -122,19 +125,19 @@ struct ActionPerformerTests {
         #expect(answers.count == 1)
         #expect(fixture.ledger.events.map(\.kind) == [.dismissal, .undo])
         await #expect(throws: ActionError.keyReused) { try await undo("g") }
-        await #expect(throws: ActionError.alreadyUndone) { try await performer.undo(selection: id, for: ann, now: now + 1) }
+        await #expect(throws: ActionError.alreadyUndone) { try await performer.undo(invocation: id, for: ann, now: now + 1) }
     }
 
     @Test("undo is refused after its time, to other viewers, and for what never was")
     func undoRefused() async throws {
         let fixture = try Fixture(users: 1)
-        let id = try #require(try await perform(fixture, .dismissal).selection)
+        let id = try #require(try await perform(fixture, .dismissal).invocation)
         let performer = fixture.performer()
-        await #expect(throws: ActionError.undoExpired) { try await performer.undo(selection: id, for: ann, now: now + 600_001) }
-        await #expect(throws: ActionError.unknownSelection(id)) {
-            try await performer.undo(selection: id, for: ClientFingerprint(viewer: "bob"), now: now)
+        await #expect(throws: ActionError.undoExpired) { try await performer.undo(invocation: id, for: ann, now: now + 600_001) }
+        await #expect(throws: ActionError.unknownInvocation(id)) {
+            try await performer.undo(invocation: id, for: ClientFingerprint(viewer: "bob"), now: now)
         }
-        await #expect(throws: ActionError.unknownSelection("x")) { try await performer.undo(selection: "x", for: ann, now: now) }
+        await #expect(throws: ActionError.unknownInvocation("x")) { try await performer.undo(invocation: "x", for: ann, now: now) }
         #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
     }
 
@@ -162,7 +165,7 @@ struct ActionPerformerTests {
         let performance = try await fixture.performer().simulate(.dismissal, of: "user:u0", for: ann, now: now)
         #expect(
             String(decoding: performance.json(), as: UTF8.self)
-                == #"{"simulated":true,"commands":[{"command":"analytics","outcome":"simulated"},"#
+                == #"{"simulated":true,"slot":"dismissal","commands":[{"command":"analytics","outcome":"simulated"},"#
                 + #"{"command":"dismiss","outcome":"simulated"}]}"#)
         #expect(fixture.ledger.commits == 0)
         await #expect(throws: ActionError.viewerRequired(command: "dismiss")) {
@@ -216,7 +219,7 @@ struct ActionPerformerTests {
         let id = try #require(fixture.ledger.selectionIDs.first)
         let undone = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<32 {
-                group.addTask { (try? await performer.undo(selection: id, for: ann, now: now)) != nil }
+                group.addTask { (try? await performer.undo(invocation: id, for: ann, now: now)) != nil }
             }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
@@ -231,8 +234,8 @@ struct ActionPerformerTests {
         let dismissal = try await perform(fixture, .dismissal, "user:u0", client)
         let selection = try await perform(fixture, .selection, "user:u0", client)
         #expect(fixture.ledger.events.allSatisfy { $0.viewer == nil && $0.address == nil })
-        #expect(try await fixture.ledger.selection(id: #require(selection.selection))?.viewer == nil)
-        _ = try await fixture.performer().undo(selection: #require(dismissal.selection), for: client, now: now)
+        #expect(try await fixture.ledger.selection(id: #require(selection.invocation))?.viewer == nil)
+        _ = try await fixture.performer().undo(invocation: #require(dismissal.invocation), for: client, now: now)
         #expect(fixture.ledger.listed(.dismissed, "ann").isEmpty)
     }
 
@@ -265,10 +268,10 @@ struct ActionPerformerTests {
                 let performed = model[index]
                 let isOwner = performed.viewer == viewer
                 do {
-                    _ = try await fixture.performer().undo(selection: performed.id, for: ClientFingerprint(viewer: viewer), now: now)
+                    _ = try await fixture.performer().undo(invocation: performed.id, for: ClientFingerprint(viewer: viewer), now: now)
                     #expect(isOwner)
                     model.remove(at: index)
-                } catch ActionError.unknownSelection {
+                } catch ActionError.unknownInvocation {
                     #expect(!isOwner)
                 }
             } else {
@@ -283,7 +286,7 @@ struct ActionPerformerTests {
                     default: []
                     }
                 if !lists.isEmpty {
-                    model.append(Performed(id: try #require(performance.selection), viewer: viewer, puts: lists.map { ($0, cell) }))
+                    model.append(Performed(id: try #require(performance.invocation), viewer: viewer, puts: lists.map { ($0, cell) }))
                 }
             }
             for viewer in ["ann", "bob"] {

@@ -90,7 +90,7 @@ struct CommandEngineTests {
         let outcome = try await performer.perform(.selection, of: "user:u0", for: ann, now: Fixture.now, response: { $0.json() })
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.steps.map(\.outcome) == Array(repeating: .performed, count: 4) && performance.undo != nil)
-        let undone = try await performer.undo(selection: #require(performance.selection), for: ann, now: Fixture.now)
+        let undone = try await performer.undo(invocation: #require(performance.invocation), for: ann, now: Fixture.now)
         #expect(undone.map(\.command) == ["b", "save", "a", "analytics"])
         #expect(effects.all == ["+a", "+b", "-receipt of b", "-receipt of a"] && fixture.ledger.listed(.saved, "ann").isEmpty)
     }

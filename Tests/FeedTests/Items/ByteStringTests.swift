@@ -37,10 +37,10 @@ struct ByteStringTests {
         let owner = ClientFingerprint(viewer: Self.composed)
         _ = try await performer.perform(.dismissal, of: "user:\(Self.composed)", for: owner, now: now, response: { $0.json() })
         let id = try #require(fixture.ledger.selectionIDs.first)
-        await #expect(throws: ActionError.unknownSelection(id)) {
-            try await performer.undo(selection: id, for: ClientFingerprint(viewer: Self.decomposed), now: now)
+        await #expect(throws: ActionError.unknownInvocation(id)) {
+            try await performer.undo(invocation: id, for: ClientFingerprint(viewer: Self.decomposed), now: now)
         }
-        #expect(try await performer.undo(selection: id, for: owner, now: now).count == 2)
+        #expect(try await performer.undo(invocation: id, for: owner, now: now).count == 2)
     }
 
     @Test("a token vouches for its own cell alone, and a link is its own token's")

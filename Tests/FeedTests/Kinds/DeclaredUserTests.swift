@@ -44,7 +44,7 @@ struct DeclaredUserTests {
         guard case .performed(let performance) = outcome else { throw TestFailure() }
         #expect(performance.presentation == .imageZoom(username: "Tongue Twister", image: "https://i.example/1.png"))
         #expect(performance.steps.map(\.command) == ["analytics", "present"])
-        _ = try await fixture.performer().undo(selection: #require(performance.selection), for: client, now: Fixture.now)
+        _ = try await fixture.performer().undo(invocation: #require(performance.invocation), for: client, now: Fixture.now)
         _ = try await fixture.performer().perform(.dismissal, of: "person:gl", for: client, now: Fixture.now, response: { $0.json() })
         #expect(fixture.ledger.listed(.dismissed, "ann") == ["person:gl"])
     }

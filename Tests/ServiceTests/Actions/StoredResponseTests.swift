@@ -16,10 +16,16 @@ struct StoredResponseTests {
         }
     }
 
+    @Test("a redirect that an earlier version stored is sent as it was")
+    func redirect() throws {
+        let answer = try StoredResponse(Array("303 counted\nhttps://a.example/\n{\"selection\":\"x\"}".utf8)).response()
+        #expect(answer.status == .seeOther && answer.fields[.location] == "https://a.example/")
+    }
+
     @Test("those that were kept without a verdict can still be read")
     func withoutVerdict() throws {
         let answer = try StoredResponse(Array("200\n\n{}".utf8))
-        #expect(answer == StoredResponse(status: .ok, verdict: nil, location: nil, body: Array("{}".utf8)))
+        #expect(answer == StoredResponse(status: .ok, verdict: nil, body: Array("{}".utf8)))
     }
 
     @Test("what is none is refused", arguments: ["", "\n\n", "200", "200\n", "x\n\n", "99\n\n", " \n\n"])

@@ -31,7 +31,7 @@ struct TestServiceTests {
             let viewer = ["X-Viewer-ID": "v"]
             func undo(after pause: Duration) async throws -> Int {
                 let answer = try await service.client.post("/cells/user:1/dismissal", fields: viewer)
-                let match = try #require(answer.text.firstMatch(of: try Regex(#""(/selections/[^"]+)""#)))
+                let match = try #require(answer.text.firstMatch(of: try Regex(#""(/invocations/[^"]+)""#)))
                 service.clock.advance(by: pause)
                 return try await service.client.delete(String(try #require(match.output[1].substring)), fields: viewer).status
             }
