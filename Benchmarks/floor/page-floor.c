@@ -129,9 +129,9 @@ static void put_advertisement(const char *id, int id_size, const char *body, int
     if (value) put_picture("content", value, count);
     PUT("}},\"selection\":{\"type\":\"link\",\"href\":\"/click/");
     put_signed("\1\0\0\0\0\0\0ad:1", 11, 1);
-    PUT("\"},\"impression\":{\"type\":\"request\",\"method\":\"POST\",\"href\":\"/events\",\"body\":[{\"type\":\"impression\",\"token\":\"");
+    PUT("\"},\"impression\":{\"type\":\"request\",\"method\":\"POST\",\"href\":\"/events\",\"body\":{\"events\":[{\"type\":\"impression\",\"token\":\"");
     put_signed("\2\0\0\0\0\0\0\0\0\0\0ad:1", 15, 1);
-    PUT("\"}]}}},");
+    PUT("\"}]}}}},");
 }
 
 static sqlite3_stmt *statement(sqlite3 *database, const char *sql) {

@@ -218,14 +218,15 @@ def actions(walk, cells):
     shown = next(cell for cell in cells if cell["id"].startswith("ad:"))["actions"]
     walk.follow("get", "/click/{token}", 302, shown["selection"]["href"])
     walk.ask("get", "/click/{token}", 404, {"token": "forged"})
-    event = shown["impression"]["body"][0]
-    judged = walk.ask("post", "/events", 202, body=[event, event, {**event, "cell": "ad:9"}])
-    assert [each["verdict"] for each in json.loads(judged.content)] == ["counted", "duplicate", "unknown"]
-    first, again = (walk.ask("post", "/events", 202, body=[event], headers={**VIEWER, "Idempotency-Key": "k2"}) for _ in range(2))
+    event = shown["impression"]["body"]["events"][0]
+    judged = walk.ask("post", "/events", 200, body={"events": [event, event, {**event, "cell": "ad:9"}]})
+    assert [each["verdict"] for each in json.loads(judged.content)["results"]] == ["counted", "duplicate", "unknown"]
+    first, again = (walk.ask("post", "/events", 200, body={"events": [event]}, headers={**VIEWER, "Idempotency-Key": "k2"}) for _ in range(2))
     assert first.content == again.content
-    walk.ask("post", "/events", 422, body=[], headers={**VIEWER, "Idempotency-Key": "k2"})
-    walk.ask("post", "/events", 400, body=[event], headers={"Idempotency-Key": "a b"})
-    walk.ask("post", "/events", 400, body={})
+    walk.ask("post", "/events", 422, body={"events": []}, headers={**VIEWER, "Idempotency-Key": "k2"})
+    walk.ask("post", "/events", 400, body={"events": [event]}, headers={"Idempotency-Key": "a b"})
+    for wrong in [{}, {"events": {}}, {"events": [{**event, "type": "seen"}]}, {"events": [{**event, "token": 1}]}, {"events": [event] * 501}]:
+        walk.ask("post", "/events", 400, body=wrong)
     walk.ask("post", "/events", 413, body="x" * (600 << 10))
     walk.ask("post", "/events", 415, body="[]", headers={"Content-Encoding": "gzip"})
     walk.ask("post", "/events", 415, body="[]", headers={"Content-Type": "text/plain"})

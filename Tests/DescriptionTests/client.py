@@ -57,7 +57,7 @@ def main():
         assert isinstance(grace.actions.selection, models.RequestAction), grace.actions.selection
         assert grace.actions.selection.href == "/cells/user:grace/selection"
         shown = next(cell for cell in cells if cell.id == "ad:1")
-        assert isinstance(shown.actions.selection, models.LinkAction) and shown.actions.impression.body[0]["type"] == "impression"
+        assert isinstance(shown.actions.selection, models.LinkAction) and shown.actions.impression.body["events"][0]["type"] == "impression"
 
         done = api["actions.select_cell"].sync(grace.id, client=client)
         assert [step.command for step in done.commands] == ["analytics", "present"] and done.presentation.screen == "ImageZoom"
@@ -66,8 +66,8 @@ def main():
         again = api["actions.undo_invocation"].sync(done.invocation.id, client=client)
         assert again.type_ == "/problems/already-undone", again
         judged = api["actions.report_events"].sync(
-            client=client, body=[models.Event.from_dict(event) for event in shown.actions.impression.body])
-        assert [each.verdict.value for each in judged] == ["counted"], judged
+            client=client, body=models.Events.from_dict(shown.actions.impression.body))
+        assert [each.verdict.value for each in judged.results] == ["counted"], judged
         first = api["feed.get_feed"].sync(
             client=client, limit=2, changes=True)
         changes = api["feed.get_feed_changes"].sync(client=client, sync_token=first.page.sync_token)

@@ -50,8 +50,8 @@ def answers():
         yield "dismissal", "Performance", performed(service.ask("POST", "/cells/user:glasses/dismissal", VIEWER))
         yield "problem", "Problem", json.loads(service.ask("GET", "/feed?limit=0", {"X-Request-ID": "5f8b1a52-3a59-4c6e-9f4e-6a2d1c0b7e90"}).content)
         seen = next(cell for cell in first["cells"] if cell["id"].startswith("ad:"))["actions"]["impression"]["body"]
-        yield "events-request", None, seen
-        yield "events-answer", None, json.loads(service.ask("POST", "/events", VIEWER, seen).content)
+        yield "events-request", "Events", seen
+        yield "events-answer", "EventResults", json.loads(service.ask("POST", "/events", VIEWER, seen).content)
         yield "cell.schema", None, service.get("/schemas/cell.json")
     with Service(items[:2] + items[5:] + [EVENT], preload=os.environ["FIXED_CLOCK"], kinds=SECTIONS) as service:
         yield "page-with-sections", "Page", service.get("/feed")

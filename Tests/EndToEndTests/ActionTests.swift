@@ -280,32 +280,34 @@ struct ActionTests {
         try await offPool {
             let service = try Self.service()
             let page = try JSON(try service.get("/feed").text)
-            let body = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?[0])
+            let body = try #require(
+                page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?["events"]?[0])
             let (cell, token) = (try #require(body["cell"]?.text), try #require(body["token"]?.text))
             let event = #"{"type":"impression","cell":"\#(cell)","token":"\#(token)"}"#
             let forged = #"{"type":"impression","cell":"ad:2","token":"\#(token)"}"#
             func repeated(_ body: String, _ key: String = "k") throws -> RawResponse {
-                try service.ask("POST", "/events", fields: Self.viewer + ["Idempotency-Key: \(key)"], body: body)
+                try service.ask("POST", "/events", fields: Self.viewer + ["Idempotency-Key: \(key)"], body: #"{"events":[\#(body)]}"#)
             }
-            let first = try repeated("[\(event),\(forged)]")
-            let again = try repeated("[\(event),\(forged)]")
-            #expect(first.status == 202 && again.status == 202 && first.body == again.body)
-            #expect(try repeated("[\(event)]").status == 422)
+            let first = try repeated("\(event),\(forged)")
+            let again = try repeated("\(event),\(forged)")
+            #expect(first.status == 200 && again.status == 200 && first.body == again.body)
+            #expect(try repeated("\(event)").status == 422)
             func verdicts(_ response: RawResponse) throws -> [String] {
-                try JSON(response.text).list.compactMap { $0["verdict"]?.text }
+                try JSON(response.text)["results"]?.list.compactMap { $0["verdict"]?.text } ?? []
             }
             #expect(try verdicts(first) == ["counted", "unknown"])
-            let response = try service.ask("POST", "/events", body: "[\(event),\(event),\(forged)]")
-            #expect(response.status == 202)
+            let response = try service.ask("POST", "/events", body: #"{"events":[\#(event),\#(event),\#(forged)]}"#)
+            #expect(response.status == 200)
             #expect(try verdicts(response) == ["counted", "duplicate", "unknown"])
             // What comes to nothing uses no key up.
-            #expect(try verdicts(repeated("[\(event)]", "l")) == ["duplicate"])
-            #expect(try verdicts(repeated("[\(event),\(event)]", "l")) == ["duplicate", "duplicate"])
-            #expect(try repeated("[\(event)]", "a b").status == 400)
-            #expect(try repeated("[\(event)]", String(repeating: "x", count: 256)).status == 400)
+            #expect(try verdicts(repeated("\(event)", "l")) == ["duplicate"])
+            #expect(try verdicts(repeated("\(event),\(event)", "l")) == ["duplicate", "duplicate"])
+            #expect(try repeated("\(event)", "a b").status == 400)
+            #expect(try repeated("\(event)", String(repeating: "x", count: 256)).status == 400)
             // What repeats an impression, or was never ours, is a number in the reports, and no row.
             #expect(try service.events().count == 2)
-            for wrong in ["{}", "[1]", "", "[" + Array(repeating: event, count: 501).joined(separator: ",") + "]"] {
+            let many = Array(repeating: event, count: 501).joined(separator: ",")
+            for wrong in ["{}", "[\(event)]", "", #"{"events":[1]}"#, #"{"events":[\#(many)]}"#] {
                 #expect(try service.ask("POST", "/events", body: wrong).status == 400)
             }
         }

@@ -112,8 +112,8 @@ struct CampaignBlockedTests {
             let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
             let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
             let ad = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" })
-            let token = try #require(ad["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
-            let body = #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#
+            let token = try #require(ad["actions"]?["impression"]?["body"]?["events"]?[0]?["token"]?.text)
+            let body = #"{"events":[{"type":"impression","cell":"ad:1","token":"\#(token)"}]}"#
             #expect((200...299).contains(try service.ask("POST", "/events", fields: fields, body: body).status))
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:spring").status == 201)
             for isRestarted in [false, true] {

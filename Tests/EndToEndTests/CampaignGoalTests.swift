@@ -20,12 +20,12 @@ struct CampaignGoalTests {
     private static func page(_ service: RunningService, _ viewer: String) throws -> (event: String, link: String)? {
         let page = try JSON(try service.get("/feed?limit=5", fields: fields(viewer)).text)
         guard let actions = page["cells"]?.list.first(where: { $0["id"]?.text == "ad:1" })?["actions"] else { return nil }
-        let token = try #require(actions["impression"]?["body"]?[0]?["token"]?.text)
-        return (#"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#, try #require(actions["selection"]?["href"]?.text))
+        let token = try #require(actions["impression"]?["body"]?["events"]?[0]?["token"]?.text)
+        return (#"{"events":[{"type":"impression","cell":"ad:1","token":"\#(token)"}]}"#, try #require(actions["selection"]?["href"]?.text))
     }
 
     private static func see(_ event: String, _ service: RunningService, _ viewer: String) throws -> String? {
-        try JSON(try service.ask("POST", "/events", fields: fields(viewer), body: event).text)[0]?["verdict"]?.text
+        try JSON(try service.ask("POST", "/events", fields: fields(viewer), body: event).text)["results"]?[0]?["verdict"]?.text
     }
 
     private static func campaign(_ service: RunningService) throws -> (state: String?, delivered: Int?) {

@@ -11,8 +11,8 @@ struct CampaignReachTests {
         var link: String
 
         init(_ cell: JSON?) throws {
-            let token = try #require(cell?["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
-            event = #"[{"type":"impression","cell":"\#(try #require(cell?["id"]?.text))","token":"\#(token)"}]"#
+            let token = try #require(cell?["actions"]?["impression"]?["body"]?["events"]?[0]?["token"]?.text)
+            event = #"{"events":[{"type":"impression","cell":"\#(try #require(cell?["id"]?.text))","token":"\#(token)"}]}"#
             link = try #require(cell?["actions"]?["selection"]?["href"]?.text)
         }
     }
@@ -45,7 +45,7 @@ struct CampaignReachTests {
     /// The verdicts of an impression and of a click by a link.
     private static func count(_ tokens: Tokens, _ service: RunningService, _ viewer: String) throws -> [String?] {
         let event = try JSON(try service.ask("POST", "/events", fields: fields(viewer), body: tokens.event).text)
-        return [event[0]?["verdict"]?.text, try service.get(tokens.link, fields: fields(viewer))["X-Verdict"]]
+        return [event["results"]?[0]?["verdict"]?.text, try service.get(tokens.link, fields: fields(viewer))["X-Verdict"]]
     }
 
     /// Impressions and clicks that count, in all, by ad and by campaign.

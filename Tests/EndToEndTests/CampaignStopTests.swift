@@ -62,7 +62,7 @@ struct CampaignStopTests {
             #expect(try fixture.shown() == ["ad:1", "ad:2", "ad:3"])
             let page = try JSON(try service.get("/cells/ad:1").text)
             let link = try #require(page["actions"]?["selection"]?["href"]?.text)
-            let token = try #require(page["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
+            let token = try #require(page["actions"]?["impression"]?["body"]?["events"]?[0]?["token"]?.text)
             try fixture.write("spring: {advertiser: ACME, creatives: [3]}, \(Self.keeper)", isRestarted: isRestarted)
             #expect(try fixture.shown() == ["ad:2", "ad:3"] && fixture.cells() == [404, 200, 200])
             #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"]])
@@ -70,8 +70,8 @@ struct CampaignStopTests {
             #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
             #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"], "ad:3": ["spring"]])
             #expect(try service.get(link).status == 410)
-            let seen = try service.ask("POST", "/events", body: #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#)
-            #expect(try JSON(seen.text)[0]?["verdict"]?.text == "unknown")
+            let seen = try service.ask("POST", "/events", body: #"{"events":[{"type":"impression","cell":"ad:1","token":"\#(token)"}]}"#)
+            #expect(try JSON(seen.text)["results"]?[0]?["verdict"]?.text == "unknown")
             let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)["excludedAdvertisements"]?.list ?? []
             #expect(told.first { $0["id"]?.text == "1" }?["reason"]?.text?.contains("belongs to campaigns that are gone (spring)") == true)
             // One is released, then the rest with its campaign.

@@ -13,10 +13,10 @@ struct CampaignTests {
         let fields = ["User-Agent: tests", "X-Viewer-ID: \(viewer)"]
         let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
         let cell = page["cells"]?.list.first { $0["id"]?.text?.hasPrefix("ad:") ?? false }
-        guard let cell, let id = cell["id"]?.text, let token = cell["actions"]?["impression"]?["body"]?[0]?["token"]?.text else {
+        guard let cell, let id = cell["id"]?.text, let token = cell["actions"]?["impression"]?["body"]?["events"]?[0]?["token"]?.text else {
             return nil
         }
-        let body = #"[{"type":"impression","cell":"\#(id)","token":"\#(token)"}]"#
+        let body = #"{"events":[{"type":"impression","cell":"\#(id)","token":"\#(token)"}]}"#
         #expect((200...299).contains(try service.ask("POST", "/events", fields: fields, body: body).status))
         return id
     }
@@ -224,13 +224,13 @@ struct CampaignTests {
             let held = try JSON(try service.get("/feed?limit=5", fields: ["X-Viewer-ID: late"]).text)
             let ad = try #require(held["cells"]?.list.first { $0["id"]?.text == "ad:3" })
             let link = try #require(ad["actions"]?["selection"]?["href"]?.text)
-            let token = try #require(ad["actions"]?["impression"]?["body"]?[0]?["token"]?.text)
+            let token = try #require(ad["actions"]?["impression"]?["body"]?["events"]?[0]?["token"]?.text)
             #expect(try service.get(link, fields: ["User-Agent: tests"]).status == 302)
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:autumn").status == 201)
             // What it has given out is gone with it, wherever it is asked for.
             #expect(try service.get(link, fields: ["User-Agent: tests"]).status == 410)
             #expect(try service.get("/cells/ad:3").status == 404)
-            let body = #"[{"type":"impression","cell":"ad:3","token":"\#(token)"}]"#
+            let body = #"{"events":[{"type":"impression","cell":"ad:3","token":"\#(token)"}]}"#
             _ = try service.ask("POST", "/events", fields: ["User-Agent: tests", "X-Viewer-ID: late"], body: body)
             #expect(try service.events().allSatisfy { $0["viewer"]?.text != "late" || $0["kind"]?.text != "impression" })
             for viewer in ["a", "b", "c", "d"] { #expect(try Self.see(viewer, service) == "ad:1") }

@@ -14,12 +14,12 @@ struct CountingTests {
     /// The body that reports the impression of an advertisement on the first page, once.
     private static func event(_ service: RunningService, fields: [String] = ["User-Agent: tests"]) throws -> String {
         let page = try JSON(try service.get("/feed", fields: fields).text)
-        let body = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?[0])
+        let body = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?["events"]?[0])
         return #"{"type":"impression","cell":"ad:1","token":"\#(try #require(body["token"]?.text))"}"#
     }
 
     private static func verdicts(_ response: RawResponse) throws -> [String] {
-        try JSON(response.text).list.compactMap { $0["verdict"]?.text }
+        try JSON(response.text)["results"]?.list.compactMap { $0["verdict"]?.text } ?? []
     }
 
     private static func size(_ service: RunningService) throws -> Int {
@@ -32,7 +32,7 @@ struct CountingTests {
         try await offPool {
             let service = try Self.service()
             let event = try Self.event(service)
-            let body = "[" + Array(repeating: event, count: 20).joined(separator: ",") + "]"
+            let body = #"{"events":["# + Array(repeating: event, count: 20).joined(separator: ",") + "]}"
             var (counted, before) = (0, 0)
             let client = try RawClient(port: service.port)
             for number in 0..<200 {
@@ -54,7 +54,7 @@ struct CountingTests {
             let service = try Self.service([RunningService.tokenSetting])
             let event = try Self.event(service)
             func ask(_ events: [String]) throws -> [String] {
-                let body = "[\(events.joined(separator: ","))]"
+                let body = #"{"events":[\#(events.joined(separator: ","))]}"#
                 return try Self.verdicts(try service.ask("POST", "/events", fields: ["User-Agent: tests"], body: body))
             }
             func changed(_ old: String, _ new: String) -> String { event.replacing("\"\(old)", with: "\"\(new)") }
@@ -106,7 +106,7 @@ struct CountingTests {
             }
             func see(_ fields: [String]) throws {
                 let verdicts = try Self.verdicts(
-                    try service.ask("POST", "/events", fields: ["User-Agent: tests"] + fields, body: "[\(event)]"))
+                    try service.ask("POST", "/events", fields: ["User-Agent: tests"] + fields, body: #"{"events":[\#(event)]}"#))
                 #expect(verdicts == ["counted"])
             }
             let people = [["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"], ["X-Forwarded-For: 192.0.2.7"], ["X-Forwarded-For: 192.0.2.8"]]
@@ -132,8 +132,8 @@ struct CountingTests {
                 let page = try JSON(try service.get("/feed", fields: ask(own)).text)
                 let actions = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"])
                 let link = try #require(actions["selection"]?["href"]?.text)
-                let token = try #require(actions["impression"]?["body"]?[0]?["token"]?.text)
-                let body = #"[{"type":"impression","cell":"ad:1","token":"\#(token)"}]"#
+                let token = try #require(actions["impression"]?["body"]?["events"]?[0]?["token"]?.text)
+                let body = #"{"events":[{"type":"impression","cell":"ad:1","token":"\#(token)"}]}"#
                 #expect(try click(link, own) == "unseen")
                 #expect(try Self.verdicts(try service.ask("POST", "/events", fields: ask(own), body: body)) == ["counted"])
                 #expect(try Self.verdicts(try service.ask("POST", "/events", fields: ask(other), body: body)) == ["duplicate"])
@@ -161,7 +161,7 @@ struct CountingTests {
             let people = ["X-Viewer-ID: ann", "X-Viewer-ID: bob", "X-Forwarded-For: 192.0.2.7", "X-Forwarded-For: 192.0.2.8"]
                 .map { ["User-Agent: tests", $0] }
             func see(_ event: String) throws -> [String] {
-                try people.flatMap { try Self.verdicts(try service.ask("POST", "/events", fields: $0, body: "[\(event)]")) }
+                try people.flatMap { try Self.verdicts(try service.ask("POST", "/events", fields: $0, body: #"{"events":[\#(event)]}"#)) }
             }
             func link() throws -> String {
                 let page = try JSON(try service.get("/feed", fields: people[0]).text)
@@ -201,7 +201,9 @@ struct CountingTests {
                     })
             }
             let bare = try select("")
-            #expect(bare.status == 200 && bare.text.contains(#""open":{"href":"https://shop.example.com/1?a=b&c=d"}"#) && bare["X-Verdict"] == "no-token")
+            #expect(
+                bare.status == 200 && bare.text.contains(#""open":{"href":"https://shop.example.com/1?a=b&c=d"}"#)
+                    && bare["X-Verdict"] == "no-token")
             #expect(try service.events().map { $0["verdict"]?.text } == ["no-token", "no-token"])
             #expect(try counts("ad") == [:] && counts("verdict") == ["no-token": 2])
             let robot = ["User-Agent: Googlebot/2.1", "X-Viewer-ID: invented"]
@@ -229,7 +231,7 @@ struct CountingTests {
             #expect(try Self.event(service, fields: ["User-Agent: other", "X-Forwarded-For: 192.0.2.1"]) == event)
             func verdict(_ address: String, _ viewer: String? = nil) throws -> String? {
                 let fields = ["User-Agent: tests", "X-Forwarded-For: \(address)"] + (viewer.map { ["X-Viewer-ID: \($0)"] } ?? [])
-                return try Self.verdicts(try service.ask("POST", "/events", fields: fields, body: "[\(event)]")).first
+                return try Self.verdicts(try service.ask("POST", "/events", fields: fields, body: #"{"events":[\#(event)]}"#)).first
             }
             #expect(try ["192.0.2.1", "192.0.2.2", "192.0.2.1"].map { try verdict($0) } == ["counted", "counted", "duplicate"])
             #expect(try ["2001:db8::1", "2001:db8::2", "2001:db8:1::1"].map { try verdict($0) } == ["counted", "duplicate", "counted"])

@@ -124,15 +124,14 @@ public struct RequestCommand: Command {
 
     private func report(_ slot: CommandKey, of subject: CommandSubject, viewable: Viewability? = nil) -> Action {
         .request(
-            method: "POST", href: subject.context.links.events, body: event(slot.rawValue, of: subject), viewable: viewable?.value)
+            method: "POST", href: subject.context.links.events, body: report(of: slot.rawValue, subject), viewable: viewable?.value)
     }
 
-    private func event(_ type: String, of subject: CommandSubject) -> JSONValue {
+    private func report(of type: String, _ subject: CommandSubject) -> JSONValue {
         let token = subject.context.impressionToken(of: subject.cell)
-        return .list([
-            .object([
-                .init("type", .text(type)), .init("cell", .text(subject.cell)), .init("token", .text(token)),
-            ])
+        let event = JSONValue.object([
+            .init("type", .text(type)), .init("cell", .text(subject.cell)), .init("token", .text(token)),
         ])
+        return .object([.init("events", .list([event]))])
     }
 }

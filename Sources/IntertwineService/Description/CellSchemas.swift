@@ -19,8 +19,8 @@ extension Schema {
         "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
         "link", "href": "/click/kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ"}, "impression": {"type": "request", "method":
-        "POST", "href": "/events", "body": [{"type": "impression", "cell": "ad:1", "token":
-        "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}, {"id": "user:tt", "identifier": "CircularUserCollectionViewCell",
+        "POST", "href": "/events", "body": {"events": [{"type": "impression", "cell": "ad:1", "token":
+        "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}}, {"id": "user:tt", "identifier": "CircularUserCollectionViewCell",
         "size": {"width": 300, "height": 190}, "actions": {"configuration": {"type": "bind", "bindings": {"username": {
         "type": "text", "text": "Tongue Twister"}, "avatar": {"type": "image", "href":
         "/images/AXuJAAecoioHpRy2i46ncVRsnkNx24E/aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc"}}}, "cancellation": {
@@ -92,8 +92,8 @@ extension Schema {
         "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
         "link", "href": "/click/kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ"}, "impression": {"type": "request", "method":
-        "POST", "href": "/events", "body": [{"type": "impression", "cell": "ad:1", "token":
-        "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}
+        "POST", "href": "/events", "body": {"events": [{"type": "impression", "cell": "ad:1", "token":
+        "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}}}}
         """#
     ).named("ViewModel")
     private static let cellState = Schema.object([
@@ -247,7 +247,7 @@ extension Schema {
             "A relative reference, or absolute where the service has a public URL. Where `templated`, a URI template (RFC 6570)."),
         .optional(
             "templated", .boolean, "Whether the client fills variables in: `{request}` is the `X-Request-ID` of an image's request."),
-        .optional("body", .any, "What to send, as JSON."),
+        .optional("body", .any, "The JSON body of the request, sent unchanged."),
         .optional(
             "input", .object([]),
             """

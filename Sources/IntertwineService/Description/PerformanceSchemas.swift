@@ -64,13 +64,18 @@ extension Schema {
     static let event = Schema.object([
         .required("type", .words(EventRoutes.types)),
         .required("cell", .string, "The cell's id."),
-        .required("token", .string, "The token that the cell came with."),
-    ]).described("Something that a client saw or played, as an action of the cell has it in its body.").named("Event")
-    static let judgedEvent = Schema.object([
+        .required("token", .string, "The token of the cell on its page."),
+    ]).described("An event that a client reports. The body of a cell's action has it.").named("Event")
+    static let events = Schema.object([.required("events", .list(of: .event, maximum: EventRoutes.limit))])
+        .described("Events that a client reports.").named("Events")
+    private static let eventResult = Schema.object([
         .required("type", .words(EventRoutes.types)),
         .required("cell", .string),
         .required("verdict", .verdict),
-    ]).titled("Judged event").described("An event's verdict.").named("JudgedEvent")
+    ]).titled("Event result").described("The verdict on an event.").named("EventResult")
+    static let eventResults = Schema.object([
+        .required("results", .list(of: .eventResult, maximum: EventRoutes.limit), "One result for each event, in the order of the events.")
+    ]).described("The verdicts on reported events.").named("EventResults")
     static let verdict = Schema.words(Verdict.publicCases.map(\.rawValue)).described(
         """
         Whether it counts, and if not, why. `duplicate`: it was counted before. `expired`: its token is too old. `bot`, `prefetch`: what the \

@@ -4,9 +4,9 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineRouting
 
-/// The route `POST /events`: a batch of impressions that a client reports.
+/// The route `POST /events`: events that a client reports, such as impressions.
 struct EventRoutes: Sendable {
-    private static let limit = 500
+    static let limit = 500
     /// The maximum size of a body in bytes: 500 events with a token and a cell id each.
     private static let bodyLimit = 512 << 10
 
@@ -17,39 +17,48 @@ struct EventRoutes: Sendable {
     let clients: ClientReader
     let keys: IdempotencyKeys
 
-    private struct Event: Decodable {
-        var type: String
-        var cell: String
-        var token: String
+    private struct Report: Decodable {
+        struct Event: Decodable {
+            var type: String
+            var cell: String
+            var token: String
+        }
+
+        var events: [Event]
     }
 
-    private struct EventResult: Encodable {
-        var type: String
-        var cell: String
-        var verdict: String
+    private struct Answer: Encodable {
+        struct Result: Encodable {
+            var type: String
+            var cell: String
+            var verdict: String
+        }
+
+        var results: [Result]
     }
+
+    private static let shape = #"The body must be {"events": [{"type": "impression", "cell": "…", "token": "…"}]}."#
 
     var routes: [Route] {
-        let shape = #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#
         let operation = APIOperation(
-            "reportEvents", tag: "Actions", "Report what was seen and played",
+            "reportEvents", tag: "Actions", "Report impressions and playback",
             """
-            The types are `impression` and, of what is played, \(Self.playback). Each event gets its verdict, in order. What counts is in the ledger, on disk, before it is answered. A token counts once for each type: for its \
-            viewer or, where none is named, for its page view, which is one address with the page that the token came on, whatever it calls \
-            its user agent. An idempotency key is kept where an event counted. With `dryRun=true` events are refused (400): what they \
-            count for is known only once they are recorded.
+            The types are `impression` and, for media, \(Self.playback). The response has a verdict on each event, in order. Counted events are on \
+            disk before the response. A token counts once for each type and viewer. If no viewer is named, it counts once for each page and address. \
+            The service stores an idempotency key only if an event counted. A dry run of events is 400, because their verdicts are known only after \
+            they are recorded.
             """,
             parameters: [FeedParameters.viewer, Parameter.idempotencyKey],
             body: RequestBodyDescription(
-                .list(of: .event, maximum: Self.limit), text: "At most \(Self.limit) events and \(Self.bodyLimit >> 10) KiB.",
-                example: #"[{"type": "impression", "cell": "ad:1", "token": "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]"#),
+                .events, text: "At most \(Self.limit) events and \(Self.bodyLimit >> 10) KiB.",
+                example: #"{"events": [{"type": "impression", "cell": "ad:1", "token": "kWaFAAEAB5v5AABhZDoxhf68C_gOsrJndt62ynrVzA"}]}"#),
             responses: [
                 .json(
-                    .accepted, "Judged.", .list(of: .judgedEvent, maximum: Self.limit), [.noStore],
-                    example: #"[{"type": "impression", "cell": "ad:1", "verdict": "counted"}]"#),
+                    .ok, "The verdicts.", .eventResults, [.noStore],
+                    example: #"{"results": [{"type": "impression", "cell": "ad:1", "verdict": "counted"}]}"#),
                 .badRequest(
-                    "The body is not an array of events, or has more than \(Self.limit); or the viewer's name or the idempotency key is invalid.",
-                    [.init(.invalidBody(at: "", .invalid, shape)), .wrongViewer]),
+                    "The body is not an object with events, or has more than \(Self.limit); or the viewer's name or the idempotency key is invalid.",
+                    [.init(.invalidBody(at: "/events", .required, Self.shape)), .wrongViewer]),
                 .keyReused,
             ])
         return [Route(.post, "/events", operation, bodyLimit: Self.bodyLimit) { try await record($0) }]
@@ -58,32 +67,29 @@ struct EventRoutes: Sendable {
     private func record(_ request: RouteRequest) async throws -> ServerResponse {
         guard try !request[FeedParameters.dryRun] else {
             throw Problem.invalidParameter(
-                FeedParameters.dryRun.description.name, .invalid, "Events cannot be simulated: what they count for is known once they are recorded.")
+                FeedParameters.dryRun.description.name, .invalid,
+                "Events have no dry run: their verdicts are known only after they are recorded.")
         }
-        let events = try Self.events(in: request.request.body.bytes ?? [])
+        let events = try Self.events(in: request)
         let client = try clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
         let sightings = events.map { ActionPerformer.ImpressionReport(cell: $0.cell, token: $0.token, slot: CommandKey($0.type)) }
         let key = try keys.key(of: request, viewer: client.viewer)
         let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)
-        let judged = zip(events, verdicts).map { EventResult(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
+        let results = zip(events, verdicts).map { Answer.Result(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let body = try encoder.encode(judged)
-        return ServerResponse(status: .accepted, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
+        let body = try encoder.encode(Answer(results: results))
+        return ServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
     }
 
-    private static func events(in body: [UInt8]) throws(Problem) -> [Event] {
-        let events: [Event]
-        do {
-            events = try JSONDecoder().decode([Event].self, from: Data(body))
-        } catch {
-            throw .invalidBody(
-                at: "", .invalid, #"The body must be a JSON array of {"type": "impression", "cell": "…", "token": "…"}."#)
+    private static func events(in request: RouteRequest) throws(Problem) -> [Report.Event] {
+        let events = try request.body(as: Report.self, shape).events
+        guard events.count <= limit else { throw .invalidBody(at: "/events", .tooMany, "At most \(limit) events are permitted.") }
+        let unknown = events.indices.filter { !types.contains(events[$0].type) }
+        guard unknown.isEmpty else {
+            let detail = "The types of events are \(types.joined(separator: ", "))."
+            throw .invalidBody(detail, unknown.map { InvalidValue(.pointer("/events/\($0)/type"), .unknown, detail) })
         }
-        guard events.allSatisfy({ event in types.contains(event.type) }) else {
-            throw .invalidBody(at: "", .unknown, "The types of events are \(types.joined(separator: ", ")).")
-        }
-        guard events.count <= limit else { throw .invalidBody(at: "", .tooMany, "At most \(limit) events at a time.") }
         return events
     }
 }

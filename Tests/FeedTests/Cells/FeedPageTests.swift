@@ -31,7 +31,7 @@ struct FeedPageTests {
             + #""configuration":{"type":"bind","bindings":{"content":{"type":"image","href":"https://ads.example/0.png","width":220,"height":220,"alt":"Advertisement"}}},\#(cancellation),"#
             + #""selection":{"type":"link","href":"/click/\#(click)"},"#
             + #""impression":{"type":"request","method":"POST","href":"/events","#
-            + #""body":[{"type":"impression","cell":"ad:0","token":"\#(seen)"}],"viewable":{"share":0.5,"seconds":1}}}},"#
+            + #""body":{"events":[{"type":"impression","cell":"ad:0","token":"\#(seen)"}]},"viewable":{"share":0.5,"seconds":1}}}},"#
             + #"{"id":"user:gl","identifier":"UserSnapshotCollectionViewCell","size":{"width":300,"height":200},"actions":{"#
             + #""configuration":{"type":"bind","bindings":{"username":{"type":"text","text":"Glasses"},"avatar":{"type":"image","href":"https://img.example/gl.png","#
             + #""width":50,"height":50,"alt":"Glasses"},"#

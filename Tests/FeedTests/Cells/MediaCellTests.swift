@@ -35,7 +35,8 @@ struct MediaCellTests {
         #expect(json.contains(#""mediaType":{"type":"text","text":"video/mp4"},"duration":{"type":"number","number":12.5}"#))
         #expect(json.contains(#""viewable":{"share":0.5,"seconds":2}"#))
         for slot in CommandKey.playback {
-            let event = #"{"type":"request","method":"POST","href":"/events","body":[{"type":"\#(slot.rawValue)","cell":"ad:v","token":""#
+            let event =
+                #"{"type":"request","method":"POST","href":"/events","body":{"events":[{"type":"\#(slot.rawValue)","cell":"ad:v","token":""#
             #expect(json.contains(#""\#(slot.rawValue)":"# + event), "\(slot.rawValue)")
         }
     }

@@ -33,7 +33,7 @@ struct CampaignServiceTests {
     private static func see(_ seen: (cell: String, token: String, link: String), _ service: TestService) async throws {
         let answer = try await service.client.post(
             "/events", fields: ["User-Agent": "tests", "Content-Type": "application/json"],
-            body: #"[{"type":"impression","cell":"\#(seen.cell)","token":"\#(seen.token)"}]"#)
+            body: #"{"events":[{"type":"impression","cell":"\#(seen.cell)","token":"\#(seen.token)"}]}"#)
         #expect(answer.text.contains("counted"), "\(answer.text)")
     }
 
@@ -85,7 +85,7 @@ struct CampaignServiceTests {
             #expect(shown.cell == "ad:2")
             let seen = try await service.client.post(
                 "/events", fields: ["User-Agent": "tests", "X-Viewer-ID": "ann", "Content-Type": "application/json"],
-                body: #"[{"type":"impression","cell":"ad:2","token":"\#(shown.token)"}]"#)
+                body: #"{"events":[{"type":"impression","cell":"ad:2","token":"\#(shown.token)"}]}"#)
             #expect(seen.text.contains("counted"))
             service.clock.advance(by: .seconds(1_800))
             #expect(try Self.advertisement(await service.client.get("/feed?limit=5", fields: ann))?.cell != "ad:2")
@@ -200,7 +200,7 @@ struct CampaignServiceTests {
                 var fields = ["User-Agent": "tests", "Content-Type": "application/json"]
                 fields["X-Viewer-ID"] = viewer
                 return try await service.client.post(
-                    "/events", fields: fields, body: #"[{"type":"impression","cell":"ad:2","token":"\#(token)"}]"#
+                    "/events", fields: fields, body: #"{"events":[{"type":"impression","cell":"ad:2","token":"\#(token)"}]}"#
                 ).text
             }
             #expect(try await see(shown.token, by: "a").contains("counted"))
@@ -225,7 +225,7 @@ struct CampaignServiceTests {
                     link = shown.link
                     _ = try await service.client.post(
                         "/events", fields: ["User-Agent": "tests", "Content-Type": "application/json", "X-Viewer-ID": "a"],
-                        body: #"[{"type":"impression","cell":"\#(shown.cell)","token":"\#(shown.token)"}]"#)
+                        body: #"{"events":[{"type":"impression","cell":"\#(shown.cell)","token":"\#(shown.token)"}]}"#)
                 }
                 for viewer in 0..<5 {
                     _ = try await service.client.get(link, fields: ["User-Agent": "tests", "X-Viewer-ID": "v\(viewer)"])
