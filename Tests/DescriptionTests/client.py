@@ -36,7 +36,7 @@ def page(feed, client, href=None):
 def main():
     generate(Path(sys.argv[1]))
     api = {name: importlib.import_module(f"feed_client.api.{name}") for name in [
-        "feed.get_feed", "actions.select_cell", "actions.undo_selection", "actions.report_events", "feed.get_feed_changes"]}
+        "feed.get_feed", "actions.select_cell", "actions.undo_invocation", "actions.report_events", "feed.get_feed_changes"]}
     models = importlib.import_module("feed_client.models")
     items = [user(name) for name in ["Grace", "Ada", "Cash", "Glasses", "Frances"]]
     items += [advertisement(1), {"kind": "story", "id": "s", "title": "Swing"}]
