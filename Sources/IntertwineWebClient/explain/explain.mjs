@@ -72,7 +72,7 @@ function table(label, columns, rows, marked = () => false) {
 
 function explained(page) {
   const parts = []
-  const place = page.items.find((one) => one.cell === cell)
+  const place = page.cells.find((one) => one.cell === cell)
   if (place) parts.push(...reasons(page, place).map((text) => made("p", text)))
   else if (cell) parts.push(made("p", "The page does not have it any more: it has changed since, or belongs to somebody else."))
   // Of the page's places, those that the cell's campaign won; all of them where it is not about one cell.
@@ -80,7 +80,7 @@ function explained(page) {
   const others = decisions.flatMap(({ section, campaign, others }) => others.map((one) => [one.campaign, one.reason, campaign ?? "no campaign", section ?? ""]))
   if (others.length > 0) parts.push(...table("Other campaigns", ["campaign", "why not", "the place has", "section"], others))
   parts.push(...table("The page", ["cell", "kind", "position", "campaign"],
-    page.items.map((one) => [one.cell, one.kind, one.position, one.campaign]), ([name]) => name === cell))
+    page.cells.map((one) => [one.cell, one.kind, one.position, one.campaign]), ([name]) => name === cell))
   if (page.leftOut.length > 0) {
     parts.push(...table("Left out", ["item", "reason"], page.leftOut.map((one) => [`${one.kind} ${one.id}`, one.reason])))
   }
