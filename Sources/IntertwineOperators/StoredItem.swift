@@ -90,7 +90,7 @@ struct Precondition: Sendable {
     /// Parses a list of entity tags, or `*`. A tag may contain commas within its quotes. Weak tags never match in a strong comparison.
     private static func tags(_ name: HTTPField.Name, of request: HTTPRequest, isStrong: Bool) throws(Problem) -> Tags? {
         guard let field = request.headerFields[name] else { return nil }
-        let malformed = malformed(name.canonicalName)
+        let malformed = malformed(name.rawName)
         var rest = field.utf8[...]
         func skip(_ bytes: String) { rest = rest.drop { bytes.utf8.contains($0) } }
         skip(" \t")

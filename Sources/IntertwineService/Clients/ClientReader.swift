@@ -103,20 +103,20 @@ struct ClientReader: Sendable {
 
     private func viewer(named value: String?, isRepeated: Bool) throws(Problem) -> String? {
         if let viewerField, isRepeated {
-            throw .invalidParameter(viewerField.canonicalName, .duplicate, "\(viewerField.canonicalName) must occur once.")
+            throw .invalidParameter(viewerField.rawName, .duplicate, "\(viewerField.rawName) must occur once.")
         }
         guard let viewerField, let value, !value.isEmpty else { return nil }
         guard value.utf8.count <= Self.longestViewer || value.unicodeScalars.count <= Self.longestViewer else {
             throw .invalidParameter(
-                viewerField.canonicalName, .tooLong,
-                "\(viewerField.canonicalName) must be at most \(Self.longestViewer) characters long.")
+                viewerField.rawName, .tooLong,
+                "\(viewerField.rawName) must be at most \(Self.longestViewer) characters long.")
         }
         // Path segments such as these would make the viewer unreachable for an erasure.
         guard value != ".", value != ".." else {
-            throw .invalidParameter(viewerField.canonicalName, .invalid, "\(viewerField.canonicalName) must not be '.' or '..'.")
+            throw .invalidParameter(viewerField.rawName, .invalid, "\(viewerField.rawName) must not be '.' or '..'.")
         }
         guard !value.unicodeScalars.contains("\u{FFFD}") else {
-            throw .invalidParameter(viewerField.canonicalName, .invalid, "\(viewerField.canonicalName) must be valid UTF-8.")
+            throw .invalidParameter(viewerField.rawName, .invalid, "\(viewerField.rawName) must be valid UTF-8.")
         }
         return value
     }
