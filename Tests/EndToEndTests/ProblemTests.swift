@@ -18,7 +18,8 @@ struct ProblemTests {
 
     private static let requests = [
         Invalid(method: "GET", path: "/feed?limit=0", errors: ["limit out-of-range"]),
-        Invalid(method: "GET", path: "/feed?limit=x&layout=round&width=0", errors: ["limit invalid", "layout unknown", "width out-of-range"]),
+        Invalid(
+            method: "GET", path: "/feed?limit=x&layout=round&width=0", errors: ["limit invalid", "layout unknown", "width out-of-range"]),
         Invalid(method: "GET", path: "/feed?limit=1&limit=2", errors: ["limit duplicate"]),
         Invalid(method: "GET", path: "/feed?limit=%ff", errors: ["limit invalid"]),
         Invalid(method: "GET", path: "/feed?cursor=abc", errors: ["cursor invalid"]),
@@ -65,7 +66,8 @@ struct ProblemTests {
             errors: ["#/id conflict"]),
         Invalid(method: "PUT", path: "/admin/items/user/x", body: "{}", status: 422, errors: ["#/username required"]),
         Invalid(method: "DELETE", path: "/admin/items/user/u0", fields: ["If-Match: x"], errors: ["If-Match invalid"]),
-        Invalid(method: "POST", path: "/admin/items", body: #"[{"klass":"user","id":"1"}]"#, status: 422, errors: ["#/0/username required"]),
+        Invalid(
+            method: "POST", path: "/admin/items", body: #"[{"klass":"user","id":"1"}]"#, status: 422, errors: ["#/0/username required"]),
         Invalid(method: "PUT", path: "/admin/takedowns/user:u0", body: #"{"reason":7}"#, status: 422, errors: ["#/reason invalid"]),
         Invalid(
             method: "PUT", path: "/admin/takedowns/user:u0", body: #"{"reason":"\#(String(repeating: "r", count: 257))"}"#, status: 422,
