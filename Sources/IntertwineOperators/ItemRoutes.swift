@@ -111,8 +111,8 @@ struct ItemRoutes: Sendable {
     private func valid(_ body: [UInt8], _ kind: String, id: String) throws -> ValidatedItem {
         let object = try Self.object(body)
         do {
-            let kind = try ItemFields(object).optionalText("kind", limit: 64)
-            guard kind?.elementsEqual(kind.utf8) ?? true else {
+            let stated = try ItemFields(object).optionalText("kind", limit: 64)
+            guard stated?.elementsEqual(kind.utf8) ?? true else {
                 throw ItemError(field: "kind", reason: "must be \(kind) under this path", code: .conflict)
             }
             let item = try kinds.validate(Self.completed(object, kind, id: id))
