@@ -12,21 +12,21 @@ package struct CampaignsFile: Sendable {
     ///   - creatives: which advertisements its creatives may be.
     /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
     package init(_ root: YAMLNode, targets: ValidTargets?, creatives: CreativeNames) throws(ConfigurationError) {
-        guard let place = try root.members(of: "the file", among: ["campaigns"])["campaigns"] else {
+        guard let node = try root.members(of: "the file", among: ["campaigns"])["campaigns"] else {
             throw root.error("campaigns is missing")
         }
         var faults = ErrorCollector()
-        for (id, place) in try place.members("each campaign's id with its declaration") {
-            guard campaigns.count < CampaignIndex.limit else { throw place.error(CampaignIndex.surplus) }
+        for (id, node) in try node.members("each campaign's id with its declaration") {
+            guard campaigns.count < CampaignIndex.limit else { throw node.error(CampaignIndex.surplus) }
             var reader = CampaignReader(validTargets: targets, creatives: creatives, isItem: false)
-            if let campaign = reader.campaign(id, from: place.value) {
+            if let campaign = reader.campaign(id, from: node.value) {
                 campaigns.append(campaign)
-                let creatives = campaign.creatives.indices.map { place.node(at: ["creatives", String($0)]).where }
-                lines[id] = (place.where, creatives)
+                let creatives = campaign.creatives.indices.map { node.node(at: ["creatives", String($0)]).where }
+                lines[id] = (node.where, creatives)
             }
             for fault in reader.errors {
                 let name = fault.path.isEmpty ? ItemError.shown(id) : "\(ItemError.shown(id)): \(fault.path.joined(separator: "."))"
-                faults.collect { () throws(ConfigurationError) in throw place.node(at: fault.path).error("\(name): \(fault.reason)") }
+                faults.collect { () throws(ConfigurationError) in throw node.node(at: fault.path).error("\(name): \(fault.reason)") }
             }
         }
         try faults.finish()
@@ -50,14 +50,14 @@ extension YAMLNode {
 
     /// The value as JSON would have it. What is a number in YAML is one here, where it is whole; all else that is no list or mapping is a text.
     fileprivate var value: JSONValue {
-        if let mapping = node.mapping {
+        if let mapping = yaml.mapping {
             return .object(
                 mapping.map { key, value in
-                    JSONValue.Member(key.scalar?.string ?? "", YAMLNode(file: file, node: value, line: line).value)
+                    JSONValue.Member(key.scalar?.string ?? "", YAMLNode(file: file, yaml: value, line: line).value)
                 })
         }
-        if let sequence = node.sequence { return .list(sequence.map { YAMLNode(file: file, node: $0, line: line).value }) }
-        guard let scalar = node.scalar, node.null == nil else { return .null }
+        if let sequence = yaml.sequence { return .list(sequence.map { YAMLNode(file: file, yaml: $0, line: line).value }) }
+        guard let scalar = yaml.scalar, yaml.null == nil else { return .null }
         return .text(scalar.string)
     }
 }

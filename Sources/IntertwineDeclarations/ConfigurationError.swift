@@ -10,8 +10,8 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
     /// Creates an error from deduplicated reasons; returns nil if the list is empty.
     package init?(_ reasons: [String]) {
         guard !reasons.isEmpty else { return nil }
-        var told: Set<String> = []
-        self.reasons = reasons.filter { told.insert($0).inserted }
+        var shown: Set<String> = []
+        self.reasons = reasons.filter { shown.insert($0).inserted }
     }
 
     /// All reasons in one line.

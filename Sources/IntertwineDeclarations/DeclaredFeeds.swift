@@ -70,36 +70,36 @@ struct FeedsReader {
     func feeds(sections: YAMLNode?, feeds: YAMLNode?) throws(ConfigurationError) -> DeclaredFeeds {
         var declared = DeclaredFeeds()
         var faults = ErrorCollector()
-        var places: [YAMLNode] = []
+        var nodes: [YAMLNode] = []
         var names: [String] = []
-        for (name, place) in try sections?.members("each section's name with \(Self.keys.joined(separator: ", "))") ?? [] {
+        for (name, node) in try sections?.members("each section's name with \(Self.keys.joined(separator: ", "))") ?? [] {
             names.append(name)
-            let section = faults.collect { () throws(ConfigurationError) in try self.section(name, at: place, after: declared.sections) }
+            let section = faults.collect { () throws(ConfigurationError) in try self.section(name, at: node, after: declared.sections) }
             guard let section else { continue }
             declared.sections.append(section)
-            places.append(place)
+            nodes.append(node)
         }
-        for (index, place) in places.enumerated() {
+        for (index, node) in nodes.enumerated() {
             let order = faults.collect { () throws(ConfigurationError) in
-                try self.order(of: declared.sections[index], at: place, among: declared.sections)
+                try self.order(of: declared.sections[index], at: node, among: declared.sections)
             }
             declared.sections[index].order = order ?? .imported
             if order?.field != nil, declared.sections[index].ads.rule == .pinned {
                 faults.collect { () throws(ConfigurationError) in
-                    throw place.error(
+                    throw node.error(
                         "'\(declared.sections[index].name)' is ordered by a field: pinned ads require the order of import")
                 }
             }
         }
-        for (name, place) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
+        for (name, node) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
             declared.feeds[name] = faults.collect { () throws(ConfigurationError) in
-                try check(name, of: "feed", at: place)
+                try check(name, of: "feed", at: node)
                 // A list of sections, or more with one.
-                guard place.isMapping else { return try self.sections(of: place, among: names) }
-                let members = try place.members(of: "feed '\(name)'", among: ["title", "sections"] + Self.adsKeys)
+                guard node.isMapping else { return try self.sections(of: node, among: names) }
+                let members = try node.members(of: "feed '\(name)'", among: ["title", "sections"] + Self.adsKeys)
                 declared.ads[name] = try ads(members)
                 declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
-                guard let list = members["sections"] else { throw place.error("sections is missing: a list of the feed's sections") }
+                guard let list = members["sections"] else { throw node.error("sections is missing: a list of the feed's sections") }
                 return try self.sections(of: list, among: names)
             }
         }
@@ -112,12 +112,12 @@ struct FeedsReader {
         if !known.contains(SectionConfiguration.mainName) { known.append(SectionConfiguration.mainName) }
         var names: [String] = []
         let list = "a list of sections: \(known.joined(separator: ", "))"
-        for place in try feed.elements(list) {
-            let name = try place.text(list)
+        for node in try feed.elements(list) {
+            let name = try node.text(list)
             guard known.contains(name) else {
-                throw place.unknown("section", name, among: known)
+                throw node.unknown("section", name, among: known)
             }
-            guard !names.contains(name) else { throw place.error("the section '\(name)' occurs twice in the feed") }
+            guard !names.contains(name) else { throw node.error("the section '\(name)' occurs twice in the feed") }
             names.append(name)
         }
         guard (1...Self.sectionLimit).contains(names.count) else { throw feed.error("a feed has 1 to \(Self.sectionLimit) sections") }
@@ -125,12 +125,12 @@ struct FeedsReader {
     }
 
     private func section(
-        _ name: String, at place: YAMLNode, after others: [DeclaredSection]
+        _ name: String, at node: YAMLNode, after others: [DeclaredSection]
     ) throws(ConfigurationError) -> DeclaredSection {
-        try check(name, of: "section", at: place)
+        try check(name, of: "section", at: node)
         var section = DeclaredSection(name: name)
-        let members = try place.members(of: "section '\(name)'", among: Self.keys)
-        section.title = try members["title"].map { place throws(ConfigurationError) in try title(place) }
+        let members = try node.members(of: "section '\(name)'", among: Self.keys)
+        section.title = try members["title"].map { node throws(ConfigurationError) in try title(node) }
         section.ads = try ads(members)
         guard name != SectionConfiguration.mainName else {
             if let kinds = members["kinds"] {
@@ -138,16 +138,16 @@ struct FeedsReader {
             }
             return section
         }
-        guard let list = members["kinds"] else { throw place.error("kinds is missing: the kinds of the section's items") }
+        guard let list = members["kinds"] else { throw node.error("kinds is missing: the kinds of the section's items") }
         section.kinds = try kinds(list, taken: others)
         return section
     }
 
     private func ads(_ members: [String: YAMLNode]) throws(ConfigurationError) -> DeclaredAds {
         func read<Value>(_ key: String, _ allowed: String, _ value: (String) -> Value?) throws(ConfigurationError) -> Value? {
-            guard let place = members[key] else { return nil }
-            let text = try place.text(allowed)
-            guard let found = value(text) else { throw place.notAllowed(text, allowed) }
+            guard let node = members[key] else { return nil }
+            let text = try node.text(allowed)
+            guard let found = value(text) else { throw node.notAllowed(text, allowed) }
             return found
         }
         return DeclaredAds(
@@ -156,59 +156,59 @@ struct FeedsReader {
             isOfFeed: try read("scope", "page, feed") { ["page": false, "feed": true][$0] })
     }
 
-    private func title(_ place: YAMLNode) throws(ConfigurationError) -> LocalizedText {
-        let text = try place.localizedText("a text to display", in: languages)
+    private func title(_ node: YAMLNode) throws(ConfigurationError) -> LocalizedText {
+        let text = try node.localizedText("a text to display", in: languages)
         guard text.all.allSatisfy({ $0.utf8.count <= SectionHeader.titleLimit }) else {
-            throw place.error("title is longer than \(SectionHeader.titleLimit) bytes")
+            throw node.error("title is longer than \(SectionHeader.titleLimit) bytes")
         }
         return text
     }
 
-    private func kinds(_ place: YAMLNode, taken: [DeclaredSection]) throws(ConfigurationError) -> [String] {
+    private func kinds(_ node: YAMLNode, taken: [DeclaredSection]) throws(ConfigurationError) -> [String] {
         let content = kinds.names.filter { kinds[$0]?.stream == .content }
         let allowed = content.joined(separator: ", ")
         var names: [String] = []
-        for place in place.isList ? try place.elements("names of kinds") : [place] {
-            let name = try place.text("names of kinds: \(allowed)")
-            guard kinds[name] != nil || broken.contains(name) else { throw place.unknown("kind", name, among: content) }
+        for node in node.isList ? try node.elements("names of kinds") : [node] {
+            let name = try node.text("names of kinds: \(allowed)")
+            guard kinds[name] != nil || broken.contains(name) else { throw node.unknown("kind", name, among: content) }
             guard kinds[name]?.stream == .content || broken.contains(name) else {
-                throw place.error("'\(name)' is a kind of ads, which every section can show; allowed: \(allowed)")
+                throw node.error("'\(name)' is a kind of ads, which every section can show; allowed: \(allowed)")
             }
             if let section = taken.first(where: { $0.kinds.contains(name) }) {
-                throw place.error("the section '\(section.name)' already holds the kind '\(name)'")
+                throw node.error("the section '\(section.name)' already holds the kind '\(name)'")
             }
-            guard !names.contains(name) else { throw place.error("the kind '\(name)' occurs twice") }
+            guard !names.contains(name) else { throw node.error("the kind '\(name)' occurs twice") }
             names.append(name)
         }
-        guard !names.isEmpty else { throw place.error("a section needs at least one kind; allowed: \(allowed)") }
+        guard !names.isEmpty else { throw node.error("a section needs at least one kind; allowed: \(allowed)") }
         return names
     }
 
     /// `imported`, `newest`, `field NAME` or `field NAME descending`.
     private func order(
-        of section: DeclaredSection, at place: YAMLNode, among sections: [DeclaredSection]
+        of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
     ) throws(ConfigurationError) -> SectionSort {
         let allowed = "imported, newest, field NAME, field NAME descending"
-        guard let place = try place.members(of: "section '\(section.name)'", among: Self.keys)["order"] else {
+        guard let node = try node.members(of: "section '\(section.name)'", among: Self.keys)["order"] else {
             return .imported
         }
         // The fields of kinds are unknown if one kind is invalid.
         guard broken.isEmpty else { return .imported }
-        let text = try place.text(allowed)
+        let text = try node.text(allowed)
         let words = text.split(separator: " ").map(String.init)
         switch (words.first, words.count) {
         case ("imported", 1): return .imported
         case ("newest", 1): return .newest
-        case ("field", 2): return SectionSort(by: try field(words[1], of: section, at: place, among: sections))
+        case ("field", 2): return SectionSort(by: try field(words[1], of: section, at: node, among: sections))
         case ("field", 3) where words[2] == "descending":
-            return SectionSort(by: try field(words[1], of: section, at: place, among: sections), isDescending: true)
-        default: throw place.notAllowed(text, allowed)
+            return SectionSort(by: try field(words[1], of: section, at: node, among: sections), isDescending: true)
+        default: throw node.notAllowed(text, allowed)
         }
     }
 
     /// The field of that name that all kinds of the section have, with one comparison.
     private func field(
-        _ name: String, of section: DeclaredSection, at place: YAMLNode, among sections: [DeclaredSection]
+        _ name: String, of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
     ) throws(ConfigurationError) -> SortField {
         let taken = sections.flatMap(\.kinds)
         let standing = section.name == SectionConfiguration.mainName ? kinds.names.filter { !taken.contains($0) } : section.kinds
@@ -218,11 +218,11 @@ struct FeedsReader {
             let shown = ItemError.shown(name)
             guard !common.isEmpty else {
                 let all = standing.joined(separator: ", ")
-                throw place.error(
+                throw node.error(
                     "'\(section.name)' cannot be ordered by '\(shown)': its kinds (\(all)) have no text, number or date in common that all "
                         + "their items have. Declare the field in each of them with required: true, or order by imported or newest")
             }
-            throw place.unknown(
+            throw node.unknown(
                 "field", name, " to order '\(section.name)' by: a required text, number or date of all its kinds",
                 among: common.map(\.name).sorted())
         }
@@ -230,10 +230,10 @@ struct FeedsReader {
     }
 
     /// Letters, digits, underscores and hyphens, beginning with a letter: a name that needs no quoting in a path.
-    private func check(_ name: String, of thing: String, at place: YAMLNode) throws(ConfigurationError) {
+    private func check(_ name: String, of thing: String, at node: YAMLNode) throws(ConfigurationError) {
         let first = name.utf8.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
         guard first, SortField(name, .text) != nil, name.utf8.count <= Self.nameLimit else {
-            throw place.error(
+            throw node.error(
                 "'\(ItemError.shown(name))' is not a valid \(thing) name: a letter followed by letters, digits, _ or -, at most \(Self.nameLimit)"
             )
         }

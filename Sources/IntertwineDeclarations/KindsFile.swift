@@ -2,7 +2,7 @@ package import IntertwineFeed
 
 /// The kinds of item, the sections and the feeds that a file declares. `Config/kinds.yaml` shows some.
 package struct KindsFile {
-    private let declared: [(kind: DeclaredKind, place: YAMLNode)]
+    private let declared: [(kind: DeclaredKind, node: YAMLNode)]
     package let feeds: DeclaredFeeds
     /// The languages that its texts can be given in.
     package let languages: FeedLanguages
@@ -39,31 +39,31 @@ package struct KindsFile {
             errors.collect { () throws(ConfigurationError) in
                 try root.members(of: "the file", among: ["languages", "labels", "alt", "kinds", "sections", "feeds"])
             } ?? [:]
-        let languages = members["languages"].flatMap { place in
-            errors.collect { () throws(ConfigurationError) in try place.languages() }
+        let languages = members["languages"].flatMap { node in
+            errors.collect { () throws(ConfigurationError) in try node.languages() }
         }
         self.languages = languages ?? .none
         let declaredLanguages = self.languages
         labels =
-            members["labels"].flatMap { place in
-                errors.collect { () throws(ConfigurationError) in try place.labels(in: declaredLanguages) }
+            members["labels"].flatMap { node in
+                errors.collect { () throws(ConfigurationError) in try node.labels(in: declaredLanguages) }
             } ?? [:]
-        advertisementAlternative = members["alt"].flatMap { place in
+        advertisementAlternative = members["alt"].flatMap { node in
             errors.collect { () throws(ConfigurationError) in
-                let texts = try place.members(of: "alt", among: ["advertisement"])
+                let texts = try node.members(of: "alt", among: ["advertisement"])
                 return try texts["advertisement"]?.localizedText("a text to display", in: declaredLanguages)
             } ?? nil
         }
         let reader = KindReader(policy: policy, languages: self.languages, labels: labels)
-        let places = members["kinds"].flatMap { kinds in
+        let nodes = members["kinds"].flatMap { kinds in
             errors.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
         }
-        var declared: [(kind: DeclaredKind, place: YAMLNode)] = []
-        for (name, place) in places ?? [] {
+        var declared: [(kind: DeclaredKind, node: YAMLNode)] = []
+        for (name, node) in nodes ?? [] {
             let kind = errors.collect { () throws(ConfigurationError) in
-                try Self.kind(name, at: place, by: reader, besides: known.names)
+                try Self.kind(name, at: node, by: reader, besides: known.names)
             }
-            if let kind { declared.append((kind, place)) } else { broken.insert(name) }
+            if let kind { declared.append((kind, node)) } else { broken.insert(name) }
         }
         let feeds = FeedsReader(kinds: known.adding(declared.map(\.kind)), languages: self.languages, broken: broken)
         self.declared = declared
@@ -74,19 +74,19 @@ package struct KindsFile {
     }
 
     private static func kind(
-        _ name: String, at place: YAMLNode, by reader: KindReader, besides taken: [String]
+        _ name: String, at node: YAMLNode, by reader: KindReader, besides taken: [String]
     ) throws(ConfigurationError) -> DeclaredKind {
         guard !taken.contains(name) else {
-            throw place.error("the kind '\(name)' already exists; the names \(taken.sorted().joined(separator: ", ")) are taken")
+            throw node.error("the kind '\(name)' already exists; the names \(taken.sorted().joined(separator: ", ")) are taken")
         }
-        let declaration = try reader.declaration(name, at: place)
+        let declaration = try reader.declaration(name, at: node)
         do {
             return try DeclaredKind(declaration)
         } catch {
             let reasons = DeclaredKind.errors(in: declaration).flatMap { fault in
-                place.node(at: fault.path).error("\(ItemError.shown(name)): \(fault.reason)").reasons
+                node.node(at: fault.path).error("\(ItemError.shown(name)): \(fault.reason)").reasons
             }
-            throw ConfigurationError(reasons) ?? place.error(error.reason)
+            throw ConfigurationError(reasons) ?? node.error(error.reason)
         }
     }
 
@@ -102,11 +102,11 @@ package struct KindsFile {
         in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
     ) throws(ConfigurationError) {
         var faults = ErrorCollector()
-        for (kind, place) in declared {
+        for (kind, node) in declared {
             do {
                 try factories.register(kind, commands: commands, hasViewers: hasViewers)
             } catch {
-                faults.collect { () throws(ConfigurationError) in throw place.node(at: error.path).error(error.reason) }
+                faults.collect { () throws(ConfigurationError) in throw node.node(at: error.path).error(error.reason) }
             }
         }
         try faults.finish()

@@ -7,10 +7,10 @@ extension YAMLNode {
     func languages() throws(ConfigurationError) -> FeedLanguages {
         let allowed = "language tags such as en, de or pt-BR, the default first"
         var tags: [String] = []
-        for place in isList ? try elements(allowed) : [self] {
-            let tag = try place.text(allowed)
-            guard LanguagePreferences.isTag(tag) else { throw place.notAllowed(tag, allowed) }
-            guard FeedLanguages(tags).declared(tag) == nil else { throw place.error("the language '\(tag)' occurs twice") }
+        for node in isList ? try elements(allowed) : [self] {
+            let tag = try node.text(allowed)
+            guard LanguagePreferences.isTag(tag) else { throw node.notAllowed(tag, allowed) }
+            guard FeedLanguages(tags).declared(tag) == nil else { throw node.error("the language '\(tag)' occurs twice") }
             tags.append(tag)
         }
         guard (1...FeedLanguages.limit).contains(tags.count) else { throw error("there are 1 to \(FeedLanguages.limit) languages") }
@@ -33,8 +33,8 @@ extension YAMLNode {
     /// Reads the labels of slots for all kinds of cell: `labels: {dismissal: {en: Hide, de: Ausblenden}}`.
     func labels(in languages: FeedLanguages) throws(ConfigurationError) -> [CommandKey: LocalizedText] {
         var labels: [CommandKey: LocalizedText] = [:]
-        for (name, place) in try members("slots, each with a text to display") {
-            labels[CommandKey(name)] = try place.label(of: CommandKey(name), in: languages)
+        for (name, node) in try members("slots, each with a text to display") {
+            labels[CommandKey(name)] = try node.label(of: CommandKey(name), in: languages)
         }
         return labels
     }
@@ -46,10 +46,10 @@ extension YAMLNode {
             throw error("a text by language requires declared languages: `languages: [en, de]` at the top of the file")
         }
         var texts: [String: String] = [:]
-        for (name, place) in try members("languages, each with its text: \(expected)") {
-            guard let tag = languages.declared(name) else { throw place.unknown("language", name, among: languages.tags) }
-            guard texts[tag] == nil else { throw place.error("the language '\(tag)' occurs twice") }
-            texts[tag] = try place.text(expected)
+        for (name, node) in try members("languages, each with its text: \(expected)") {
+            guard let tag = languages.declared(name) else { throw node.unknown("language", name, among: languages.tags) }
+            guard texts[tag] == nil else { throw node.error("the language '\(tag)' occurs twice") }
+            texts[tag] = try node.text(expected)
         }
         guard let text = LocalizedText(languages.tags.compactMap { tag in texts[tag].map { (tag, $0) } }) else {
             throw error("a value is missing: \(expected)")

@@ -18,18 +18,18 @@ package struct SourcesFile {
     package init(
         _ root: YAMLNode, kinds: ItemKinds, broken: Set<String> = [], settings: SourceSettings, environment: [String: String]
     ) throws(ConfigurationError) {
-        guard let places = try root.members(of: "the file", among: ["sources"])["sources"] else { throw root.error("sources is missing") }
+        guard let nodes = try root.members(of: "the file", among: ["sources"])["sources"] else { throw root.error("sources is missing") }
         let reader = SourceReader(kinds: kinds, policy: settings.policy, environment: environment)
         var sources: [RemoteSource] = []
         var faults = ErrorCollector()
-        for (name, place) in try places.members("each source's name with its declaration") {
-            if let kind = place.node["kind"]?.string, broken.contains(kind) { continue }
+        for (name, node) in try nodes.members("each source's name with its declaration") {
+            if let kind = node.yaml["kind"]?.string, broken.contains(kind) { continue }
             let source = faults.collect { () throws(ConfigurationError) in
                 guard RemoteSource.isName(name) else {
-                    throw place.notAllowed(name, "1 to \(RemoteSource.nameLimit) lower-case letters, digits and hyphens, no hyphen first")
+                    throw node.notAllowed(name, "1 to \(RemoteSource.nameLimit) lower-case letters, digits and hyphens, no hyphen first")
                 }
-                guard sources.count < Self.limit else { throw place.error("there are more than \(Self.limit) sources") }
-                return try reader.source(name, at: place)
+                guard sources.count < Self.limit else { throw node.error("there are more than \(Self.limit) sources") }
+                return try reader.source(name, at: node)
             }
             if let source { sources.append(source) }
         }
@@ -49,82 +49,82 @@ private struct SourceReader {
         "max-bytes", "deadline",
     ]
 
-    func source(_ name: String, at place: YAMLNode) throws(ConfigurationError) -> RemoteSource {
-        let members = try place.members(of: "source '\(name)'", among: Self.keys)
-        guard let url = members["url"] else { throw place.error("url is missing: where the first page is") }
-        guard let kind = members["kind"] else { throw place.error("kind is missing; allowed: \(kinds.names.joined(separator: ", "))") }
+    func source(_ name: String, at node: YAMLNode) throws(ConfigurationError) -> RemoteSource {
+        let members = try node.members(of: "source '\(name)'", among: Self.keys)
+        guard let url = members["url"] else { throw node.error("url is missing: where the first page is") }
+        guard let kind = members["kind"] else { throw node.error("kind is missing; allowed: \(kinds.names.joined(separator: ", "))") }
         var faults = ErrorCollector()
         let found = faults.collect { () throws(ConfigurationError) in try self.url(url) }
         let declared = faults.collect { () throws(ConfigurationError) in try self.kind(kind) }
-        guard let found, let declared else { throw ConfigurationError(faults.reasons) ?? place.error("url and kind are missing") }
+        guard let found, let declared else { throw ConfigurationError(faults.reasons) ?? node.error("url and kind are missing") }
         var source = RemoteSource(name: name, url: found, kind: declared, items: .document)
         func read(_ name: String, _ body: (YAMLNode) throws(ConfigurationError) -> Void) {
-            guard let place = members[name] else { return }
-            faults.collect { () throws(ConfigurationError) in try body(place) }
+            guard let node = members[name] else { return }
+            faults.collect { () throws(ConfigurationError) in try body(node) }
         }
-        read("items") { place throws(ConfigurationError) in source.items = try pointer(place) }
-        read("every") { place throws(ConfigurationError) in
-            source.interval = try duration(place, from: .seconds(1), to: .seconds(30 * 86_400))
+        read("items") { node throws(ConfigurationError) in source.items = try pointer(node) }
+        read("every") { node throws(ConfigurationError) in
+            source.interval = try duration(node, from: .seconds(1), to: .seconds(30 * 86_400))
         }
-        read("next") { place throws(ConfigurationError) in source.next = try next(place) }
-        read("fields") { place throws(ConfigurationError) in source.fields = try fields(place, of: source.kind) }
-        read("headers") { place throws(ConfigurationError) in source.headers = try headers(place) }
-        read("on-error") { place throws(ConfigurationError) in source.policy = try place.choice(BadItemPolicy.self) }
-        read("removable") { place throws(ConfigurationError) in source.removable = try share(place) }
-        read("verify") { place throws(ConfigurationError) in source.isVerified = try place.flag() }
-        read("max-pages") { place throws(ConfigurationError) in source.pageLimit = try count(place, upTo: 100_000) }
-        read("max-items") { place throws(ConfigurationError) in source.itemLimit = try count(place, upTo: 100_000_000) }
-        read("max-bytes") { place throws(ConfigurationError) in source.byteLimit = try bytes(place) }
-        read("deadline") { place throws(ConfigurationError) in
-            source.deadline = try duration(place, from: .seconds(1), to: .seconds(86_400))
+        read("next") { node throws(ConfigurationError) in source.next = try next(node) }
+        read("fields") { node throws(ConfigurationError) in source.fields = try fields(node, of: source.kind) }
+        read("headers") { node throws(ConfigurationError) in source.headers = try headers(node) }
+        read("on-error") { node throws(ConfigurationError) in source.policy = try node.choice(BadItemPolicy.self) }
+        read("removable") { node throws(ConfigurationError) in source.removable = try share(node) }
+        read("verify") { node throws(ConfigurationError) in source.isVerified = try node.flag() }
+        read("max-pages") { node throws(ConfigurationError) in source.pageLimit = try count(node, upTo: 100_000) }
+        read("max-items") { node throws(ConfigurationError) in source.itemLimit = try count(node, upTo: 100_000_000) }
+        read("max-bytes") { node throws(ConfigurationError) in source.byteLimit = try bytes(node) }
+        read("deadline") { node throws(ConfigurationError) in
+            source.deadline = try duration(node, from: .seconds(1), to: .seconds(86_400))
         }
         try faults.finish()
         return source
     }
 
-    private func url(_ place: YAMLNode) throws(ConfigurationError) -> FetchURL {
-        let text = try place.text("an absolute http or https URL")
-        guard let url = try? FetchURL(text) else { throw place.notAllowed(text, "an absolute http or https URL, without a user") }
+    private func url(_ node: YAMLNode) throws(ConfigurationError) -> FetchURL {
+        let text = try node.text("an absolute http or https URL")
+        guard let url = try? FetchURL(text) else { throw node.notAllowed(text, "an absolute http or https URL, without a user") }
         do {
             try policy.check(url)
         } catch {
             let refusal = FetchRejection(url: url, addresses: url.address.map { [$0] } ?? [])
-            throw place.error(error.explained(by: refusal))
+            throw node.error(error.explained(by: refusal))
         }
         return url
     }
 
-    private func kind(_ place: YAMLNode) throws(ConfigurationError) -> any ItemKind {
-        let name = try place.text(kinds.names.joined(separator: ", "))
-        guard let kind = kinds[name] else { throw place.notAllowed(name, kinds.names.joined(separator: ", ")) }
+    private func kind(_ node: YAMLNode) throws(ConfigurationError) -> any ItemKind {
+        let name = try node.text(kinds.names.joined(separator: ", "))
+        guard let kind = kinds[name] else { throw node.notAllowed(name, kinds.names.joined(separator: ", ")) }
         return kind
     }
 
-    func pointer(_ place: YAMLNode) throws(ConfigurationError) -> JSONPointer {
+    func pointer(_ node: YAMLNode) throws(ConfigurationError) -> JSONPointer {
         // An empty text is a pointer too, to the whole document.
-        guard let text = place.node.scalar?.string, place.node.null == nil || text.isEmpty else {
-            throw place.error("a single value is expected: \(Self.pointers)")
+        guard let text = node.yaml.scalar?.string, node.yaml.null == nil || text.isEmpty else {
+            throw node.error("a single value is expected: \(Self.pointers)")
         }
-        guard let pointer = JSONPointer(text) else { throw place.notAllowed(text, Self.pointers) }
+        guard let pointer = JSONPointer(text) else { throw node.notAllowed(text, Self.pointers) }
         return pointer
     }
 
     private static let pointers = "a JSON Pointer such as /data/items, or nothing for the whole document"
 
     /// `link`, `{url: /links/next}` or `{cursor: /meta/next, parameter: cursor}`.
-    private func next(_ place: YAMLNode) throws(ConfigurationError) -> NextPage {
+    private func next(_ node: YAMLNode) throws(ConfigurationError) -> NextPage {
         let allowed = "link, {url: pointer}, {cursor: pointer, parameter: name}"
-        guard place.isMapping else {
-            let text = try place.text(allowed)
-            guard text == "link" else { throw place.notAllowed(text, allowed) }
+        guard node.isMapping else {
+            let text = try node.text(allowed)
+            guard text == "link" else { throw node.notAllowed(text, allowed) }
             return .link
         }
-        let members = try place.members(of: "next", among: ["url", "cursor", "parameter"])
+        let members = try node.members(of: "next", among: ["url", "cursor", "parameter"])
         switch (members["url"], members["cursor"], members["parameter"]) {
         case (let url?, nil, nil): return .url(try pointer(url))
         case (nil, let cursor?, let parameter?):
             return .cursor(try pointer(cursor), parameter: try parameter.text("a query parameter's name"))
-        default: throw place.error("next is one of \(allowed)")
+        default: throw node.error("next is one of \(allowed)")
         }
     }
 }
@@ -135,26 +135,26 @@ extension JSONPointer {
 
 extension SourceReader {
     /// `username: /profile/name`, `avatarUrl: avatar`, `type: {value: regular}`: as far as a kind tells its fields, those and no others.
-    func fields(_ place: YAMLNode, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
+    func fields(_ node: YAMLNode, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
         var fields: [(name: String, origin: FieldMapping.Origin)] = []
         let known = kind.fields
         var faults = ErrorCollector()
-        for (name, place) in try place.members("each field's name with where its value stands") {
+        for (name, node) in try node.members("each field's name with where its value stands") {
             let origin = faults.collect { () throws(ConfigurationError) in
                 let field = known?.first { $0.name == name }
                 if let known, field == nil, name != Self.discriminator {
-                    throw place.unknown("field", name, " of the kind \(kind.name)", among: [Self.discriminator] + known.map(\.name))
+                    throw node.unknown("field", name, " of the kind \(kind.name)", among: [Self.discriminator] + known.map(\.name))
                 }
-                let origin = try self.origin(of: name, place)
-                if case .constant(let text) = origin, let field { try check(text, field, at: place) }
+                let origin = try self.origin(of: name, node)
+                if case .constant(let text) = origin, let field { try check(text, field, at: node) }
                 return origin
             }
             if let origin { fields.append((name, origin)) }
         }
         try faults.finish()
-        guard !fields.isEmpty else { throw place.error("fields is empty; without it an item's fields are the members of the same names") }
+        guard !fields.isEmpty else { throw node.error("fields is empty; without it an item's fields are the members of the same names") }
         if let missing = known?.first(where: { known in known.isRequired && !fields.contains { $0.name == known.name } }) {
-            throw place.error("field '\(missing.name)' is missing: every item of the kind \(kind.name) has one")
+            throw node.error("field '\(missing.name)' is missing: every item of the kind \(kind.name) has one")
         }
         return FieldMapping(fields)
     }
@@ -162,36 +162,36 @@ extension SourceReader {
     /// Every item has it, and no kind lists it.
     private static let discriminator = "kind"
 
-    private func origin(of name: String, _ place: YAMLNode) throws(ConfigurationError) -> FieldMapping.Origin {
-        if place.isMapping {
-            guard let value = try place.members(of: "field '\(ItemError.shown(name))'", among: ["value"])["value"] else {
-                throw place.error("value is missing: the same text for every item")
+    private func origin(of name: String, _ node: YAMLNode) throws(ConfigurationError) -> FieldMapping.Origin {
+        if node.isMapping {
+            guard let value = try node.members(of: "field '\(ItemError.shown(name))'", among: ["value"])["value"] else {
+                throw node.error("value is missing: the same text for every item")
             }
             return .constant(try value.text("a text"))
         }
-        let text = try place.text("a member's name, a JSON Pointer, or {value: text}")
-        return .pointer(text.hasPrefix("/") ? try pointer(place) : JSONPointer(member: text))
+        let text = try node.text("a member's name, a JSON Pointer, or {value: text}")
+        return .pointer(text.hasPrefix("/") ? try pointer(node) : JSONPointer(member: text))
     }
 
-    private func check(_ text: String, _ field: ItemField, at place: YAMLNode) throws(ConfigurationError) {
+    private func check(_ text: String, _ field: ItemField, at node: YAMLNode) throws(ConfigurationError) {
         do {
             try field.validate(text)
         } catch {
-            throw place.error("no item can have this value: \(error)")
+            throw node.error("no item can have this value: \(error)")
         }
     }
 }
 
 extension SourceReader {
     /// `Accept-Language: en`, `Authorization: {env: CATALOGUE_TOKEN}`, `X-Key: {file: /run/secrets/key}`.
-    func headers(_ place: YAMLNode) throws(ConfigurationError) -> FetchHeaderFields {
+    func headers(_ node: YAMLNode) throws(ConfigurationError) -> FetchHeaderFields {
         var headers = FetchHeaderFields()
-        for (name, place) in try place.members("each field's name with its value") {
-            guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { throw place.notAllowed(name, "a header field's name") }
-            guard !Self.taken.contains(name.lowercased()) else { throw place.error("\(name) is set by the service itself") }
-            let value = try headerValue(place)
+        for (name, node) in try node.members("each field's name with its value") {
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { throw node.notAllowed(name, "a header field's name") }
+            guard !Self.taken.contains(name.lowercased()) else { throw node.error("\(name) is set by the service itself") }
+            let value = try headerValue(node)
             guard !value.isEmpty, value.utf8.count <= 8_192, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-                throw place.error("the value of \(name) must be 1 to 8192 visible ASCII characters")
+                throw node.error("the value of \(name) must be 1 to 8192 visible ASCII characters")
             }
             headers.append(name, value)
         }
@@ -211,9 +211,9 @@ extension SourceReader {
         }
     }
 
-    private func headerValue(_ place: YAMLNode) throws(ConfigurationError) -> String {
-        guard place.isMapping else { return try place.text("the field's value") }
-        let members = try place.members(of: "a field's value", among: ["env", "file"])
+    private func headerValue(_ node: YAMLNode) throws(ConfigurationError) -> String {
+        guard node.isMapping else { return try node.text("the field's value") }
+        let members = try node.members(of: "a field's value", among: ["env", "file"])
         switch (members["env"], members["file"]) {
         case (let name?, nil):
             let variable = try name.text("an environment variable's name")
@@ -231,34 +231,34 @@ extension SourceReader {
             } catch {
                 throw file.error("\(path) \(error.reason)")
             }
-        default: throw place.error("a field's value is a text, {env: variable} or {file: path}")
+        default: throw node.error("a field's value is a text, {env: variable} or {file: path}")
         }
     }
 
-    func duration(_ place: YAMLNode, from least: Duration, to most: Duration) throws(ConfigurationError) -> Duration {
+    func duration(_ node: YAMLNode, from least: Duration, to most: Duration) throws(ConfigurationError) -> Duration {
         let allowed = "\(Duration.allowed), from \(least.setting) to \(most.setting)"
-        let text = try place.text(allowed)
-        guard let duration = Duration(setting: text), (least...most).contains(duration) else { throw place.notAllowed(text, allowed) }
+        let text = try node.text(allowed)
+        guard let duration = Duration(setting: text), (least...most).contains(duration) else { throw node.notAllowed(text, allowed) }
         return duration
     }
 
-    func share(_ place: YAMLNode) throws(ConfigurationError) -> Double {
-        let share = try place.number("a share from 0 to 1")
-        guard (0...1).contains(share) else { throw place.notAllowed(String(share), "a share from 0 to 1") }
+    func share(_ node: YAMLNode) throws(ConfigurationError) -> Double {
+        let share = try node.number("a share from 0 to 1")
+        guard (0...1).contains(share) else { throw node.notAllowed(String(share), "a share from 0 to 1") }
         return share
     }
 
-    func count(_ place: YAMLNode, upTo most: Int) throws(ConfigurationError) -> Int {
+    func count(_ node: YAMLNode, upTo most: Int) throws(ConfigurationError) -> Int {
         let allowed = "a whole number from 1 to \(most)"
-        let text = try place.text(allowed)
-        guard let count = Int(text), (1...most).contains(count) else { throw place.notAllowed(text, allowed) }
+        let text = try node.text(allowed)
+        guard let count = Int(text), (1...most).contains(count) else { throw node.notAllowed(text, allowed) }
         return count
     }
 
-    func bytes(_ place: YAMLNode) throws(ConfigurationError) -> Int {
+    func bytes(_ node: YAMLNode) throws(ConfigurationError) -> Int {
         let allowed = "\(ByteCount.allowed), at least 1"
-        let text = try place.text(allowed)
-        guard let count = ByteCount(setting: text), count.bytes > 0 else { throw place.notAllowed(text, allowed) }
+        let text = try node.text(allowed)
+        guard let count = ByteCount(setting: text), count.bytes > 0 else { throw node.notAllowed(text, allowed) }
         return count.bytes
     }
 }

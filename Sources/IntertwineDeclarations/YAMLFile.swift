@@ -23,7 +23,7 @@ package enum YAMLFile {
     /// - Parameter path: for messages.
     package static func root(of text: String, from path: String) throws(ConfigurationError) -> YAMLNode {
         guard let root = try node(of: text, from: path) else { throw ConfigurationError("\(path):1: the file is empty") }
-        return YAMLNode(file: path, node: root, line: root.mark?.line ?? 1)
+        return YAMLNode(file: path, yaml: root, line: root.mark?.line ?? 1)
     }
 
     /// Returns the root node; nil if the text has only comments. Errors do not quote an invalid line, as it may contain a secret.
@@ -31,14 +31,14 @@ package enum YAMLFile {
     /// - Parameter path: The path for messages.
     package static func node(of text: String, from path: String) throws(ConfigurationError) -> Node? {
         do {
-            return try Yams.Parser(yaml: withoutMark(text)).singleRoot()
+            return try Yams.Parser(yaml: withoutBOM(text)).singleRoot()
         } catch {
             throw ConfigurationError("\(path):\(describe(error, in: text))".replacing("\n", with: " "))
         }
     }
 
     /// YAML 1.2 §5.2 lets a byte order mark begin a document; the parser does not.
-    package static func withoutMark(_ text: String) -> String {
+    package static func withoutBOM(_ text: String) -> String {
         text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
     }
 
@@ -68,12 +68,12 @@ package enum YAMLFile {
 /// A value in a YAML file, with the line to blame for it.
 package struct YAMLNode {
     let file: String
-    let node: Node
+    let yaml: Node
     /// The line of the value's key, or of the value if it has no key; from 1.
     let line: Int
 
-    var isMapping: Bool { node.mapping != nil }
-    var isList: Bool { node.sequence != nil }
+    var isMapping: Bool { yaml.mapping != nil }
+    var isList: Bool { yaml.sequence != nil }
 
     /// One line for the person who wrote the file: where, what is wrong, what is allowed.
     func error(_ reason: String) -> ConfigurationError {
@@ -83,13 +83,13 @@ package struct YAMLNode {
     /// The members of a mapping, in the order of the file.
     ///
     /// - Parameter expected: what the mapping is for, in messages.
-    func members(_ expected: String) throws(ConfigurationError) -> [(name: String, place: YAMLNode)] {
-        guard let mapping = node.mapping else { throw error("a mapping is expected: \(expected)") }
-        var members: [(name: String, place: YAMLNode)] = []
+    func members(_ expected: String) throws(ConfigurationError) -> [(name: String, node: YAMLNode)] {
+        guard let mapping = yaml.mapping else { throw error("a mapping is expected: \(expected)") }
+        var members: [(name: String, node: YAMLNode)] = []
         for (key, value) in mapping {
-            let place = YAMLNode(file: file, node: value, line: key.mark?.line ?? value.mark?.line ?? line)
-            guard let name = key.scalar?.string else { throw place.error("a key must be a text") }
-            members.append((name, place))
+            let node = YAMLNode(file: file, yaml: value, line: key.mark?.line ?? value.mark?.line ?? line)
+            guard let name = key.scalar?.string else { throw node.error("a key must be a text") }
+            members.append((name, node))
         }
         return members
     }
@@ -106,10 +106,10 @@ package struct YAMLNode {
     func members(of name: String, among allowed: [String], errors: inout ErrorCollector) throws(ConfigurationError) -> [String: YAMLNode] {
         let list = allowed.joined(separator: ", ")
         var found: [String: YAMLNode] = [:]
-        for (key, place) in try members("\(name) with \(list)") {
+        for (key, node) in try members("\(name) with \(list)") {
             found[key] = errors.collect { () throws(ConfigurationError) in
-                guard allowed.contains(key) else { throw place.unknown("key", key, " in \(name)", among: allowed) }
-                return place
+                guard allowed.contains(key) else { throw node.unknown("key", key, " in \(name)", among: allowed) }
+                return node
             }
         }
         return found
@@ -117,8 +117,8 @@ package struct YAMLNode {
 
     /// The elements of a list.
     func elements(_ expected: String) throws(ConfigurationError) -> [YAMLNode] {
-        guard let sequence = node.sequence else { throw error("a list is expected: \(expected)") }
-        return sequence.map { YAMLNode(file: file, node: $0, line: $0.mark?.line ?? line) }
+        guard let sequence = yaml.sequence else { throw error("a list is expected: \(expected)") }
+        return sequence.map { YAMLNode(file: file, yaml: $0, line: $0.mark?.line ?? line) }
     }
 
     /// A list of texts; one that stands alone is a list too.
@@ -131,12 +131,12 @@ package struct YAMLNode {
 
     /// True if the value is a quoted empty text, which is deliberate, in contrast to a missing value.
     var isEmptyText: Bool {
-        node.scalar.map { $0.string.isEmpty && [.singleQuoted, .doubleQuoted].contains($0.style) } ?? false
+        yaml.scalar.map { $0.string.isEmpty && [.singleQuoted, .doubleQuoted].contains($0.style) } ?? false
     }
 
     func text(_ expected: String) throws(ConfigurationError) -> String {
-        guard let scalar = node.scalar else { throw error("a single value is expected: \(expected)") }
-        guard !scalar.string.isEmpty, node.null == nil else { throw error("a value is missing: \(expected)") }
+        guard let scalar = yaml.scalar else { throw error("a single value is expected: \(expected)") }
+        guard !scalar.string.isEmpty, yaml.null == nil else { throw error("a value is missing: \(expected)") }
         return scalar.string
     }
 
@@ -175,14 +175,14 @@ package struct YAMLNode {
 
     /// Returns the node at a path. Path elements that the file lacks are skipped.
     func node(at path: [String]) -> YAMLNode {
-        var place = self
+        var node = self
         for step in path {
-            if let member = place.node.mapping?.first(where: { $0.key.string == step }) {
-                place = YAMLNode(file: file, node: member.value, line: member.key.mark?.line ?? place.line)
-            } else if let sequence = place.node.sequence, let index = Int(step), sequence.indices.contains(index) {
-                place = YAMLNode(file: file, node: sequence[index], line: sequence[index].mark?.line ?? place.line)
+            if let member = node.yaml.mapping?.first(where: { $0.key.string == step }) {
+                node = YAMLNode(file: file, yaml: member.value, line: member.key.mark?.line ?? node.line)
+            } else if let sequence = node.yaml.sequence, let index = Int(step), sequence.indices.contains(index) {
+                node = YAMLNode(file: file, yaml: sequence[index], line: sequence[index].mark?.line ?? node.line)
             }
         }
-        return place
+        return node
     }
 }

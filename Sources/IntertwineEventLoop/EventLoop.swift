@@ -258,8 +258,8 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Coarse timers fire at the first tick that is not before their deadline.
     private func wake(by instant: MonotonicInstant) {
-        let (whole, rest) = max(instant.nanoseconds, now.nanoseconds).quotientAndRemainder(dividingBy: wheel.tickLength)
-        let (next, overflow) = (rest > 0 ? whole &+ 1 : whole).multipliedReportingOverflow(by: wheel.tickLength)
+        let (ticks, rest) = max(instant.nanoseconds, now.nanoseconds).quotientAndRemainder(dividingBy: wheel.tickLength)
+        let (next, overflow) = (rest > 0 ? ticks &+ 1 : ticks).multipliedReportingOverflow(by: wheel.tickLength)
         if !overflow { arm(at: MonotonicInstant(nanoseconds: next)) }
     }
 

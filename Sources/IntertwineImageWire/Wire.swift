@@ -55,7 +55,7 @@ struct WireWriter {
     var encodedBytes: [UInt8] {
         let length = bytes.count - WireFrame.headLength + following
         var frame = bytes
-        for place in 0..<4 { frame[1 + place] = UInt8(truncatingIfNeeded: length >> (8 * place)) }
+        for index in 0..<4 { frame[1 + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
         return frame
     }
 }

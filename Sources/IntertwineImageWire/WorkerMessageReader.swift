@@ -13,28 +13,28 @@ package struct WorkerMessageReader: Sendable {
     /// - Returns: The complete messages; nil if the data is invalid, after which no further data can be used.
     package mutating func consume(_ bytes: some Collection<UInt8>) -> [WorkerMessage]? {
         pendingBytes.append(contentsOf: bytes)
-        var answers: [WorkerMessage] = []
+        var messages: [WorkerMessage] = []
         var start = 0
         while pendingBytes.count - start >= WireFrame.headLength {
-            let found = pendingBytes.withUnsafeBytes { bytes -> (isValid: Bool, length: Int, answer: WorkerMessage?) in
+            let found = pendingBytes.withUnsafeBytes { bytes -> (isValid: Bool, length: Int, message: WorkerMessage?) in
                 let bytes = UnsafeRawBufferPointer(rebasing: bytes[start...])
                 let head = UnsafeRawBufferPointer(rebasing: bytes.prefix(WireFrame.headLength))
                 guard let (type, length) = WireFrame.head(head), length <= Self.longestBody else { return (false, 0, nil) }
-                let whole = WireFrame.headLength + length
-                guard bytes.count >= whole else { return (true, whole, nil) }
-                let answer = WorkerMessage(type, UnsafeRawBufferPointer(rebasing: bytes[WireFrame.headLength..<whole]))
-                return (answer != nil, whole, answer)
+                let total = WireFrame.headLength + length
+                guard bytes.count >= total else { return (true, total, nil) }
+                let message = WorkerMessage(type, UnsafeRawBufferPointer(rebasing: bytes[WireFrame.headLength..<total]))
+                return (message != nil, total, message)
             }
             guard found.isValid else { return nil }
-            guard let answer = found.answer else {
+            guard let message = found.message else {
                 // The complete frame will be buffered, so its capacity is reserved at once.
                 pendingBytes.reserveCapacity(start + found.length)
                 break
             }
-            answers.append(answer)
+            messages.append(message)
             start += found.length
         }
         if start == pendingBytes.count { pendingBytes = [] } else if start > 0 { pendingBytes.removeFirst(start) }
-        return answers
+        return messages
     }
 }

@@ -9,7 +9,7 @@ struct LogLineEncoder {
     private var second = Int64.min
 
     /// Returns the lines, and continues with the memory of an empty list.
-    mutating func take(_ empty: [UInt8]) -> [UInt8] {
+    mutating func replaceBuffer(_ empty: [UInt8]) -> [UInt8] {
         defer { bytes = empty }
         return bytes
     }

@@ -25,7 +25,7 @@ public final class LogSink: Sendable {
     private let stripes = InlineArray<4, Mutex<Stripe>> { _ in Mutex(Stripe()) }
     private let dropped = Atomic(0)
     /// A spare buffer that is exchanged with a stripe's lines when they are written. Why: reused memory is not fragmented.
-    private let spare = Mutex<[UInt8]>([])
+    private let spareBuffer = Mutex<[UInt8]>([])
 
     /// Creates a sink that writes to standard error.
     public convenience init() {
@@ -72,17 +72,17 @@ public final class LogSink: Sendable {
     /// Writes all pending lines, on the queue.
     private func writeAll() {
         for index in stripes.indices {
-            var lines = spare.withLock { spare in
-                defer { spare = [] }
-                return spare
+            var lines = spareBuffer.withLock { spareBuffer in
+                defer { spareBuffer = [] }
+                return spareBuffer
             }
             lines = stripes[index].withLock { stripe in
                 stripe.isScheduled = false
-                return stripe.lines.take(lines)
+                return stripe.lines.replaceBuffer(lines)
             }
             write(lines)
             lines.removeAll(keepingCapacity: true)
-            spare.withLock { $0 = lines }
+            spareBuffer.withLock { $0 = lines }
         }
     }
 

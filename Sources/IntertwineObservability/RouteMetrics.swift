@@ -16,10 +16,10 @@ final class RouteMetrics: Sendable {
         429, 431, 499, 500, 501, 502, 503, 504, 505, 508,
     ]
     /// The index in ``statuses`` of each status below 600; 0 for unknown ones.
-    private static let places: [UInt8] = {
-        var places = [UInt8](repeating: 0, count: 600)
-        for (place, status) in statuses.enumerated() { places[status] = UInt8(place) }
-        return places
+    private static let indexes: [UInt8] = {
+        var indexes = [UInt8](repeating: 0, count: 600)
+        for (index, status) in statuses.enumerated() { indexes[status] = UInt8(index) }
+        return indexes
     }()
 
     private let route: String
@@ -44,8 +44,8 @@ final class RouteMetrics: Sendable {
     }
 
     func count(_ record: RequestRecord) {
-        let method = record.method.place
-        let status = record.status >= 0 && record.status < Self.places.count ? Int(Self.places[record.status]) : 0
+        let method = record.method.index
+        let status = record.status >= 0 && record.status < Self.indexes.count ? Int(Self.indexes[record.status]) : 0
         let counter = requests.value(at: method * Self.statuses.count + status) {
             Counter(
                 label: Self.total,
@@ -60,7 +60,7 @@ final class RouteMetrics: Sendable {
 }
 
 extension RequestMethod? {
-    fileprivate var place: Int {
+    fileprivate var index: Int {
         switch self {
         case .get: 0
         case .head: 1
@@ -99,27 +99,27 @@ extension RequestMethod? {
 /// `@unchecked Sendable`: the pointer never changes, and its memory contains atomics, each zero or the address of a retained value.
 /// (The library's `AtomicLazyReference` does the same with a call that looks up its type each time.)
 final class OnceArray<Value: AnyObject & Sendable>: @unchecked Sendable {
-    private let places: UnsafeMutablePointer<Atomic<UInt>>
+    private let indexes: UnsafeMutablePointer<Atomic<UInt>>
     private let count: Int
 
     init(count: Int) {
         self.count = count
-        places = .allocate(capacity: count)
-        for index in 0..<count { (places + index).initialize(to: Atomic(0)) }
+        indexes = .allocate(capacity: count)
+        for index in 0..<count { (indexes + index).initialize(to: Atomic(0)) }
     }
 
     deinit {
-        for index in 0..<count { Self.reference(places[index].load(ordering: .acquiring))?.release() }
-        places.deinitialize(count: count)
-        places.deallocate()
+        for index in 0..<count { Self.reference(indexes[index].load(ordering: .acquiring))?.release() }
+        indexes.deinitialize(count: count)
+        indexes.deallocate()
     }
 
     /// Returns the element at an index, created by `make` if necessary; nil if the index is out of bounds.
     func value(at index: Int, _ make: () -> Value) -> Value? {
         guard index >= 0, index < count else { return nil }
-        if let known = Self.reference(places[index].load(ordering: .acquiring)) { return known.takeUnretainedValue() }
+        if let known = Self.reference(indexes[index].load(ordering: .acquiring)) { return known.takeUnretainedValue() }
         let made = Unmanaged.passRetained(make())
-        let (isFirst, winner) = places[index].compareExchange(
+        let (isFirst, winner) = indexes[index].compareExchange(
             expected: 0, desired: UInt(bitPattern: made.toOpaque()), ordering: .acquiringAndReleasing)
         guard !isFirst else { return made.takeUnretainedValue() }
         made.release()

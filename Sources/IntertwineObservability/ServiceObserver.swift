@@ -11,7 +11,7 @@ package final class ServiceObserver: HTTPServerObserver {
     /// The index of each route in ``metrics``, from 2.
     ///
     /// Index 0 is for requests without a route (an unknown path, or bytes that are no request), index 1 for all unannounced routes.
-    private let places: [String: Int]
+    private let indexes: [String: Int]
     /// The metrics of routes, created at first use: a route without requests has no series.
     private let metrics: OnceArray<RouteMetrics>
     private let registry: PrometheusRegistry?
@@ -21,7 +21,7 @@ package final class ServiceObserver: HTTPServerObserver {
     ///   - routes: The patterns of all routes.
     package init(listener: String, routes: [String], registry: PrometheusRegistry?, log: AccessLog) {
         let names = Set(routes).sorted()
-        places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0 + 2) })
+        indexes = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0 + 2) })
         metrics = OnceArray(count: names.count + 2)
         (self.registry, self.log) = (registry, log)
         connections = registry.map { registry in
@@ -41,8 +41,8 @@ package final class ServiceObserver: HTTPServerObserver {
 
     package func requestFinished(_ record: RequestRecord) {
         if let registry {
-            let place = record.route.map { places[$0] ?? 1 } ?? 0
-            metrics.value(at: place) { RouteMetrics(place == 1 ? "other" : record.route ?? "none", registry) }?.count(record)
+            let index = record.route.map { indexes[$0] ?? 1 } ?? 0
+            metrics.value(at: index) { RouteMetrics(index == 1 ? "other" : record.route ?? "none", registry) }?.count(record)
         }
         log.write(record)
     }

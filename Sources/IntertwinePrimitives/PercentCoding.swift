@@ -18,9 +18,9 @@ package enum PercentCoding {
         /// One bit for each ASCII character. All other bytes are always escaped.
         private var bits: (UInt64, UInt64) = (0, 0)
 
-        private init(_ isKept: (UInt8) -> Bool) {
-            for byte in UInt8(0)..<64 where isKept(byte) { bits.0 |= 1 << UInt64(byte) }
-            for byte in UInt8(64)..<128 where isKept(byte) { bits.1 |= 1 << UInt64(byte - 64) }
+        private init(_ isAllowed: (UInt8) -> Bool) {
+            for byte in UInt8(0)..<64 where isAllowed(byte) { bits.0 |= 1 << UInt64(byte) }
+            for byte in UInt8(64)..<128 where isAllowed(byte) { bits.1 |= 1 << UInt64(byte - 64) }
         }
 
         func contains(_ byte: UInt8) -> Bool {
@@ -28,22 +28,22 @@ package enum PercentCoding {
         }
     }
 
-    /// Returns the text with all characters outside of `kept` escaped, in upper-case digits.
-    package static func encode(_ text: String, keeping kept: Kept = .unreserved) -> String {
-        keeps(text, kept) ? text : encode(text.utf8, keeping: kept)
+    /// Returns the text with all characters outside of `allowed` escaped, in upper-case digits.
+    package static func encode(_ text: String, keeping allowed: Kept = .unreserved) -> String {
+        isUnchanged(text, allowed) ? text : encode(text.utf8, keeping: allowed)
     }
 
     /// Returns true if no character of a text would be escaped.
-    package static func keeps(_ text: String, _ kept: Kept) -> Bool {
-        let isKept = text.utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy { kept.contains($0) } }
-        return isKept ?? text.utf8.allSatisfy(kept.contains)
+    package static func isUnchanged(_ text: String, _ allowed: Kept) -> Bool {
+        let isAllowed = text.utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy { allowed.contains($0) } }
+        return isAllowed ?? text.utf8.allSatisfy(allowed.contains)
     }
 
-    package static func encode(_ bytes: some Sequence<UInt8>, keeping kept: Kept) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>, keeping allowed: Kept) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.underestimatedCount + 16)
         for byte in bytes {
-            if kept.contains(byte) {
+            if allowed.contains(byte) {
                 encoded.append(byte)
             } else {
                 encoded.append(percent)

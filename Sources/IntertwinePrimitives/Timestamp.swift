@@ -43,8 +43,8 @@ package enum Timestamp {
     package static func milliseconds(of text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count > 10, isDateOrMoment(bytes[...]), let day = CalendarDay(bytes: bytes.prefix(10)) else { return nil }
-        func number(_ place: Int, _ count: Int) -> Int64 {
-            bytes[place..<place + count].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        func number(_ start: Int, _ count: Int) -> Int64 {
+            bytes[start..<start + count].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
         }
         var moment = day.number * 86_400_000 + number(11, 2) * 3_600_000 + number(14, 2) * 60_000 + number(17, 2) * 1_000
         var end = 19

@@ -23,16 +23,16 @@ extension Span<UInt8> {
 
     /// Returns the weight of the first `q` among the parameters, each of which begins with a semicolon.
     private func weight(_ start: Int, _ end: Int) -> Int? {
-        var place = start
-        while place < end {
-            let next = self.end(of: UInt8(ascii: ";"), place + 1, end)
-            let parameter = trimmed(place + 1, next)
+        var offset = start
+        while offset < end {
+            let next = self.end(of: UInt8(ascii: ";"), offset + 1, end)
+            let parameter = trimmed(offset + 1, next)
             if parameter.count >= 2, self[parameter.lowerBound] | 0x20 == UInt8(ascii: "q"),
                 self[parameter.lowerBound + 1] == UInt8(ascii: "=")
             {
                 return thousandths(parameter.lowerBound + 2, parameter.upperBound)
             }
-            place = next
+            offset = next
         }
         return 1_000
     }
@@ -44,8 +44,8 @@ extension Span<UInt8> {
         guard start + 1 < end else { return value }
         guard self[start + 1] == UInt8(ascii: ".") else { return nil }
         var unit = 100
-        for place in (start + 2)..<max(start + 2, end) {
-            let digit = self[place]
+        for offset in (start + 2)..<max(start + 2, end) {
+            let digit = self[offset]
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
             value += Int(digit - UInt8(ascii: "0")) * unit
             if unit == 0, digit != UInt8(ascii: "0") { value = max(value, 1) }
@@ -57,12 +57,12 @@ extension Span<UInt8> {
     /// Returns the index of the separator outside of quotes, or the end if the separator is missing.
     private func end(of separator: UInt8, _ start: Int, _ end: Int) -> Int {
         var isQuoted = false
-        var place = start
-        while place < end {
-            let byte = self[place]
-            if byte == separator, !isQuoted { return place }
+        var offset = start
+        while offset < end {
+            let byte = self[offset]
+            if byte == separator, !isQuoted { return offset }
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            place += 1
+            offset += 1
         }
         return end
     }

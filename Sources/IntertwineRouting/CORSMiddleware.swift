@@ -29,7 +29,7 @@ package struct CORSMiddleware: HTTPHandler {
     /// An encoded response already names `Origin` in `Vary`.
     package func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? { router.cachedResponse(for: head) }
 
-    package func finishedFields(for head: borrowing RequestHead) -> EncodedFields? {
+    package func cachedResponseFields(for head: borrowing RequestHead) -> EncodedFields? {
         guard let policy else { return nil }
         return head.withField("origin") { policy.encodedFields(for: $0) } ?? nil
     }

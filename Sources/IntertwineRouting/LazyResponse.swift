@@ -13,10 +13,10 @@ package final class LazyResponse: Sendable {
     package var response: EncodedResponse {
         if let response = encoded.withLock({ $0 }) { return response }
         // Encoding runs without the lock. If several threads encode at once, all return the first result.
-        let made = make()
-        return encoded.withLock { finished in
-            let response = finished ?? made
-            finished = response
+        let rendered = make()
+        return encoded.withLock { cached in
+            let response = cached ?? rendered
+            cached = response
             return response
         }
     }

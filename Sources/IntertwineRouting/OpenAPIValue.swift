@@ -42,8 +42,8 @@ package indirect enum OpenAPIValue: Sendable {
     }
 
     /// Returns `{"$ref": …}` with additional members for this use of the component.
-    package static func reference(_ component: Component, _ beside: [Member]) -> OpenAPIValue {
-        .object([Member("$ref", .reference(component))] + beside)
+    package static func reference(_ component: Component, _ siblings: [Member]) -> OpenAPIValue {
+        .object([Member("$ref", .reference(component))] + siblings)
     }
 
     package static func texts(_ words: [String]) -> OpenAPIValue { .array(words.map { .text($0) }) }

@@ -150,10 +150,10 @@ package struct PendingRoute: Sendable {
         }
 
         /// Delivers an encoded response or an error.
-        package func callAsFunction(_ finished: Result<EncodedResponse, any Error>) {
+        package func callAsFunction(_ result: Result<EncodedResponse, any Error>) {
             reply { [pattern, request, router] in
-                switch finished {
-                case .success(let finished): ServerResponse(finished)
+                switch result {
+                case .success(let result): ServerResponse(result)
                 case .failure(let error): router.problem(error, on: pattern).response(to: request)
                 }
             }

@@ -191,9 +191,9 @@ extension FeedService {
                 }
             }
             let now = clock()
-            if let book = try await composition.campaigns.book(of: store) {
+            if let campaignIndex = try await composition.campaigns.campaignIndex(of: store) {
                 try await composition.campaigns.remember()
-                try await store.read(for: .background) { _ in try delivery.begin(book, now: now) }
+                try await store.read(for: .background) { _ in try delivery.begin(campaignIndex, now: now) }
             }
             // The composition is active from here on.
             listeners.serve(composition.feeds)

@@ -46,7 +46,7 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     /// Reads the record of a source. Returns nil if the record is missing or unreadable.
     ///
     /// - Parameter database: The store's file.
-    public init?(of source: String, beside database: String) {
+    public init?(of source: String, nextTo database: String) {
         guard let data = FileManager.default.contents(atPath: Self.path(source, database)),
             let record = try? JSONDecoder().decode(SourceRecord.self, from: data)
         else { return nil }
@@ -54,7 +54,7 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     }
 
     /// Writes the record. A failure is ignored: the source is in step all the same, and the next start reads an older record.
-    func save(_ source: String, beside database: String) {
+    func save(_ source: String, nextTo database: String) {
         guard let data = try? JSONEncoder().encode(self) else { return }
         try? data.write(to: URL(fileURLWithPath: Self.path(source, database)), options: .atomic)
     }

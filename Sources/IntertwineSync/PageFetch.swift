@@ -98,13 +98,13 @@ final class PageFetch: FetchDelegate {
         let transfers = transfers
         transfers.loop.execute { [self] in
             guard let id = id.withLock({ $0 }) else { return }
-            let wish = state.withLock { state -> Bool? in
-                let wish = state.bytes.count > Self.highWater
-                guard wish != state.isPaused else { return nil }
-                state.isPaused = wish
-                return wish
+            let shouldPause = state.withLock { state -> Bool? in
+                let shouldPause = state.bytes.count > Self.highWater
+                guard shouldPause != state.isPaused else { return nil }
+                state.isPaused = shouldPause
+                return shouldPause
             }
-            if let wish { transfers.assumeIsolated { $0.setPaused(wish, id) } }
+            if let shouldPause { transfers.assumeIsolated { $0.setPaused(shouldPause, id) } }
         }
     }
 

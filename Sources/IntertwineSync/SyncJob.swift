@@ -50,7 +50,7 @@ public struct SyncJob: Sendable {
     public func run(_ memory: inout HTTPValidatorCache) async throws -> SourceOutcome {
         do {
             let outcome = try await synchronise(&memory)
-            SourceRecord(of: outcome).save(source.name, beside: location.companions)
+            SourceRecord(of: outcome).save(source.name, nextTo: location.companions)
             return outcome
         } catch let error as SnapshotRejection {
             throw SourceError.refused(error)

@@ -61,7 +61,7 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    func apply(_ told: @escaping @Sendable (SourceProgress) -> Void) async throws -> SourceChanges {
+    func apply(_ onProgress: @escaping @Sendable (SourceProgress) -> Void) async throws -> SourceChanges {
         try await withTaskCancellationHandler {
             try await perform { stage in
                 guard let snapshot = stage.snapshot else { throw SnapshotRejection.empty }
@@ -70,7 +70,7 @@ final class SyncStaging: @unchecked Sendable {
                 return try snapshot.apply(removing: stage.source.removable) { done in
                     if stage.isCancelled.load(ordering: .relaxed) { throw CancellationError() }
                     progress.phase = .applying(done)
-                    told(progress)
+                    onProgress(progress)
                 }
             }
         } onCancel: {
@@ -123,10 +123,10 @@ final class SyncStaging: @unchecked Sendable {
         guard let snapshot, !batch.isEmpty else { return }
         let repeated = try snapshot.add(batch.map(\.item))
         progress.items += batch.count - repeated.count
-        let taken = batch
+        let accepted = batch
         batch.removeAll(keepingCapacity: true)
         for index in repeated {
-            try refuse(ItemError(field: "id", reason: "occurs twice in the list"), number: taken[index].number)
+            try refuse(ItemError(field: "id", reason: "occurs twice in the list"), number: accepted[index].number)
         }
         guard progress.items <= source.itemLimit else {
             throw SourceError.tooMuch("the list has more than \(source.itemLimit) items; max-items allows more")

@@ -6,7 +6,7 @@ internal import Synchronization
 /// All unproven hosts together use at most half of the total limit, so that unresponsive hosts cannot block responsive ones.
 /// A host that failed is called again after a pause that doubles with each failure.
 final class HostConcurrencyLimiter: Sendable {
-    enum Answer: Equatable {
+    enum Admission: Equatable {
         case acquired
         /// The limit is reached. A retry may succeed after `wait` milliseconds; calls to other hosts must not wait for it.
         case full(wait: Int64)
@@ -57,7 +57,7 @@ final class HostConcurrencyLimiter: Sendable {
     /// Requests permission for one call to a host.
     ///
     /// - Parameter now: milliseconds of a monotonic clock.
-    func acquire(_ name: String, now: Int64) -> Answer {
+    func acquire(_ name: String, now: Int64) -> Admission {
         state.withLock { state in
             var host = state.hosts[name] ?? Host()
             defer { state.hosts[name] = host }

@@ -52,16 +52,16 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         let transfers = CurlClient(on: loop, policy: policy, certificates: certificates)
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                let places = HostConcurrencyLimiter(all: Self.atOnce.all, host: Self.atOnce.host)
+                let limiter = HostConcurrencyLimiter(all: Self.atOnce.all, host: Self.atOnce.host)
                 while !Task.isCancelled {
-                    let due = await round(places)
+                    let due = await round(limiter)
                     for (call, url) in due ?? [] {
                         group.addTask {
                             let begun = Self.monotonic
-                            let answer = await TrackerFetch.response(url, on: transfers)
+                            let result = await TrackerFetch.response(url, on: transfers)
                             let ended = Self.monotonic
-                            places.release(url.host, duration: ended - begun, hasResponse: Self.hasResponse(answer), now: ended)
-                            await record([call.id: outcome(of: call, answer)], of: call)
+                            limiter.release(url.host, duration: ended - begun, hasResponse: Self.hasResponse(result), now: ended)
+                            await record([call.id: outcome(of: call, result)], of: call)
                         }
                     }
                     // If all due calls lead to hosts that do not respond, the next calls in the queue are examined at once.
@@ -81,7 +81,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     /// Queues the calls of new events, and leases due calls up to the limit of concurrent calls.
     ///
     /// - Returns: the calls to make now; nil if none is due.
-    private func round(_ places: HostConcurrencyLimiter) async -> [(TrackerCall, FetchURL)]? {
+    private func round(_ limiter: HostConcurrencyLimiter) async -> [(TrackerCall, FetchURL)]? {
         do {
             let ousted = try await ledger.enqueueTrackerCalls(waiting: settings.waiting, now: now()) { [sources, calls] events in
                 guard !events.isEmpty else { return [] }
@@ -94,7 +94,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
                 return made
             }
             metrics.recordAbandoned(ousted)
-            let due = try await ledger.leaseTrackerCalls(places.free, now: now(), lease: Self.lease)
+            let due = try await ledger.leaseTrackerCalls(limiter.free, now: now(), lease: Self.lease)
             var settled: [Int64: TrackerOutcome] = [:]
             var begun: [(TrackerCall, FetchURL)] = []
             for call in due {
@@ -102,7 +102,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
                     settled[call.id] = .abandoned(FetchError.malformedURL.rawValue)
                     continue
                 }
-                switch places.acquire(url.host, now: Self.monotonic) {
+                switch limiter.acquire(url.host, now: Self.monotonic) {
                 case .acquired: begun.append((call, url))
                 case .full(let wait): settled[call.id] = .untried(again: now() &+ wait)
                 case .silent: settled[call.id] = failed(call, "host-silent")
@@ -143,8 +143,8 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     }
 
     /// Returns true if the host responded, with any status, and nil if the call was cancelled.
-    private static func hasResponse(_ answer: Result<Int, FetchError>) -> Bool? {
-        switch answer {
+    private static func hasResponse(_ result: Result<Int, FetchError>) -> Bool? {
+        switch result {
         case .success: true
         case .failure(.cancelled), .failure(.shuttingDown): nil
         // A refusal by the address policy costs no time, and does not predict the next call.
@@ -152,8 +152,8 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
         }
     }
 
-    private func outcome(of call: TrackerCall, _ answer: Result<Int, FetchError>) -> TrackerOutcome {
-        switch answer {
+    private func outcome(of call: TrackerCall, _ result: Result<Int, FetchError>) -> TrackerOutcome {
+        switch result {
         case .success(let status) where (200..<400).contains(status): return .succeeded
         case .success(let status):
             // A 4xx status shows that the host received the call; a retry would not change the result.
@@ -186,7 +186,7 @@ package final class TrackerMetrics: Sendable {
         package var abandoned = 0
         package var summary = TrackerSummary()
         /// The time at which the summary was last read.
-        fileprivate var asked: ContinuousClock.Instant?
+        fileprivate var summarizedAt: ContinuousClock.Instant?
     }
 
     private static let interval = Duration.seconds(5)
@@ -216,10 +216,10 @@ package final class TrackerMetrics: Sendable {
     /// A Boolean value indicating whether the summary is outdated.
     ///
     /// Why: counting the queued calls costs more than making one call, so the summary is read at most every 5 seconds.
-    var wantsSummary: Bool { shared.withLock { $0.asked.map { $0.duration(to: .now) >= Self.interval } ?? true } }
+    var wantsSummary: Bool { shared.withLock { $0.summarizedAt.map { $0.duration(to: .now) >= Self.interval } ?? true } }
 
     func record(_ summary: TrackerSummary) {
-        shared.withLock { ($0.summary, $0.asked) = (summary, .now) }
+        shared.withLock { ($0.summary, $0.summarizedAt) = (summary, .now) }
     }
 }
 

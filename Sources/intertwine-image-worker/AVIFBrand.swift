@@ -22,12 +22,12 @@ enum AVIFBrand {
     /// Returns true if the file declares an animation (a `moov` box).
     static func isAnimated(_ image: UnsafeRawBufferPointer) -> Bool {
         guard isAVIF(image) else { return false }
-        var place = 0
-        while place + 8 <= image.count {
-            let size = image[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
-            if image[(place + 4)..<(place + 8)].elementsEqual("moov".utf8) { return true }
+        var offset = 0
+        while offset + 8 <= image.count {
+            let size = image[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+            if image[(offset + 4)..<(offset + 8)].elementsEqual("moov".utf8) { return true }
             guard size >= 8 else { return false }
-            place += size
+            offset += size
         }
         return false
     }

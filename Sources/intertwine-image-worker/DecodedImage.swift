@@ -62,8 +62,8 @@ final class DecodedImage {
     /// Removes all metadata except the fields that encoders need for frames.
     func describe(frameHeight: Int?) {
         // Not all encoders of libvips omit metadata on request, and some rebuild it from individual values.
-        let kept = frameHeight == nil ? [] : ["n-pages", "delay", "loop"]
-        for name in fields where !kept.contains(name) { vips_image_remove(pointer, name) }
+        let retained = frameHeight == nil ? [] : ["n-pages", "delay", "loop"]
+        for name in fields where !retained.contains(name) { vips_image_remove(pointer, name) }
         if let frameHeight { vips_image_set_int(pointer, "page-height", Int32(clamping: frameHeight)) }
     }
 }
@@ -108,8 +108,8 @@ private enum WebPMetadata {
     ///
     /// - Returns: The number of remaining bytes; all of them if there is no metadata, or the file is not an extended WebP.
     static func remove(from file: UnsafeMutableRawBufferPointer) -> Int {
-        func has(_ name: StaticString, at place: Int) -> Bool {
-            name.withUTF8Buffer { name in name.count <= file.count - place && zip(name, file[place...]).allSatisfy { $0 == $1 } }
+        func has(_ name: StaticString, at offset: Int) -> Bool {
+            name.withUTF8Buffer { name in name.count <= file.count - offset && zip(name, file[offset...]).allSatisfy { $0 == $1 } }
         }
         guard has("RIFF", at: 0), has("WEBPVP8X", at: 8), file.count > flagsOffset else { return file.count }
         var (source, end) = (12, 12)

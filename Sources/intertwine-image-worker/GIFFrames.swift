@@ -8,8 +8,8 @@ struct GIFFrames {
     /// - Parameter isCancelled: Called between frames.
     static func areComplete(_ bytes: UnsafeRawBufferPointer, isCancelled: () -> Bool) -> Bool {
         var frames = GIFFrames(bytes: bytes)
-        while let isWhole = frames.next() {
-            guard isWhole, !isCancelled() else { return false }
+        while let isComplete = frames.next() {
+            guard isComplete, !isCancelled() else { return false }
         }
         return true
     }
@@ -42,9 +42,9 @@ struct GIFFrames {
                 let pixels = number(4) * number(6)
                 offset += 9 + Self.table(bytes[offset + 8])
                 guard let width = byte() else { return nil }
-                let isWhole = hasPixels(pixels, width)
+                let isComplete = hasPixels(pixels, width)
                 skipData()
-                return isWhole
+                return isComplete
             default: return nil
             }
         }
@@ -57,14 +57,14 @@ struct GIFFrames {
     }
 
     /// Decodes the LZW codes of a frame without advancing the offset. Only the number of pixels of each code is tracked (appendix F).
-    private func hasPixels(_ wanted: Int, _ width: Int) -> Bool {
+    private func hasPixels(_ expected: Int, _ width: Int) -> Bool {
         // Decoders report other code sizes themselves.
         guard (1...11).contains(width) else { return true }
         var pieces = Pieces(bytes: bytes, offset: offset)
         let clear = 1 << width
         var lengths = [Int32](repeating: 1, count: 4_096)
         var (next, bits, last, found) = (clear + 2, width + 1, -1, 0)
-        while found < wanted {
+        while found < expected {
             guard let code = pieces.code(bits) else { return false }
             if code == clear {
                 (next, bits, last) = (clear + 2, width + 1, -1)

@@ -69,8 +69,8 @@ struct ImagePlaceholderEncoder {
     var color: TransformResult.Color {
         var bins = [SIMD4<Float>](repeating: .zero, count: 4_096)
         for pixel in pixels where pixel.w > 0 {
-            let place = SIMD4<Int32>(pixel * 15.99)
-            let bin = Int(place.x) << 8 | Int(place.y) << 4 | Int(place.z)
+            let bucket = SIMD4<Int32>(pixel * 15.99)
+            let bin = Int(bucket.x) << 8 | Int(bucket.y) << 4 | Int(bucket.z)
             bins[bin & 4_095] += SIMD4(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
         }
         let fullest = bins.max { $0.w < $1.w } ?? .zero

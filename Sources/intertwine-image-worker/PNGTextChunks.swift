@@ -15,19 +15,19 @@ enum PNGTextChunks {
     /// - Returns: The remaining bytes, in the original memory.
     static func removed(from image: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         guard image.starts(with: signature), let base = image.baseAddress else { return UnsafeRawBufferPointer(image) }
-        var (place, end) = (signature.count, signature.count)
-        while place < image.count {
-            var length = image.count - place
+        var (offset, end) = (signature.count, signature.count)
+        while offset < image.count {
+            var length = image.count - offset
             if length >= frame {
-                let data = (0..<4).reduce(0) { $0 << 8 | Int(image[place + $1]) }
+                let data = (0..<4).reduce(0) { $0 << 8 | Int(image[offset + $1]) }
                 length = min(length, frame + data)
             }
-            let isText = length >= frame && names.contains { $0.elementsEqual(image[(place + 4)..<(place + 8)]) }
+            let isText = length >= frame && names.contains { $0.elementsEqual(image[(offset + 4)..<(offset + 8)]) }
             if !isText {
-                if end < place { memmove(base + end, base + place, length) }
+                if end < offset { memmove(base + end, base + offset, length) }
                 end += length
             }
-            place += length
+            offset += length
         }
         return UnsafeRawBufferPointer(rebasing: image[..<end])
     }

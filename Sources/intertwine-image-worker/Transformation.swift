@@ -42,10 +42,10 @@ struct Transformation {
             width: 0, height: 0, originalWidth: original.width, originalHeight: original.height, frames: header.frames,
             hasAlpha: header.hasAlpha, color: likeness.color, thumbHash: likeness.thumbHash)
         guard let format = job.format else { return (result, nil) }
-        let made = try cut(pixels, plan, isAnimated: isAnimated, first)
-        result.width = made.width
-        result.height = isAnimated ? made.height / pixels.frames : made.height
-        return (result, try encode(made, format, frameHeight: isAnimated ? result.height : nil))
+        let cropped = try cut(pixels, plan, isAnimated: isAnimated, first)
+        result.width = cropped.width
+        result.height = isAnimated ? cropped.height / pixels.frames : cropped.height
+        return (result, try encode(cropped, format, frameHeight: isAnimated ? result.height : nil))
     }
 
     /// Returns the placeholder of the image from a minimum number of pixels. Why: the placeholder must not depend on the requested size.
@@ -175,16 +175,16 @@ private struct Plan {
         let across = job.width > 0 ? Double(job.width) / width : nil
         let down = job.height > 0 ? Double(job.height) / height : nil
         let isCovering = job.cut != .fit && across != nil && down != nil
-        let wanted = isCovering ? max(across ?? 1, down ?? 1) : min(across ?? down ?? 1, down ?? across ?? 1)
-        let scale = min(1, wanted)
+        let factor = isCovering ? max(across ?? 1, down ?? 1) : min(across ?? down ?? 1, down ?? across ?? 1)
+        let scale = min(1, factor)
         scaled = (max(1, Int((width * scale).rounded())), max(1, Int((height * scale).rounded())))
         // A box larger than the image keeps its aspect ratio.
-        let shrunk = wanted > 1 ? 1 / wanted : 1
+        let shrunk = factor > 1 ? 1 / factor : 1
         box =
             isCovering
             ? (max(1, Int((Double(job.width) * shrunk).rounded())), max(1, Int((Double(job.height) * shrunk).rounded()))) : nil
-        isBoundByWidth = scale == 1 || across == wanted
-        isBoundByHeight = scale == 1 || down == wanted
+        isBoundByWidth = scale == 1 || across == factor
+        isBoundByHeight = scale == 1 || down == factor
     }
 }
 

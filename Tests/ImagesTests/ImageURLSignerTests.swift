@@ -37,10 +37,10 @@ struct ImageURLSignerTests {
     func rotated(_ rotation: UInt32) throws {
         let url = try FetchURL("http://example.com/a.png")
         let signer = try #require(ImageURLSigner(keys: [key], horizonHours: 168, rotationHours: rotation))
-        let start = signer.mint(url, now: now).changes
-        let first = signer.mint(url, now: start)
+        let start = signer.sign(url, now: now).changes
+        let first = signer.sign(url, now: start)
         #expect(first.changes == start + Int64(rotation) * hour)
-        #expect(signer.mint(url, now: first.changes - 1) == first)
+        #expect(signer.sign(url, now: first.changes - 1) == first)
         #expect(signer.path(for: url, now: first.changes) != first.path)
         // Handed out in the last second, it is valid for as long as if handed out in the first of its hour.
         #expect(fault(first.path, signer, at: first.changes + 168 * hour - 1) == nil)
@@ -50,7 +50,7 @@ struct ImageURLSignerTests {
     @Test("Not all images change at once")
     func spread() throws {
         let signer = try signer(key)
-        let changes = try (0..<500).map { signer.mint(try FetchURL("http://example.com/\($0).png"), now: now).changes }
+        let changes = try (0..<500).map { signer.sign(try FetchURL("http://example.com/\($0).png"), now: now).changes }
         #expect(Set(changes).count > 200)
         #expect(changes.allSatisfy { $0 > now && $0 <= now + 30 * 24 * hour })
     }

@@ -115,7 +115,7 @@ struct OriginResponseReaderTests {
             Issue.record("not refuted")
             return
         }
-        #expect(intake.asksPlainly)
+        #expect(intake.isUnconditional)
         intake.begin(at: 1)
         #expect(try !intake.receiveHead(head(304, ["ETag": "\"2\""]), stale: stale(), now: 1))
         #expect(failure(intake.end(.rejected)) == .upstream(status: 304))

@@ -114,18 +114,18 @@ struct SyncJobTests {
         defer { api.origin.stop() }
         let house = try House(api.origin)
         let started = Int64(Date.now.timeIntervalSince1970 * 1_000)
-        #expect(SourceRecord(of: "people", beside: house.database) == nil)
+        #expect(SourceRecord(of: "people", nextTo: house.database) == nil)
         try await house.run()
-        let first = try #require(SourceRecord(of: "people", beside: house.database))
+        let first = try #require(SourceRecord(of: "people", nextTo: house.database))
         #expect(first.items == 9 && first.pages == 5 && first.skipped == 0 && first.lastSuccess >= started)
         try await house.run()
-        let second = try #require(SourceRecord(of: "people", beside: house.database))
+        let second = try #require(SourceRecord(of: "people", nextTo: house.database))
         #expect(second.items == 9 && second.lastSuccess >= first.lastSuccess)
         api.publish([])
         _ = try await house.failure()
-        #expect(SourceRecord(of: "people", beside: house.database) == second)
+        #expect(SourceRecord(of: "people", nextTo: house.database) == second)
         try Data("rubbish".utf8).write(to: URL(fileURLWithPath: house.database + ".synced-people"))
-        #expect(SourceRecord(of: "people", beside: house.database) == nil)
+        #expect(SourceRecord(of: "people", nextTo: house.database) == nil)
         await house.stop()
     }
 

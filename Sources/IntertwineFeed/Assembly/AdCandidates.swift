@@ -19,22 +19,22 @@ struct AdCandidates {
     /// Returns the next advertisements in feed order, or fewer if there are not that many.
     ///
     /// - Parameters:
-    ///   - mark: The position that the advertisements adjoin; nil for the first ones.
+    ///   - start: The position that the advertisements adjoin; nil for the first ones.
     ///   - isRepeating: True if advertisements are repeated until `count` is reached. Otherwise each is returned at most once.
     mutating func next(
-        _ count: Int, _ direction: PageDirection, of mark: Int64?, repeating isRepeating: Bool = false
+        _ count: Int, _ direction: PageDirection, of start: Int64?, repeating isRepeating: Bool = false
     ) throws -> [CellRenderer.PlacedCell] {
         // If all advertisements belong to campaigns, the inventory is empty and nothing has to be read.
         guard count > 0, !isEmpty else { return [] }
         let stream = stream
-        var cells = try reader.cells(count, from: mark.map { SortPosition(position: $0) }) {
+        var cells = try reader.cells(count, from: start.map { SortPosition(position: $0) }) {
             try stream.visit(direction, of: $0?.position, limit: $1, $2)
         }
-        if let mark, cells.count < count {
+        if let start, cells.count < count {
             // Continue at the other end, up to the mark, which is the last advertisement that has not been read.
             cells += try reader.cells(count - cells.count, from: nil) { place, limit, body in
                 try stream.visit(direction, of: place?.position, limit: limit) { row in
-                    if direction == .forward ? row.position <= mark : row.position >= mark { try body(row) }
+                    if direction == .forward ? row.position <= start : row.position >= start { try body(row) }
                 }
             }
         }

@@ -103,9 +103,9 @@ struct AdLayout {
         var filled = [CellRenderer.PlacedCell?](repeating: nil, count: places.count)
         if campaigns != nil {
             filled = try campaigns?.cells(in: places, apart: distances) ?? filled
-            for (place, cell) in zip(places, filled) {
-                guard let given = cell?.served else { continue }
-                distances.note(AdKey(given.creative), labels: campaigns?.labels(of: given.campaign) ?? [], at: place.coordinate)
+            for (anchor, cell) in zip(places, filled) {
+                guard let servedAd = cell?.served else { continue }
+                distances.note(AdKey(servedAd.creative), labels: campaigns?.labels(of: servedAd.campaign) ?? [], at: anchor.coordinate)
             }
         }
         let count = filled.count { $0 == nil }
@@ -160,15 +160,15 @@ struct AdLayout {
         let isBackward = distances.isBackward
         // If there are fewer advertisements than slots, the first slots are filled in either reading direction.
         let places = filled.indices.filter { filled[$0] == nil }.prefix(cells.count)
-        for place in isBackward ? places.reversed() : Array(places) {
+        for anchor in isBackward ? places.reversed() : Array(places) {
             guard let cell = isBackward ? rest.last : rest.first else { break }
             let key = cell.rendered.withRow { AdKey($0) }
-            guard distances.permits(key, at: coordinates[place]) else { continue }
-            distances.note(key, at: coordinates[place])
+            guard distances.permits(key, at: coordinates[anchor]) else { continue }
+            distances.note(key, at: coordinates[anchor])
             rest = isBackward ? rest.dropLast() : rest.dropFirst()
             let position = cell.position.item.position
             shown = isBackward ? (position, shown?.last ?? position) : (shown?.first ?? position, position)
-            filled[place] = cell
+            filled[anchor] = cell
         }
         return shown
     }
@@ -231,19 +231,19 @@ struct AdLayout {
     }
 
     private mutating func insert(
-        _ cell: CellRenderer.PlacedCell, pinnedAt place: FeedPosition, among content: PageContent, _ cursor: PageCursor?
+        _ cell: CellRenderer.PlacedCell, pinnedAt anchor: FeedPosition, among content: PageContent, _ cursor: PageCursor?
     ) {
         if blocks.isEmpty, cursor != nil { blocks = [Block(section: nil, content: 0..<0, placement: feedPlacement, start: 0)] }
         guard !blocks.isEmpty else { return }
-        let isDescending = source.isDescending(place.section)
-        let index = blocks.firstIndex { $0.section ?? place.section >= place.section } ?? blocks.count - 1
+        let isDescending = source.isDescending(anchor.section)
+        let index = blocks.firstIndex { $0.section ?? anchor.section >= anchor.section } ?? blocks.count - 1
         let block = blocks[index]
-        var position = block.section ?? place.section < place.section ? block.content.count : 0
-        if block.section == place.section {
+        var position = block.section ?? anchor.section < anchor.section ? block.content.count : 0
+        if block.section == anchor.section {
             let cells = content.cells[block.content]
             position =
                 cells.firstIndex { cell in
-                    isDescending ? cell.position.item.position <= place.item.position : cell.position.item.position > place.item.position
+                    isDescending ? cell.position.item.position <= anchor.item.position : cell.position.item.position > anchor.item.position
                 }.map { $0 - block.content.lowerBound } ?? block.content.count
         }
         let before = block.advertisements.firstIndex { $0.index > position } ?? block.advertisements.count
@@ -277,11 +277,11 @@ struct AdLayout {
                 content.cells.firstIndex { !source.precedes($0.position, midpoint) } ?? content.cells.count
             } ?? content.cells.count / 2
         // If the item at the midpoint is deleted, the next item may belong to a section without midpoint ads.
-        let place = candidates.first { blocks[$0].content.upperBound > index } ?? last
+        let anchor = candidates.first { blocks[$0].content.upperBound > index } ?? last
         var advertisements = advertisements
         let cells = try advertisements.all()
-        let midpointIndex = min(max(index - blocks[place].content.lowerBound, 0), blocks[place].content.count)
-        blocks[place].put(cells[...], at: blocks[place].indices(for: cells.count, midpoint: midpointIndex))
+        let midpointIndex = min(max(index - blocks[anchor].content.lowerBound, 0), blocks[anchor].content.count)
+        blocks[anchor].put(cells[...], at: blocks[anchor].indices(for: cells.count, midpoint: midpointIndex))
         omissions += advertisements.omissions
     }
 
@@ -303,20 +303,20 @@ struct AdLayout {
     }
 
     /// Returns true if the midpoint lies after a position. A nil position is the start; the midpoint of an empty feed is at its start.
-    private func lies(_ midpoint: FeedPosition?, after place: FeedPosition?) -> Bool {
-        guard let place else { return true }
-        return midpoint.map { source.precedes(place, $0) } ?? false
+    private func lies(_ midpoint: FeedPosition?, after anchor: FeedPosition?) -> Bool {
+        guard let anchor else { return true }
+        return midpoint.map { source.precedes(anchor, $0) } ?? false
     }
 
     /// Returns the cursor of the page after this one, or nil on the last page.
     func next(_ content: PageContent, after cursor: PageCursor?) -> PageCursor? {
         guard content.hasAfter else { return nil }
         let stop = cursor?.direction == .backward ? nil : content.stop
-        let place = stop ?? content.cells.last?.position ?? cursor.map { source.beside($0.position, towards: .forward) }
-        return place.map { place in
+        let anchor = stop ?? content.cells.last?.position ?? cursor.map { source.beside($0.position, towards: .forward) }
+        return anchor.map { anchor in
             PageCursor(
-                direction: .forward, position: place, rotation: rotation.after, midpoint: midpoint, offsets: counts?.after(place.section),
-                pinned: pinnedRange.flatMap { $0.high == place ? nil : $0.high }, shown: distances.beside(.forward))
+                direction: .forward, position: anchor, rotation: rotation.after, midpoint: midpoint, offsets: counts?.after(anchor.section),
+                pinned: pinnedRange.flatMap { $0.high == anchor ? nil : $0.high }, shown: distances.beside(.forward))
         }
     }
 
@@ -324,12 +324,12 @@ struct AdLayout {
     func previous(_ content: PageContent, before cursor: PageCursor?) -> PageCursor? {
         guard content.hasBefore else { return nil }
         let stop = cursor?.direction == .backward ? content.stop : nil
-        let place = stop ?? content.cells.first?.position ?? cursor.map { source.beside($0.position, towards: .backward) }
-        return place.map { place in
+        let anchor = stop ?? content.cells.first?.position ?? cursor.map { source.beside($0.position, towards: .backward) }
+        return anchor.map { anchor in
             PageCursor(
-                direction: .backward, position: place, rotation: rotation.before, midpoint: midpoint,
+                direction: .backward, position: anchor, rotation: rotation.before, midpoint: midpoint,
                 isPastMidpoint: hasMetAdvertisements,
-                offsets: counts?.before(place.section), pinned: pinnedRange?.low, shown: distances.beside(.backward))
+                offsets: counts?.before(anchor.section), pinned: pinnedRange?.low, shown: distances.beside(.backward))
         }
     }
 }

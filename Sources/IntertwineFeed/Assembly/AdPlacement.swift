@@ -21,9 +21,9 @@ public protocol AdPlacement: Sendable {
 
     /// Returns the index of the content item in front of which each advertisement is shown, in order. An index equal to the count is the end.
     ///
-    /// - Parameter stretch: The content of the page.
+    /// - Parameter range: The content of the page.
     /// - Returns: Ascending indices between 0 and the count. Advertisements beyond the number of indices are not shown.
-    func indices(for advertisements: Int, in stretch: ContentRange) -> [Int]
+    func indices(for advertisements: Int, in range: ContentRange) -> [Int]
 }
 
 extension AdPlacement {
@@ -83,11 +83,11 @@ public struct MidpointPlacement: AdPlacement {
         }
     }
 
-    public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] {
+    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let index =
             switch scope {
-            case .page: stretch.count / 2
-            case .feed: stretch.midpoint
+            case .page: range.count / 2
+            case .feed: range.midpoint
             }
         return index.map { Array(repeating: $0, count: advertisements) } ?? []
     }

@@ -28,7 +28,7 @@ struct CellRenderer {
     private let revision: UInt64
     /// The viewer's state; nil if the viewer has dismissed nothing, so that no cell id has to be checked.
     private let viewerState: ViewerState?
-    private let book: CampaignIndex?
+    private let campaignIndex: CampaignIndex?
     private(set) var omissions: [FeedPage.SkippedItem] = []
     /// A reused buffer for the JSON of new cells.
     private var writer = JSONWriter(capacity: 0)
@@ -45,17 +45,17 @@ struct CellRenderer {
 
     /// - Parameters:
     ///   - viewerState: The dismissed cells, which are skipped.
-    ///   - book: The index of campaigns, whose creatives are skipped.
+    ///   - campaignIndex: The index of campaigns, whose creatives are skipped.
     init(
         factories: CellFactories, cache: RenderedCellCache, context: CellContext, viewerState: ViewerState?,
-        without book: CampaignIndex? = nil,
+        without campaignIndex: CampaignIndex? = nil,
         unknownLimit: Int = CellRenderer.unknownLimit
     ) {
         self.factories = factories
         self.cache = cache
         self.context = context
         self.viewerState = viewerState.flatMap { $0.hidesCells ? $0 : nil }
-        self.book = book
+        self.campaignIndex = campaignIndex
         self.unknownLimit = unknownLimit
         circumstances = RenderedCell.RenderKey(context)
         hour = CellTokens.bucket(of: context.now)
@@ -66,7 +66,7 @@ struct CellRenderer {
     ///
     /// - Throws: An error of the ledger that prevents reading the dismissed cells.
     private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> PlacedCell? {
-        if let book, book.hasCreative(row) { return nil }
+        if let campaignIndex, campaignIndex.hasCreative(row) { return nil }
         if context.lacking != nil, isUnknown(row) { return nil }
         let known = cached(row, circumstances)
         if known != nil { found += 1 }
@@ -74,11 +74,11 @@ struct CellRenderer {
             hidden += 1
             return nil
         }
-        guard let finished = known ?? make(row) else { return nil }
-        var companions = finished.companions
+        guard let renderedCell = known ?? make(row) else { return nil }
+        var companions = renderedCell.companions
         if let viewerState, !companions.isEmpty { companions = try companions.filter { try !viewerState.hides($0.id) } }
         return PlacedCell(
-            position: FeedPosition(section: section, item: row.sortPosition), omissionsBefore: omissions.count, rendered: finished,
+            position: FeedPosition(section: section, item: row.sortPosition), omissionsBefore: omissions.count, rendered: renderedCell,
             companions: companions)
     }
 

@@ -23,12 +23,12 @@ public struct EveryPlacement: AdPlacement {
     public let supply = FillPolicy.perSlot
     public let countsContent = true
 
-    public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] {
+    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let (every, offset) = (Int64(every), Int64(offset))
-        let indices = (0...max(0, stretch.count)).lazy.filter { index in
-            let (number, overflow) = stretch.start.addingReportingOverflow(Int64(index))
+        let indices = (0...max(0, range.count)).lazy.filter { index in
+            let (number, overflow) = range.start.addingReportingOverflow(Int64(index))
             guard !overflow else { return false }
-            if number >= offset { return index < stretch.count && (number - offset) % every == 0 }
+            if number >= offset { return index < range.count && (number - offset) % every == 0 }
             // Items added in front of the session's first item have slots behind them, counted backward: the first item was read without a slot.
             return index > 0 && number <= 0 && number % every == 0
         }
@@ -62,14 +62,14 @@ public struct FixedPlacement: AdPlacement {
     public let supply = FillPolicy.perSlot
     public var countsContent: Bool { scope == .feed }
 
-    public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] {
+    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] {
         let indices: [Int] =
             switch scope {
-            case .page: numbers.filter { $0 <= stretch.count }
+            case .page: numbers.filter { $0 <= range.count }
             case .feed:
                 numbers.compactMap { number in
-                    let (index, overflow) = Int64(number).subtractingReportingOverflow(stretch.start)
-                    return !overflow && index >= 0 && index < Int64(stretch.count) ? Int(index) : nil
+                    let (index, overflow) = Int64(number).subtractingReportingOverflow(range.start)
+                    return !overflow && index >= 0 && index < Int64(range.count) ? Int(index) : nil
                 }
             }
         return Array(indices.prefix(max(0, advertisements)))
@@ -85,5 +85,5 @@ public struct PinnedPlacement: AdPlacement {
     public let supply = FillPolicy.pinned
 
     /// Returns no indices, since the store provides the positions.
-    public func indices(for advertisements: Int, in stretch: ContentRange) -> [Int] { [] }
+    public func indices(for advertisements: Int, in range: ContentRange) -> [Int] { [] }
 }

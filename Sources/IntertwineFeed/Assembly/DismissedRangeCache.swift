@@ -73,8 +73,8 @@ struct DismissedRanges {
     /// Returns the position of the last item of the range that begins at a position, or nil if no valid range is stored.
     ///
     /// - Throws: Errors of the ledger.
-    func end(in section: Int, _ direction: PageDirection, from place: SortPosition?) throws -> SortPosition? {
-        let start = start(section, direction, place)
+    func end(in section: Int, _ direction: PageDirection, from sortPosition: SortPosition?) throws -> SortPosition? {
+        let start = start(section, direction, sortPosition)
         guard runs.knows(start), let withdrawals = try viewerState.withdrawals() else { return nil }
         return runs.end(of: start, withdrawals: withdrawals, version: version) { [store] in
             store.isValid(PageDependencies(), from: $0, to: $1)
@@ -84,13 +84,13 @@ struct DismissedRanges {
     /// Stores a range.
     ///
     /// - Throws: Errors of the ledger.
-    func remember(in section: Int, _ direction: PageDirection, from place: SortPosition?, to end: SortPosition) throws {
+    func remember(in section: Int, _ direction: PageDirection, from sortPosition: SortPosition?, to end: SortPosition) throws {
         guard let withdrawals = try viewerState.withdrawals() else { return }
-        runs.store(from: start(section, direction, place), to: end, removalGeneration: withdrawals, version: version)
+        runs.store(from: start(section, direction, sortPosition), to: end, removalGeneration: withdrawals, version: version)
     }
 
-    private func start(_ section: Int, _ direction: PageDirection, _ place: SortPosition?) -> DismissedRangeCache.Start {
-        DismissedRangeCache.Start(viewer: viewer, section: section, direction: direction, layout: layout, position: place)
+    private func start(_ section: Int, _ direction: PageDirection, _ sortPosition: SortPosition?) -> DismissedRangeCache.Start {
+        DismissedRangeCache.Start(viewer: viewer, section: section, direction: direction, layout: layout, position: sortPosition)
     }
 }
 
@@ -103,18 +103,18 @@ struct DismissedRange {
     private var isOpen = false
 
     /// Starts the next store query. An open range that reaches this position continues.
-    mutating func begin(at place: SortPosition?) {
+    mutating func begin(at sortPosition: SortPosition?) {
         if isOpen, end != nil { return }
-        (start, end, count, isOpen) = (place, nil, 0, true)
+        (start, end, count, isOpen) = (sortPosition, nil, 0, true)
     }
 
     /// Extends the range to the end of a cached range.
     mutating func step(to end: SortPosition) { self.end = end }
 
     /// Extends the range by one dismissed item, unless the range is closed.
-    mutating func pass(_ place: SortPosition) {
+    mutating func pass(_ sortPosition: SortPosition) {
         guard isOpen else { return }
-        (end, count) = (place, count + 1)
+        (end, count) = (sortPosition, count + 1)
     }
 
     mutating func close() { isOpen = false }

@@ -21,13 +21,15 @@ extension FeedAssembler {
             guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
             var context = context(of: request)
             var (page, given): (AdServer.Page?, AdServer.ServedAd?)
-            if let campaigns, let book = try campaigns.book(at: version, in: snapshot, of: store), book.hasCreative(CreativeID(item)) {
-                page = self.page(ofCell: id, of: item, request, book)
-                guard let page, let place = try campaigns.delivery.allocate(page, of: book).first ?? nil,
-                    place.creative == CreativeID(item), let index = book.index(of: place.campaign)
+            if let campaigns, let campaignIndex = try campaigns.campaignIndex(at: version, in: snapshot, of: store),
+                campaignIndex.hasCreative(CreativeID(item))
+            {
+                page = self.page(ofCell: id, of: item, request, campaignIndex)
+                guard let page, let place = try campaigns.delivery.allocate(page, of: campaignIndex).first ?? nil,
+                    place.creative == CreativeID(item), let index = campaignIndex.index(of: place.campaign)
                 else { return .missing }
                 context.page = page.facts.page(page.identity)
-                context.disclosure = book.campaigns[index].disclosure
+                context.disclosure = campaignIndex.campaigns[index].disclosure
                 given = place
             }
             let cell = try cell(id, of: item, given, in: context, marks)
@@ -37,9 +39,9 @@ extension FeedAssembler {
     }
 
     /// Returns a page that consists of the cell of a campaign's creative only; nil if no campaign is considered.
-    private func page(ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ book: CampaignIndex) -> AdServer.Page? {
-        guard let facts = request.campaigns, book.hasActiveCampaigns(feed: title, at: request.now),
-            let number = book.number(of: CreativeID(item))
+    private func page(ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ campaignIndex: CampaignIndex) -> AdServer.Page? {
+        guard let facts = request.campaigns, campaignIndex.hasActiveCampaigns(feed: title, at: request.now),
+            let number = campaignIndex.number(of: CreativeID(item))
         else { return nil }
         return AdServer.Page(
             slots: [AdSlotContext(feed: title, layout: request.layout)],

@@ -173,14 +173,14 @@ package final class FeedAssembler: Sendable {
                 DismissedRanges(runs: runs, store: store, viewerState: viewerState, viewer: $0, layout: request.layout, version: version)
             }
         }
-        let book = try campaigns?.book(at: version, in: snapshot, of: store)
-        let meeting = book.flatMap { $0.hasActiveCampaigns(feed: title, at: request.now) ? $0 : nil }
+        let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
+        let meeting = campaignIndex.flatMap { $0.hasActiveCampaigns(feed: title, at: request.now) ? $0 : nil }
         // A page in the middle of a session may be the first one since the store changed. Unless their stream is known to hold nothing else,
         // advertisements are read type by type.
         let rotates = AdLayout.rotates(in: source, placement)
         let adRotation = rotations[request.layout] ?? HouseAdRotation(types: [])
         let stock =
-            rotates ? try adRotation.stock(at: version, in: snapshot, of: store, without: book) : adRotation.stock(at: version)
+            rotates ? try adRotation.stock(at: version, in: snapshot, of: store, without: campaignIndex) : adRotation.stock(at: version)
         var mark = cursor?.rotation
         if cursor == nil, rotates, rotatesPerViewer, let start = request.rotation, let stock {
             mark = try adRotation.offset(start, of: stock, in: snapshot)
@@ -200,10 +200,10 @@ package final class FeedAssembler: Sendable {
         let advertisements = AdCandidates(
             snapshot: snapshot, forms: adRotation.forms, stock: stock,
             reader: CellRenderer(
-                factories: factories, cache: cells, context: context, viewerState: viewerState, without: book,
+                factories: factories, cache: cells, context: context, viewerState: viewerState, without: campaignIndex,
                 unknownLimit: Self.unknownAdvertisements))
-        var paid = meeting.flatMap { book in
-            PageCampaigns(campaigns, book, feed: title, of: digest, identity: identity, request, in: snapshot) {
+        var paid = meeting.flatMap { campaignIndex in
+            PageCampaigns(campaigns, campaignIndex, feed: title, of: digest, identity: identity, request, in: snapshot) {
                 [factories, cells, context] in
                 var context = context
                 context.disclosure = $0

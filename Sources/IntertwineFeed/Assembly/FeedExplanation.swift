@@ -107,15 +107,15 @@ extension FeedAssembler {
             let walk = try PageSimulation(of: self, request, for: cursor, at: version, in: snapshot, marks, pages: Self.pageLimit)
             var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: marks)
             var rank = 0
-            let book = try campaigns?.book(at: version, in: snapshot, of: store)
+            let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
             let items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
                 $0.kind != Campaign.kind
             }
             let found = try items.map { item in
-                let isPaid = item.withRow { book?.hasCreative($0) ?? false }
+                let isPaid = item.withRow { campaignIndex?.hasCreative($0) ?? false }
                 let omitted = reader.omissions.count
-                let former = (book?.former[CreativeID(item)]).map { FeedExplanation.NotShownReason.formerlyInCampaigns($0) }
-                let isStopped = book?.isExclusive(CreativeID(item)) ?? false
+                let former = (campaignIndex?.former[CreativeID(item)]).map { FeedExplanation.NotShownReason.formerlyInCampaigns($0) }
+                let isStopped = campaignIndex?.isExclusive(CreativeID(item)) ?? false
                 let cell = try reader.cell(of: item)?.rendered.id
                 let place = cell.flatMap { walk.positions[$0] }
                 defer { if cell != nil, !isPaid { rank += 1 } }
@@ -156,12 +156,12 @@ extension FeedAssembler {
     private func decisions(of page: FeedPage) async throws -> [FeedExplanation.Decision] {
         guard let campaigns, let decision = page.decision else { return [] }
         return try await store.read(for: .background) { [self] snapshot in
-            guard let book = try campaigns.book(at: store.version, in: snapshot, of: store) else { return [] }
-            let reasons = try campaigns.delivery.explain(decision.page, of: book, served: decision.served)
+            guard let campaignIndex = try campaigns.campaignIndex(at: store.version, in: snapshot, of: store) else { return [] }
+            let reasons = try campaigns.delivery.explain(decision.page, of: campaignIndex, served: decision.served)
             return zip(zip(decision.page.slots, decision.served), reasons).map { place, reasons in
                 FeedExplanation.Decision(
                     section: place.0.section, campaign: place.1?.campaign,
-                    others: zip(book.campaigns, reasons).compactMap { campaign, obstacle in
+                    others: zip(campaignIndex.campaigns, reasons).compactMap { campaign, obstacle in
                         obstacle.map { .init(campaign: campaign.id, obstacle: $0) }
                     })
             }
@@ -187,14 +187,14 @@ private struct PageSimulation {
         var next: PageCursor?
         var (shown, paid) = (0, 0)
         // Campaigns that the simulated pages so far would serve. They count for the caps and goals of the pages after them.
-        var given: [String: Int] = [:]
+        var servedCounts: [String: Int] = [:]
         for page in 1...limit {
             if next == cursor { number = page }
             // The explained page does not depend on whether earlier pages were served.
-            request.campaigns?.assumedServed = next == cursor ? [:] : given
+            request.campaigns?.assumedServed = next == cursor ? [:] : servedCounts
             let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, viewerState: marks)
             if let decision = made.decision, !decision.wasServed {
-                for place in decision.served.compactMap(\.self) { given[place.campaign, default: 0] += 1 }
+                for place in decision.served.compactMap(\.self) { servedCounts[place.campaign, default: 0] += 1 }
             }
             for entry in made.entries {
                 guard let slot = entry.adSlot else { continue }

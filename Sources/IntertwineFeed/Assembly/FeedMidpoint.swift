@@ -37,12 +37,12 @@ extension DataSource {
     private func forEachItem(_ sections: [Int], in snapshot: any FeedSnapshot, _ visit: (FeedItem, Int) -> Bool) throws {
         let batch = 500
         for section in sections {
-            var place: SortPosition?
+            var position: SortPosition?
             while true {
-                let items = try items(in: section, .forward, of: place, limit: batch, from: snapshot)
+                let items = try items(in: section, .forward, of: position, limit: batch, from: snapshot)
                 for item in items where !visit(item, section) { return }
                 guard items.count == batch, let last = items.last else { break }
-                place = last.sortPosition
+                position = last.sortPosition
             }
         }
     }

@@ -83,7 +83,7 @@ public protocol FeedSnapshot {
     /// Returns items of a stream in feed order or, if `backward`, in reverse, beginning next to a position, which is excluded.
     ///
     /// - Parameter limit: The maximum number of items. The cost depends on it only, not on how far into the feed the position lies.
-    func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
+    func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem]
 
     /// Returns items of one type, like ``items(in:_:of:limit:)``.
     ///
@@ -94,7 +94,7 @@ public protocol FeedSnapshot {
     ///
     /// - Parameter body: Called for each item; must not read from the snapshot.
     func visit(
-        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws
 
     /// Visits the items of ``items(of:_:of:limit:)``, without copying.
@@ -104,7 +104,7 @@ public protocol FeedSnapshot {
 
     /// Visits the items of ``items(in:by:_:of:limit:)``, without copying.
     func visit(
-        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws
 
@@ -115,24 +115,24 @@ public protocol FeedSnapshot {
     ///
     /// The cost depends on the limit only if the store has an index of the stream by the field.
     func items(
-        in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
+        in stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int
     ) throws -> [FeedItem]
 
     /// Returns the number of items in a stream.
     ///
     /// The cost of this method and of ``sortPosition(at:in:by:)`` may depend on the number of items. They are called at most once per
     /// ``FeedStore/version``, and only if ads are placed at the midpoint of the whole feed.
-    func count(in lane: StreamID) throws -> Int
+    func count(in stream: StreamID) throws -> Int
 
     /// Returns the position of the item with an index in a stream, or nil if the index is out of range.
     ///
     /// - Parameter field: The field that orders the stream; nil for the order of positions.
-    func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition?
+    func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition?
 
     /// Returns the advertisements that are pinned among the content of a stream; see ``DataSource/listings(in:between:limit:from:)``.
     ///
     /// Empty if the store does not support pinned advertisements.
-    func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
+    func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
 
     /// Returns items of a kind that are taken down until they are released, up to a limit. Empty if the store does not support takedowns.
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem]
@@ -165,14 +165,14 @@ public struct BlockedItem: Sendable, Hashable {
 
 extension FeedSnapshot {
     public func prefetch(_ reads: [ReadRequest], isComplete: Bool) {}
-    public func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
+    public func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
     public func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { [] }
     public func memberships() throws -> [CampaignMembership] { [] }
 
     public func visit(
-        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        for item in try items(in: lane, direction, of: position, limit: limit) { try item.withRow(body) }
+        for item in try items(in: stream, direction, of: position, limit: limit) { try item.withRow(body) }
     }
 
     public func visit(
@@ -182,10 +182,10 @@ extension FeedSnapshot {
     }
 
     public func visit(
-        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws {
-        for item in try items(in: lane, by: field, direction, of: place, limit: limit) { try item.withRow(body) }
+        for item in try items(in: stream, by: field, direction, of: anchor, limit: limit) { try item.withRow(body) }
     }
 }
 
@@ -211,19 +211,19 @@ public enum PageDirection: Sendable, Hashable {
 
 /// Default implementations that iterate over the stream: correct for every store, but slower than a store's own count.
 extension FeedSnapshot {
-    public func count(in lane: StreamID) throws -> Int {
+    public func count(in stream: StreamID) throws -> Int {
         var count = 0
-        try forEachItem(lane, by: nil) { _ in
+        try forEachItem(stream, by: nil) { _ in
             count += 1
             return true
         }
         return count
     }
 
-    public func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition? {
+    public func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
         var rest = index
         var found: SortPosition?
-        try forEachItem(lane, by: field) { item in
+        try forEachItem(stream, by: field) { item in
             if rest == 0 { found = item.sortPosition }
             rest -= 1
             return rest >= 0
@@ -231,15 +231,15 @@ extension FeedSnapshot {
         return found
     }
 
-    private func forEachItem(_ lane: StreamID, by field: SortField?, _ visit: (FeedItem) -> Bool) throws {
+    private func forEachItem(_ stream: StreamID, by field: SortField?, _ visit: (FeedItem) -> Bool) throws {
         let batch = 500
-        let reading = OrderedReading(stream: lane, order: SectionSort(by: field))
-        var place: SortPosition?
+        let reading = OrderedReading(stream: stream, order: SectionSort(by: field))
+        var anchor: SortPosition?
         while true {
-            let items = try reading.items(.forward, of: place, limit: batch, from: self)
+            let items = try reading.items(.forward, of: anchor, limit: batch, from: self)
             for item in items where !visit(item) { return }
             guard items.count == batch, let last = items.last else { return }
-            place = last.sortPosition
+            anchor = last.sortPosition
         }
     }
 }

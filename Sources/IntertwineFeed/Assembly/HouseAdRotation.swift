@@ -79,13 +79,15 @@ final class HouseAdRotation: Sendable {
 
     /// Returns the inventory, which is read again if the store has changed. Each page reads it once; concurrent reads are coalesced.
     ///
-    /// - Parameter book: The index of campaigns, whose creatives are excluded.
+    /// - Parameter campaignIndex: The index of campaigns, whose creatives are excluded.
     func stock(
-        at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without book: CampaignIndex? = nil
+        at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore, without campaignIndex: CampaignIndex? = nil
     ) throws -> AdInventory {
         guard !forms.isEmpty else { return AdInventory(positions: [], ownsStream: false) }
         if let current = stock.known(at: version) { return current }
-        var found = try stock.value(at: version, in: snapshot, of: store) { [forms] in try Self.stock(of: forms, without: book, in: $0) }
+        var found = try stock.value(at: version, in: snapshot, of: store) { [forms] in
+            try Self.stock(of: forms, without: campaignIndex, in: $0)
+        }
         if stock.known(at: version) == nil { (found.ownsStream, found.isStale) = (false, true) }
         return found
     }
@@ -93,11 +95,13 @@ final class HouseAdRotation: Sendable {
     /// Returns the cached inventory, or nil if it was not read since the store changed.
     func stock(at version: StoreVersion) -> AdInventory? { stock.known(at: version) }
 
-    private static func stock(of forms: [ItemType], without book: CampaignIndex?, in snapshot: any FeedSnapshot) throws -> AdInventory {
+    private static func stock(of forms: [ItemType], without campaignIndex: CampaignIndex?, in snapshot: any FeedSnapshot) throws
+        -> AdInventory
+    {
         var (positions, count): ([Int64], Int) = ([], 0)
         func note(_ row: ItemRow) {
             count += 1
-            if !(book?.hasCreative(row) ?? false) { positions.append(row.position) }
+            if !(campaignIndex?.hasCreative(row) ?? false) { positions.append(row.position) }
         }
         var met: Set<ItemType> = []
         var hasOthers = false

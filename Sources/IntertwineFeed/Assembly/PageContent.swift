@@ -68,9 +68,9 @@ struct PageContent {
 
     /// The index range of each section's cells, in order.
     var ranges: [(section: Int, range: Range<Int>)] {
-        var stretches: [(section: Int, range: Range<Int>)] = []
-        forEachRange { stretches.append(($0, $1)) }
-        return stretches
+        var sectionRanges: [(section: Int, range: Range<Int>)] = []
+        forEachRange { sectionRanges.append(($0, $1)) }
+        return sectionRanges
     }
 
     /// Calls `body` with the index range of each section's cells, in order.

@@ -14,7 +14,7 @@ public struct InPlaceUpdate: Sendable, Hashable {
 /// Inserted, deleted and moved items, and advertisements, are not covered.
 public struct PageDependencies: Sendable {
     /// The range of positions that was read from each stream.
-    private var ranges: [(lane: StreamID, positions: ClosedRange<Int64>)] = []
+    private var ranges: [(stream: StreamID, positions: ClosedRange<Int64>)] = []
     /// The kinds of items that were read in another way.
     private var kinds: Set<String> = []
 
@@ -23,11 +23,11 @@ public struct PageDependencies: Sendable {
 
     /// Returns true if the update may change the page.
     public func includes(_ item: InPlaceUpdate) -> Bool {
-        ranges.contains { $0.lane == item.stream && $0.positions.contains(item.position) } || kinds.contains(item.kind)
+        ranges.contains { $0.stream == item.stream && $0.positions.contains(item.position) } || kinds.contains(item.kind)
     }
 
-    fileprivate mutating func add(_ positions: ClosedRange<Int64>, of lane: StreamID) {
-        guard let index = ranges.firstIndex(where: { $0.lane == lane }) else { return ranges.append((lane, positions)) }
+    fileprivate mutating func add(_ positions: ClosedRange<Int64>, of stream: StreamID) {
+        guard let index = ranges.firstIndex(where: { $0.stream == stream }) else { return ranges.append((stream, positions)) }
         let known = ranges[index].positions
         ranges[index].positions = min(known.lowerBound, positions.lowerBound)...max(known.upperBound, positions.upperBound)
     }
@@ -47,11 +47,11 @@ final class DependencyTrackingSnapshot: FeedSnapshot {
     func prefetch(_ reads: [ReadRequest], isComplete: Bool) { snapshot.prefetch(reads, isComplete: isComplete) }
 
     func visit(
-        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         var (least, greatest) = (Int64.max, Int64.min)
-        defer { if least <= greatest { dependencies.add(least...greatest, of: lane) } }
-        try snapshot.visit(lane, direction, of: position, limit: limit) { row in
+        defer { if least <= greatest { dependencies.add(least...greatest, of: stream) } }
+        try snapshot.visit(stream, direction, of: position, limit: limit) { row in
             (least, greatest) = (min(least, row.position), max(greatest, row.position))
             try body(row)
         }
@@ -66,17 +66,17 @@ final class DependencyTrackingSnapshot: FeedSnapshot {
 
     /// Records the whole stream, since an update of the field moves an item.
     func visit(
-        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws {
-        dependencies.add(.min ... .max, of: lane)
-        try snapshot.visit(lane, by: field, direction, of: place, limit: limit, body)
+        dependencies.add(.min ... .max, of: stream)
+        try snapshot.visit(stream, by: field, direction, of: anchor, limit: limit, body)
     }
 
-    func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        let items = try snapshot.items(in: lane, direction, of: position, limit: limit)
+    func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        let items = try snapshot.items(in: stream, direction, of: position, limit: limit)
         let positions = items.lazy.map(\.position)
-        if let least = positions.min(), let greatest = positions.max() { dependencies.add(least...greatest, of: lane) }
+        if let least = positions.min(), let greatest = positions.max() { dependencies.add(least...greatest, of: stream) }
         return items
     }
 
@@ -86,10 +86,10 @@ final class DependencyTrackingSnapshot: FeedSnapshot {
     }
 
     func items(
-        in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
+        in stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int
     ) throws -> [FeedItem] {
-        dependencies.add(.min ... .max, of: lane)
-        return try snapshot.items(in: lane, by: field, direction, of: place, limit: limit)
+        dependencies.add(.min ... .max, of: stream)
+        return try snapshot.items(in: stream, by: field, direction, of: anchor, limit: limit)
     }
 
     func item(kind: String, id: String) throws -> FeedItem? {
@@ -97,17 +97,17 @@ final class DependencyTrackingSnapshot: FeedSnapshot {
         return try snapshot.item(kind: kind, id: id)
     }
 
-    func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition? {
-        if field != nil { dependencies.add(.min ... .max, of: lane) }
-        return try snapshot.sortPosition(at: index, in: lane, by: field)
+    func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
+        if field != nil { dependencies.add(.min ... .max, of: stream) }
+        return try snapshot.sortPosition(at: index, in: stream, by: field)
     }
 
     // The results of the following methods do not depend on the content of an item that stays at its position.
 
-    func count(in lane: StreamID) throws -> Int { try snapshot.count(in: lane) }
+    func count(in stream: StreamID) throws -> Int { try snapshot.count(in: stream) }
 
-    func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
-        try snapshot.listings(in: lane, between: positions, limit: limit)
+    func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
+        try snapshot.listings(in: stream, between: positions, limit: limit)
     }
 
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }

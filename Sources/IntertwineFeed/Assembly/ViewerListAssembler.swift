@@ -49,7 +49,7 @@ package struct ViewerListAssembler: Sendable {
         if let lacking { context.lacking = lacking }
         let reader = ListReader(
             list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, campaigns: campaigns, context: context)
-        let stretch = try await ListRange(reader: reader, cursor: cursor, limit: limit)
+        let listRange = try await ListRange(reader: reader, cursor: cursor, limit: limit)
 
         func href(_ direction: PageDirection, of mark: Int64?) -> String? {
             mark.map { mark in
@@ -61,12 +61,12 @@ package struct ViewerListAssembler: Sendable {
             }
         }
         return FeedPage(
-            entries: stretch.cells.map {
+            entries: listRange.cells.map {
                 FeedPage.Entry(
                     RenderedCell($0.viewModel), state: $0.state, position: $0.viewModel.subject.item.position, in: context)
             }, limit: limit,
-            next: href(.forward, of: stretch.next), previous: href(.backward, of: stretch.previous), sections: nil,
-            validUntil: CellTokens.endOfBucket(of: now), omissions: stretch.omissions, language: language)
+            next: href(.forward, of: listRange.next), previous: href(.backward, of: listRange.previous), sections: nil,
+            validUntil: CellTokens.endOfBucket(of: now), omissions: listRange.omissions, language: language)
     }
 }
 
@@ -102,9 +102,9 @@ private struct ListReader {
             let listed = try await entries(count, direction, after: mark)
             let version = store.version
             let (cells, omissions) = try await store.read { [self] snapshot in
-                let book = try campaigns?.book(at: version, in: snapshot, of: store)
+                let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
                 let viewModels = try factories.viewModels(of: listed.map { ByteString($0.cell) }, in: snapshot, context: context).filter {
-                    book?.hasCreative(CreativeID($0.value.subject.item)) != true
+                    campaignIndex?.hasCreative(CreativeID($0.value.subject.item)) != true
                 }
                 let cells = try ListMembership(of: viewer, in: ledger).read { marks in
                     try listed.compactMap { listed in
@@ -171,22 +171,22 @@ private struct ListRange {
     init(reader: ListReader, cursor: PageCursor?, limit: Int) async throws {
         let direction = cursor?.direction ?? .forward
         let found = try await reader.cells(limit + 1, direction, of: cursor?.position.item.position)
-        let kept = Array(found.cells.prefix(limit))
-        let isWhole = found.cells.count <= limit
+        let shown = Array(found.cells.prefix(limit))
+        let isComplete = found.cells.count <= limit
         omissions = found.omissions.filter { mark, _ in
-            guard !isWhole, let last = kept.last else { return true }
+            guard !isComplete, let last = shown.last else { return true }
             return direction == .forward ? mark > last.entryID : mark < last.entryID
         }.map(\.omission)
-        cells = direction == .forward ? kept : kept.reversed()
+        cells = direction == .forward ? shown : shown.reversed()
         let first = cells.first?.entryID ?? cursor?.position.item.moved(by: -1).position
         let last = cells.last?.entryID ?? cursor?.position.item.moved(by: 1).position
         switch direction {
         case .forward:
-            if !isWhole { next = last }
+            if !isComplete { next = last }
             // The cell of the cursor may have been deleted.
             if cursor != nil, let first, try await !reader.cells(1, .backward, of: first).cells.isEmpty { previous = first }
         case .backward:
-            if !isWhole { previous = first }
+            if !isComplete { previous = first }
             if cursor != nil, let last, try await !reader.cells(1, .forward, of: last).cells.isEmpty { next = last }
         }
     }

@@ -47,22 +47,22 @@ struct PageOffsets {
     private var starts: [Int: Int64] = [:]
     private var ends: [Int: Int64] = [:]
 
-    /// - Parameter stretches: The sections of the page's content, with their index ranges.
-    init(of stretches: [(section: Int, range: Range<Int>)], cursor: PageCursor?) {
+    /// - Parameter ranges: The sections of the page's content, with their index ranges.
+    init(of ranges: [(section: Int, range: Range<Int>)], cursor: PageCursor?) {
         self.cursor = cursor
         guard let cursor, let counts = cursor.offsets else {
-            for (section, range) in stretches { record(section, start: 0, count: range.count) }
+            for (section, range) in ranges { record(section, start: 0, count: range.count) }
             return
         }
         for section in counts.before { ends[section.index] = section.count }
         switch cursor.direction {
         case .forward:
             ends[cursor.position.section] = counts.here
-            for (section, range) in stretches {
+            for (section, range) in ranges {
                 record(section, start: section == cursor.position.section ? counts.here : 0, count: range.count)
             }
         case .backward:
-            for (section, range) in stretches {
+            for (section, range) in ranges {
                 let end = section == cursor.position.section ? counts.here : ends[section] ?? Int64(range.count)
                 record(section, start: end.subtractingReportingOverflow(Int64(range.count)).partialValue, count: range.count)
             }

@@ -38,7 +38,7 @@ struct AdDecision {
         var rooms: [Int32: Int] = [:]
     }
 
-    private let book: CampaignIndex
+    private let campaignIndex: CampaignIndex
     private let matchedTargeting: ContiguousArray<UInt64>
     private let caps: FrequencyCapAllowance
     /// The slots that are reserved for this address by anonymous viewers, by campaign; nil if the viewer is identified.
@@ -52,19 +52,19 @@ struct AdDecision {
     private var served: [Int32: Int] = [:]
 
     init(
-        _ book: CampaignIndex, matchedTargeting: ContiguousArray<UInt64>, caps: FrequencyCapAllowance, seed: UInt64,
+        _ campaignIndex: CampaignIndex, matchedTargeting: ContiguousArray<UInt64>, caps: FrequencyCapAllowance, seed: UInt64,
         apart distances: AdDistances = AdDistances(),
         only: Int32? = nil, without banned: [Int32] = [], anonymousReservations: [Int32: Int64]? = nil
     ) {
-        (self.book, self.matchedTargeting, self.caps, self.seed, self.anonymousReservations) = (
-            book, matchedTargeting, caps, seed, anonymousReservations
+        (self.campaignIndex, self.matchedTargeting, self.caps, self.seed, self.anonymousReservations) = (
+            campaignIndex, matchedTargeting, caps, seed, anonymousReservations
         )
         (self.only, self.banned, self.distances) = (only, banned, distances)
     }
 
     /// Counts the slots of other pages as if they were on this page.
-    mutating func assume(_ places: [String: Int]) {
-        for (campaign, count) in places { if let index = book.index(of: campaign) { served[Int32(index), default: 0] += count } }
+    mutating func assume(_ counts: [String: Int]) {
+        for (campaign, count) in counts { if let index = campaignIndex.index(of: campaign) { served[Int32(index), default: 0] += count } }
     }
 
     /// Chooses the campaign and the creative of a slot, and counts both as taken.
@@ -73,13 +73,15 @@ struct AdDecision {
     ///
     /// Why: Multiples of an irrational number are spread evenly, so each campaign gets its share within one session and not only across many
     /// sessions. The multiples depend on the slot's number in the session, so the page size does not change the result.
-    mutating func choose(_ shelf: CampaignIndex.CandidateList, _ draw: inout WeightedSelector, for spot: Spot, _ standing: DeliverySnapshot)
+    mutating func choose(
+        _ candidateList: CampaignIndex.CandidateList, _ draw: inout WeightedSelector, for spot: Spot, _ delivery: DeliverySnapshot
+    )
         -> Choice?
     {
         let seeds = (seed &+ spot.number &* Self.steps.campaign, Self.mix(seed) &+ spot.number &* Self.steps.creative)
-        let chosen = draw.choose(shelf, standing, seed: seeds.0) { obstacleOnPage($0, shelf, for: spot, standing) == nil }
-        guard let entry = chosen.map({ shelf.entries[$0] }) else { return nil }
-        let fitting = shelf.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { fits($0, spot) }
+        let chosen = draw.choose(candidateList, delivery, seed: seeds.0) { obstacleOnPage($0, candidateList, for: spot, delivery) == nil }
+        guard let entry = chosen.map({ candidateList.entries[$0] }) else { return nil }
+        let fitting = candidateList.creatives[Int(entry.creatives.lowerBound)..<Int(entry.creatives.upperBound)].filter { fits($0, spot) }
         guard !fitting.isEmpty else { return nil }
         let creative = fitting[Int(((seeds.1 >> 32) * UInt64(fitting.count)) >> 32)]
         select(Choice(campaign: Int(entry.index), creative: creative), entry, for: spot)
@@ -91,41 +93,43 @@ struct AdDecision {
 
     private func fits(_ creative: Int32, _ spot: Spot) -> Bool {
         !banned.contains(creative) && (only == nil || only == creative)
-            && (distances.isEmpty || distances.permits(book.keys[Int(creative)], at: spot.coordinate))
+            && (distances.isEmpty || distances.permits(campaignIndex.keys[Int(creative)], at: spot.coordinate))
     }
 
     mutating func select(_ choice: Choice, _ entry: CampaignIndex.CandidateList.Candidate, for spot: Spot) {
-        distances.note(book.keys[Int(choice.creative)], labels: book.labels(of: choice.campaign), at: spot.coordinate)
+        distances.note(campaignIndex.keys[Int(choice.creative)], labels: campaignIndex.labels(of: choice.campaign), at: spot.coordinate)
         served[entry.index, default: 0] += 1
     }
 
     /// Returns the reason why a candidate cannot have the slot, judged by the request and the page; nil if it can.
     func obstacle(
-        _ entry: CampaignIndex.CandidateList.Candidate, _ shelf: CampaignIndex.CandidateList, for spot: Spot, _ standing: DeliverySnapshot
+        _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, for spot: Spot,
+        _ delivery: DeliverySnapshot
     ) -> IneligibilityReason? {
-        if entry.hasRules, let obstacle = Self.obstacle(of: entry.rules, book, matchedTargeting) { return obstacle }
-        return obstacleOnPage(entry, shelf, for: spot, standing)
+        if entry.hasRules, let obstacle = Self.obstacle(of: entry.rules, campaignIndex, matchedTargeting) { return obstacle }
+        return obstacleOnPage(entry, candidateList, for: spot, delivery)
     }
 
     /// Returns the reason why a candidate cannot have the slot, without a check of attributes and languages; nil if it can.
     private func obstacleOnPage(
-        _ entry: CampaignIndex.CandidateList.Candidate, _ shelf: CampaignIndex.CandidateList, for spot: Spot, _ standing: DeliverySnapshot
+        _ entry: CampaignIndex.CandidateList.Candidate, _ candidateList: CampaignIndex.CandidateList, for spot: Spot,
+        _ delivery: DeliverySnapshot
     ) -> IneligibilityReason? {
-        if let only, !entry.creatives.contains(where: { shelf.creatives[Int($0)] == only }) { return .notShown }
+        if let only, !entry.creatives.contains(where: { candidateList.creatives[Int($0)] == only }) { return .notShown }
         if entry.hasCaps {
             guard caps.hasViewer else { return .noViewer }
             let room = caps.rooms.isEmpty ? nil : caps.rooms[entry.index]
             if (room ?? Int(entry.smallestCap)) <= (served.isEmpty ? 0 : served[entry.index] ?? 0) { return .capped }
         }
-        if !served.isEmpty, standing.room[Int(entry.index)] <= served[entry.index] ?? 0 {
+        if !served.isEmpty, delivery.room[Int(entry.index)] <= served[entry.index] ?? 0 {
             // Without pacing, only the goal limits the number of slots, and this page has used up the rest.
-            return book.campaigns[Int(entry.index)].pacing == .asap ? .reserved : .pacing
+            return campaignIndex.campaigns[Int(entry.index)].pacing == .asap ? .reserved : .pacing
         }
-        if let anonymousReservations, !isLeft(entry.index, to: anonymousReservations, standing) { return .reserved }
+        if let anonymousReservations, !isLeft(entry.index, to: anonymousReservations, delivery) { return .reserved }
         if distances.isEmpty, banned.isEmpty { return nil }
-        for label in entry.labels where !distances.permits(book.labels[Int(label)], at: spot.coordinate) { return .label }
-        for index in entry.creatives where fits(shelf.creatives[Int(index)], spot) { return nil }
-        let canBeShown = entry.creatives.contains { !banned.contains(shelf.creatives[Int($0)]) }
+        for label in entry.labels where !distances.permits(campaignIndex.labels[Int(label)], at: spot.coordinate) { return .label }
+        for index in entry.creatives where fits(candidateList.creatives[Int(index)], spot) { return nil }
+        let canBeShown = entry.creatives.contains { !banned.contains(candidateList.creatives[Int($0)]) }
         return canBeShown ? .creativesShown : .notShown
     }
 
@@ -135,18 +139,20 @@ struct AdDecision {
     /// of them, and the viewers of one address get a quarter; the minimum is one slot.
     ///
     /// Why: A client that repeats requests and sends no impressions must not use up the slots of other viewers.
-    private func isLeft(_ campaign: Int32, to nameless: [Int32: Int64], _ standing: DeliverySnapshot) -> Bool {
-        let room = standing.room[Int(campaign)]
+    private func isLeft(_ campaign: Int32, to nameless: [Int32: Int64], _ delivery: DeliverySnapshot) -> Bool {
+        let room = delivery.room[Int(campaign)]
         guard room < .max else { return true }
-        let reserved = standing.reserved[Int(campaign)]
+        let reserved = delivery.reserved[Int(campaign)]
         let (out, here) = (Int64(room) + reserved.all, Int64(served[campaign] ?? 0))
         return reserved.nameless + here < max(1, out / 2) && (nameless[campaign] ?? 0) + here < max(1, out / 4)
     }
 
     /// Returns the reason why a campaign's targeting excludes a request for which the conditions in `holding` hold; nil if it does not.
-    static func obstacle(of rules: CampaignIndex.Rules, _ book: CampaignIndex, _ holding: ContiguousArray<UInt64>) -> IneligibilityReason? {
+    static func obstacle(of rules: CampaignIndex.Rules, _ campaignIndex: CampaignIndex, _ holding: ContiguousArray<UInt64>)
+        -> IneligibilityReason?
+    {
         func holds(_ index: Int32) -> Bool {
-            let number = Int(book.rules[Int(index)])
+            let number = Int(campaignIndex.rules[Int(index)])
             return holding[number / 64] & (1 << UInt64(number % 64)) != 0
         }
         func isAnyHeld(_ from: Int32, _ to: Int32) -> Bool {

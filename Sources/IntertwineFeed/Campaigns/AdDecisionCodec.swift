@@ -8,53 +8,53 @@ struct AdDecisionCodec {
         static let reservation: UInt8 = 2
     }
 
-    static func bytes(of given: [AdServer.ServedAd?]) -> [UInt8] {
-        var writer = ByteWriter(capacity: 32 * given.count)
+    static func bytes(of allocated: [AdServer.ServedAd?]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 32 * allocated.count)
         writer.write(format)
-        writer.write(UInt16(clamping: given.count))
-        for given in given {
-            guard let given else {
+        writer.write(UInt16(clamping: allocated.count))
+        for allocated in allocated {
+            guard let allocated else {
                 writer.write(0 as UInt8)
                 continue
             }
-            writer.write(given.reservation == nil ? Flags.served : Flags.served | Flags.reservation)
-            writer.write(counted: given.campaign.utf8)
-            writer.write(counted: StoredKind.name(of: given.creative.kind).utf8)
-            writer.write(counted: given.creative.id.utf8)
-            if let place = given.reservation {
-                writer.write(place.process)
-                writer.write(place.slot)
-                writer.write(place.address)
-                writer.write(given.ends ?? 0)
+            writer.write(allocated.reservation == nil ? Flags.served : Flags.served | Flags.reservation)
+            writer.write(counted: allocated.campaign.utf8)
+            writer.write(counted: StoredKind.name(of: allocated.creative.kind).utf8)
+            writer.write(counted: allocated.creative.id.utf8)
+            if let reservation = allocated.reservation {
+                writer.write(reservation.process)
+                writer.write(reservation.slot)
+                writer.write(reservation.address)
+                writer.write(allocated.ends ?? 0)
             }
         }
         return writer.bytes
     }
 
     /// Returns the allocation of each slot; nil if the format version differs, the bytes are invalid, or a campaign is not in the index.
-    static func decode(in bytes: [UInt8], of book: CampaignIndex) -> [AdServer.ServedAd?]? {
+    static func decode(in bytes: [UInt8], of campaignIndex: CampaignIndex) -> [AdServer.ServedAd?]? {
         var reader = ByteReader(bytes)
         guard reader.readByte() == format, let count = reader.readUInt16() else { return nil }
         func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
-        var places: [AdServer.ServedAd?] = []
+        var ads: [AdServer.ServedAd?] = []
         for _ in 0..<count {
             guard let flags = reader.readByte() else { return nil }
             if flags & Flags.served == 0 {
-                places.append(nil)
+                ads.append(nil)
                 continue
             }
-            guard let id = text(), let kind = text(), let creative = text(), let index = book.index(of: id) else { return nil }
-            var given = AdServer.ServedAd(
+            guard let id = text(), let kind = text(), let creative = text(), let index = campaignIndex.index(of: id) else { return nil }
+            var allocated = AdServer.ServedAd(
                 campaign: id, creative: CreativeID(kind: StoredKind.kind(named: kind), id: creative),
-                remembered: book.campaigns[index].longestCapWindow)
+                remembered: campaignIndex.campaigns[index].longestCapWindow)
             if flags & Flags.reservation != 0 {
                 guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16(),
                     let ends = reader.readInt64()
                 else { return nil }
-                (given.reservation, given.ends) = (ReservationID(process: process, slot: slot, address: address), ends)
+                (allocated.reservation, allocated.ends) = (ReservationID(process: process, slot: slot, address: address), ends)
             }
-            places.append(given)
+            ads.append(allocated)
         }
-        return places
+        return ads
     }
 }

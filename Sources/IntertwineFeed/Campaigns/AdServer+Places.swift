@@ -46,14 +46,15 @@ extension AdServer {
     /// expired, stay as they are.
     ///
     /// - Returns: True if any reservation was renewed.
-    func renew(_ given: inout [ServedAd?], _ standing: inout DeliveryState, now: Int64) -> Bool {
+    func renew(_ allocated: inout [ServedAd?], _ deliveryState: inout DeliveryState, now: Int64) -> Bool {
         var isRenewed = false
-        for number in given.indices {
-            guard let one = given[number], let place = one.reservation, let ends = one.ends, ends < now &+ lifetime / 2,
-                let index = standing.book.index(of: one.campaign), let renewed = standing.renew(index, place, at: now)
+        for number in allocated.indices {
+            guard let one = allocated[number], let reservation = one.reservation, let ends = one.ends, ends < now &+ lifetime / 2,
+                let index = deliveryState.campaignIndex.index(of: one.campaign),
+                let renewed = deliveryState.renew(index, reservation, at: now)
             else { continue }
-            given[number]?.reservation = renewed
-            given[number]?.ends = now &+ lifetime
+            allocated[number]?.reservation = renewed
+            allocated[number]?.ends = now &+ lifetime
             isRenewed = true
         }
         return isRenewed

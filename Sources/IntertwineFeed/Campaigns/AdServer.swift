@@ -8,7 +8,7 @@ package final class AdServer: Sendable {
         var draws = WeightedSelectorCache()
         /// The moment after which pages may wait for an exchange again; nil unless the last exchange failed.
         var retry: ContinuousClock.Instant?
-        var hasLeft = false
+        var isShutDown = false
         var recentDecisions = RecentDecisions()
         var pending = UncommittedImpressions()
     }
@@ -44,20 +44,20 @@ package final class AdServer: Sendable {
     /// Returns the allocation of each slot of a page; nil for a slot that no campaign takes. The call may block, because it reads the ledger.
     ///
     /// - Throws: The errors of the ledger.
-    func allocate(_ page: Page, of book: CampaignIndex) throws -> [ServedAd?] {
-        adopt(book, now: page.now)
-        let holding = book.matchedTargeting(page.facts)
+    func allocate(_ page: Page, of campaignIndex: CampaignIndex) throws -> [ServedAd?] {
+        adopt(campaignIndex, now: page.now)
+        let holding = campaignIndex.matchedTargeting(page.facts)
         let key = Self.key(of: page, holding)
         for attempt in 0..<Self.attempts {
             // After a failed claim, another process has served ads to this viewer, so the ledger must be read.
-            let exposures = try self.exposures(book, page, asksOthers: attempt > 0)
-            if let given = try adopted(page, key, of: book, exposures) { return given }
-            let (given, isNew) = allocate(page, holding, key, of: book, exposures)
-            guard isNew, let claim = claim(given, page, key, of: book, exposures), let ledger, try !ledger.claim(claim) else {
-                return given
+            let exposures = try self.exposures(campaignIndex, page, readsOthers: attempt > 0)
+            if let allocated = try adopted(page, key, of: campaignIndex, exposures) { return allocated }
+            let (allocated, isNew) = allocate(page, holding, key, of: campaignIndex, exposures)
+            guard isNew, let claim = claim(allocated, page, key, of: campaignIndex, exposures), let ledger, try !ledger.claim(claim) else {
+                return allocated
             }
             // Another process served ads to the viewer between the read and the claim.
-            release(given.compactMap(\.self), page)
+            release(allocated.compactMap(\.self), page)
             state.withLock { $0.recentDecisions.forget(key) }
         }
         return page.slots.map { _ in nil }
@@ -65,37 +65,39 @@ package final class AdServer: Sendable {
 
     /// Returns the allocation that another process made for the page and the viewer; nil without a valid one. The other process holds the
     /// reservations and has recorded the slots for the caps.
-    private func adopted(_ page: Page, _ key: UInt64, of book: CampaignIndex, _ exposures: ViewerFrequency) throws -> [ServedAd?]? {
-        guard !exposures.elsewhere.isEmpty || sharesReservations(of: book), page.banned.isEmpty, let viewer = page.facts.viewer, let ledger
+    private func adopted(_ page: Page, _ key: UInt64, of campaignIndex: CampaignIndex, _ exposures: ViewerFrequency) throws -> [ServedAd?]?
+    {
+        guard !exposures.elsewhere.isEmpty || sharesReservations(of: campaignIndex), page.banned.isEmpty, let viewer = page.facts.viewer,
+            let ledger
         else {
             return nil
         }
         guard state.withLock({ $0.recentDecisions[key] == nil }),
             let bytes = try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now),
-            let given = AdDecisionCodec.decode(in: bytes, of: book), given.count == page.slots.count
+            let allocated = AdDecisionCodec.decode(in: bytes, of: campaignIndex), allocated.count == page.slots.count
         else { return nil }
         return state.withLock { state in
-            guard let standing = state.deliveryState, standing.book === book,
-                zip(given, page.slots).allSatisfy({ given, place in
-                    given.map { Self.isValid($0, at: place, standing, page.now) } ?? true
+            guard let deliveryState = state.deliveryState, deliveryState.campaignIndex === campaignIndex,
+                zip(allocated, page.slots).allSatisfy({ allocated, slot in
+                    allocated.map { Self.isValid($0, at: slot, deliveryState, page.now) } ?? true
                 })
             else { return nil }
-            if page.facts.allocates { state.recentDecisions.store(given, as: key, now: page.now, lifetime: lifetime) }
-            return given
+            if page.facts.allocates { state.recentDecisions.store(allocated, as: key, now: page.now, lifetime: lifetime) }
+            return allocated
         }
     }
 
     /// True if this process or another one has allocated the page for the viewer before.
-    func hasAllocated(_ page: Page, of book: CampaignIndex) throws -> Bool {
-        let key = Self.key(of: page, book.matchedTargeting(page.facts))
+    func hasAllocated(_ page: Page, of campaignIndex: CampaignIndex) throws -> Bool {
+        let key = Self.key(of: page, campaignIndex.matchedTargeting(page.facts))
         if state.withLock({ $0.recentDecisions[key] != nil }) { return true }
         guard isShared, let viewer = page.facts.viewer, let ledger else { return false }
         return try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now) != nil
     }
 
     /// Returns the creatives that could not be shown when the page was allocated.
-    func banned(on page: Page, of book: CampaignIndex) -> [Int32] {
-        let key = Self.key(of: page, book.matchedTargeting(page.facts))
+    func banned(on page: Page, of campaignIndex: CampaignIndex) -> [Int32] {
+        let key = Self.key(of: page, campaignIndex.matchedTargeting(page.facts))
         return state.withLock { $0.recentDecisions.banned[key] } ?? []
     }
 
@@ -117,21 +119,23 @@ package final class AdServer: Sendable {
     }
 
     /// True if another process may have allocated slots that count for goals, and has recorded the page.
-    private func sharesReservations(of book: CampaignIndex) -> Bool {
-        isShared && book.reportsPlacements && state.withLock { $0.deliveryState?.hasOthers ?? true }
+    private func sharesReservations(of campaignIndex: CampaignIndex) -> Bool {
+        isShared && campaignIndex.reportsPlacements && state.withLock { $0.deliveryState?.hasOthers ?? true }
     }
 
     /// Returns the claim to record in the ledger for other processes and for the successor of this process; nil if there is nothing to record.
     private func claim(
-        _ given: [ServedAd?], _ page: Page, _ key: UInt64, of book: CampaignIndex, _ exposures: ViewerFrequency
+        _ allocated: [ServedAd?], _ page: Page, _ key: UInt64, of campaignIndex: CampaignIndex, _ exposures: ViewerFrequency
     ) -> FrequencyCapReservation? {
         guard let viewer = page.facts.viewer, isShared else { return nil }
         var places: [String: Int] = [:]
-        for given in given.compactMap(\.self) where given.remembered > 0 { places[given.campaign, default: 0] += 1 }
-        guard !places.isEmpty || given.contains(where: { $0?.reservation != nil }) && sharesReservations(of: book) else { return nil }
+        for allocated in allocated.compactMap(\.self) where allocated.remembered > 0 { places[allocated.campaign, default: 0] += 1 }
+        guard !places.isEmpty || allocated.contains(where: { $0?.reservation != nil }) && sharesReservations(of: campaignIndex) else {
+            return nil
+        }
         return FrequencyCapReservation(
             viewer: viewer, process: process, counts: places,
-            page: (Int64(bitPattern: key), AdDecisionCodec.bytes(of: given)), known: exposures.elsewhere.reduce(0) { $0 + $1.count },
+            page: (Int64(bitPattern: key), AdDecisionCodec.bytes(of: allocated)), known: exposures.elsewhere.reduce(0) { $0 + $1.count },
             now: page.now, until: page.now &+ lifetime)
     }
 
@@ -139,74 +143,78 @@ package final class AdServer: Sendable {
     ///
     /// - Returns: The allocation. `isNew` is true if this call made a decision and reserved its slots.
     private func allocate(
-        _ page: Page, _ holding: ContiguousArray<UInt64>, _ key: UInt64, of book: CampaignIndex, _ exposures: ViewerFrequency
-    ) -> (given: [ServedAd?], isNew: Bool) {
+        _ page: Page, _ holding: ContiguousArray<UInt64>, _ key: UInt64, of campaignIndex: CampaignIndex, _ exposures: ViewerFrequency
+    ) -> (allocated: [ServedAd?], isNew: Bool) {
         state.withLock { state in
-            guard var standing = state.deliveryState, standing.book === book else { return (page.slots.map { _ in nil }, false) }
+            guard var deliveryState = state.deliveryState, deliveryState.campaignIndex === campaignIndex else {
+                return (page.slots.map { _ in nil }, false)
+            }
             // The state is moved out and stored back below, so this is the only reference and no copy is made.
             state.deliveryState = nil
-            defer { state.deliveryState = standing }
-            standing.advance(to: page.now)
+            defer { state.deliveryState = deliveryState }
+            deliveryState.advance(to: page.now)
             // If any part of the earlier allocation is gone or has ended, all slots are allocated again.
-            if page.banned.isEmpty, var kept = state.recentDecisions[key], kept.count == page.slots.count,
-                zip(kept, page.slots).allSatisfy({ given, place in
-                    given.map { Self.isValid($0, at: place, standing, page.now) } ?? true
+            if page.banned.isEmpty, var stored = state.recentDecisions[key], stored.count == page.slots.count,
+                zip(stored, page.slots).allSatisfy({ allocated, slot in
+                    allocated.map { Self.isValid($0, at: slot, deliveryState, page.now) } ?? true
                 })
             {
-                if page.facts.allocates, renew(&kept, &standing, now: page.now) {
-                    state.recentDecisions.store(kept, as: key, now: page.now, lifetime: lifetime)
+                if page.facts.allocates, renew(&stored, &deliveryState, now: page.now) {
+                    state.recentDecisions.store(stored, as: key, now: page.now, lifetime: lifetime)
                 }
-                return (kept, false)
+                return (stored, false)
             }
-            let caps = exposures.room(of: book, for: page.facts.viewer, besides: state.pending, now: page.now)
+            let caps = exposures.room(of: campaignIndex, for: page.facts.viewer, besides: state.pending, now: page.now)
             // An anonymous viewer always has a nonzero address; an unknown address counts as 1.
             let address = page.facts.viewer == nil ? max(1, page.facts.address) : 0
             var decision = AdDecision(
-                book, matchedTargeting: holding, caps: caps, seed: Self.chance(of: page), apart: page.distances, only: page.only,
+                campaignIndex, matchedTargeting: holding, caps: caps, seed: Self.chance(of: page), apart: page.distances, only: page.only,
                 without: page.banned,
-                anonymousReservations: address == 0 ? nil : standing.reserved(by: address))
+                anonymousReservations: address == 0 ? nil : deliveryState.reserved(by: address))
             decision.assume(page.facts.assumedServed)
-            var given = [ServedAd?](repeating: nil, count: page.slots.count)
+            var allocated = [ServedAd?](repeating: nil, count: page.slots.count)
             for number in page.order {
-                let place = page.slots[number]
-                let sort = WeightedSelector.SelectionKey(slot: place, matchedTargeting: holding, hasViewer: page.facts.viewer != nil)
-                let shelf = book.candidates(at: place)
-                let choice = state.draws.with(sort, shelf, of: book) {
-                    decision.choose(shelf, &$0, for: page.spot(number), standing.current)
+                let slot = page.slots[number]
+                let sort = WeightedSelector.SelectionKey(slot: slot, matchedTargeting: holding, hasViewer: page.facts.viewer != nil)
+                let candidateList = campaignIndex.candidates(at: slot)
+                let choice = state.draws.with(sort, candidateList, of: campaignIndex) {
+                    decision.choose(candidateList, &$0, for: page.spot(number), deliveryState.current)
                 }
                 guard let choice else { continue }
-                let campaign = book.campaigns[choice.campaign]
-                given[number] = ServedAd(
-                    campaign: campaign.id, creative: book.creatives[Int(choice.creative)], remembered: campaign.longestCapWindow)
+                let campaign = campaignIndex.campaigns[choice.campaign]
+                allocated[number] = ServedAd(
+                    campaign: campaign.id, creative: campaignIndex.creatives[Int(choice.creative)], remembered: campaign.longestCapWindow)
             }
-            guard page.facts.allocates else { return (given, false) }
-            for number in given.indices {
-                guard let one = given[number] else { continue }
-                if let index = book.index(of: one.campaign), let place = standing.reserve(index, for: address, at: page.now) {
-                    given[number]?.reservation = place
-                    given[number]?.ends = page.now &+ lifetime
+            guard page.facts.allocates else { return (allocated, false) }
+            for number in allocated.indices {
+                guard let one = allocated[number] else { continue }
+                if let index = campaignIndex.index(of: one.campaign),
+                    let reservation = deliveryState.reserve(index, for: address, at: page.now)
+                {
+                    allocated[number]?.reservation = reservation
+                    allocated[number]?.ends = page.now &+ lifetime
                 }
                 if one.remembered > 0, let viewer = page.facts.viewer {
                     state.pending.add(one.campaign, to: viewer, now: page.now, lifetime: lifetime)
                 }
             }
             // An allocation without any ad is not stored, so a slot that becomes available can be used by the next request.
-            if given.contains(where: { $0 != nil }) {
-                state.recentDecisions.store(given, as: key, besides: page.banned, now: page.now, lifetime: lifetime)
+            if allocated.contains(where: { $0 != nil }) {
+                state.recentDecisions.store(allocated, as: key, besides: page.banned, now: page.now, lifetime: lifetime)
             }
-            return (given, true)
+            return (allocated, true)
         }
     }
 
     /// Frees slots that were just allocated, because their creatives cannot be shown on the page.
-    func release(_ given: [ServedAd], _ page: Page) {
+    func release(_ allocated: [ServedAd], _ page: Page) {
         guard page.facts.allocates else { return }
         state.withLock { state in
-            for given in given {
-                if let index = state.deliveryState?.book.index(of: given.campaign) {
-                    state.deliveryState?.undoReservation(index, given.reservation)
+            for allocated in allocated {
+                if let index = state.deliveryState?.campaignIndex.index(of: allocated.campaign) {
+                    state.deliveryState?.undoReservation(index, allocated.reservation)
                 }
-                if given.remembered > 0, let viewer = page.facts.viewer { state.pending.remove(given.campaign, of: viewer) }
+                if allocated.remembered > 0, let viewer = page.facts.viewer { state.pending.remove(allocated.campaign, of: viewer) }
             }
         }
     }
@@ -215,8 +223,8 @@ package final class AdServer: Sendable {
     func isReached(_ campaign: String, at now: Int64) -> Bool {
         state.withLock { state in
             state.deliveryState?.advance(to: now)
-            guard let standing = state.deliveryState, let index = standing.book.index(of: campaign) else { return false }
-            return standing.isReached(index)
+            guard let deliveryState = state.deliveryState, let index = deliveryState.campaignIndex.index(of: campaign) else { return false }
+            return deliveryState.isReached(index)
         }
     }
 
@@ -226,7 +234,7 @@ package final class AdServer: Sendable {
         state.withLock { state in
             for (event, verdict) in zip(events, verdicts) where verdict == .counted {
                 guard let showing = event.showing, let campaign = showing.campaign else { continue }
-                if let index = state.deliveryState?.book.index(of: campaign) {
+                if let index = state.deliveryState?.campaignIndex.index(of: campaign) {
                     state.deliveryState?.didCommit(index, event.kind, showing.reservation)
                 }
                 if event.kind == .impression, let viewer = event.viewer { state.pending.remove(campaign, of: viewer) }
@@ -240,7 +248,7 @@ package final class AdServer: Sendable {
     package func exchange(now: Int64) throws {
         guard isShared, let ledger else { return }
         let due = state.withLock { state -> DeliveryState.Exchange in
-            let due = state.hasLeft ? .nothing : state.deliveryState?.exchange(at: now) ?? .nothing
+            let due = state.isShutDown ? .nothing : state.deliveryState?.exchange(at: now) ?? .nothing
             if due == .nothing { state.deliveryState?.resetPeers() }
             return due
         }
@@ -255,7 +263,7 @@ package final class AdServer: Sendable {
     package func shutdown(now: Int64) throws {
         guard isShared, let ledger else { return }
         try loadLock.withLock { _ in
-            state.withLock { $0.hasLeft = true }
+            state.withLock { $0.isShutDown = true }
             guard state.withLock({ $0.deliveryState?.hasLimits ?? false }) else { return }
             try ledger.exchange(question(of: [], now: now)) { [self] _ in
                 state.withLock { $0.deliveryState?.returnLeases() } ?? SharedBudgetLeases([:], isThere: false)
@@ -274,7 +282,7 @@ package final class AdServer: Sendable {
     ///
     /// - Parameter isNeeded: Returns true if the exchange is still necessary. It is called under the lock, because another thread may have
     ///   exchanged in the meantime.
-    private func exchangeAll(_ ledger: any CampaignLedger, now: Int64, if isNeeded: (borrowing State) -> Bool = { !$0.hasLeft }) throws {
+    private func exchangeAll(_ ledger: any CampaignLedger, now: Int64, if isNeeded: (borrowing State) -> Bool = { !$0.isShutDown }) throws {
         try loadLock.withLock { _ in
             guard state.withLock({ isNeeded($0) }), let questions = state.withLock({ $0.deliveryState?.questions(at: now) }) else { return }
             do {
@@ -299,8 +307,8 @@ package final class AdServer: Sendable {
     /// Loads the delivery state of an index before the first page is served. The call may block.
     ///
     /// - Throws: The errors of the ledger.
-    package func begin(_ book: CampaignIndex, now: Int64) throws {
-        replaceCampaigns(book, now: now)
+    package func begin(_ campaignIndex: CampaignIndex, now: Int64) throws {
+        replaceCampaigns(campaignIndex, now: now)
         try exchangeIfBlind(now: now)
     }
 
@@ -308,12 +316,12 @@ package final class AdServer: Sendable {
     package var processes: Int? { state.withLock { $0.deliveryState?.processes.map { Int($0) } } }
 
     /// Returns the progress of each campaign of an index, as this process knows it. The call may block.
-    package func progress(of book: CampaignIndex, now: Int64) -> [CampaignProgress] {
-        adopt(book, now: now)
+    package func progress(of campaignIndex: CampaignIndex, now: Int64) -> [CampaignProgress] {
+        adopt(campaignIndex, now: now)
         var progress = state.withLock { state -> [CampaignProgress] in
             state.deliveryState?.advance(to: now, isAtOnce: true)
-            guard let standing = state.deliveryState, standing.book === book else { return [] }
-            return book.campaigns.indices.map { standing.progress($0, at: now) }
+            guard let deliveryState = state.deliveryState, deliveryState.campaignIndex === campaignIndex else { return [] }
+            return campaignIndex.campaigns.indices.map { deliveryState.progress($0, at: now) }
         }
         // The delivery state has no counts for campaigns without a goal, so the ledger provides them.
         let others = progress.indices.filter { progress[$0].delivered == nil }
@@ -330,32 +338,32 @@ package final class AdServer: Sendable {
     }
 
     /// Explains the allocation of a page: for each slot and campaign, the reason why the campaign was not chosen; nil for the chosen one.
-    func explain(_ page: Page, of book: CampaignIndex, served: [ServedAd?]) throws -> [[IneligibilityReason?]] {
-        adopt(book, now: page.now)
-        let holding = book.matchedTargeting(page.facts)
-        let exposures = try self.exposures(book, page, asksOthers: false)
+    func explain(_ page: Page, of campaignIndex: CampaignIndex, served: [ServedAd?]) throws -> [[IneligibilityReason?]] {
+        adopt(campaignIndex, now: page.now)
+        let holding = campaignIndex.matchedTargeting(page.facts)
+        let exposures = try self.exposures(campaignIndex, page, readsOthers: false)
         return state.withLock { state in
             state.deliveryState?.advance(to: page.now)
-            guard let standing = state.deliveryState, standing.book === book else { return [] }
-            let caps = exposures.room(of: book, for: page.facts.viewer, besides: state.pending, now: page.now)
+            guard let deliveryState = state.deliveryState, deliveryState.campaignIndex === campaignIndex else { return [] }
+            let caps = exposures.room(of: campaignIndex, for: page.facts.viewer, besides: state.pending, now: page.now)
             var decision = AdDecision(
-                book, matchedTargeting: holding, caps: caps, seed: 0, apart: page.distances, without: page.banned,
-                anonymousReservations: page.facts.viewer == nil ? standing.reserved(by: max(1, page.facts.address)) : nil)
+                campaignIndex, matchedTargeting: holding, caps: caps, seed: 0, apart: page.distances, without: page.banned,
+                anonymousReservations: page.facts.viewer == nil ? deliveryState.reserved(by: max(1, page.facts.address)) : nil)
             decision.assume(page.facts.assumedServed)
             var explained = [[IneligibilityReason?]](repeating: [], count: page.slots.count)
             for number in page.order {
-                let (place, served, spot) = (page.slots[number], served[number], page.spot(number))
-                let shelf = book.candidates(at: place)
-                var reasons: [IneligibilityReason?] = book.campaigns.indices.map { index in
-                    book.obstacle(of: index, at: place) ?? IneligibilityReason(rawValue: standing.current.obstacles[index])
+                let (slot, served, spot) = (page.slots[number], served[number], page.spot(number))
+                let candidateList = campaignIndex.candidates(at: slot)
+                var reasons: [IneligibilityReason?] = campaignIndex.campaigns.indices.map { index in
+                    campaignIndex.obstacle(of: index, at: slot) ?? IneligibilityReason(rawValue: deliveryState.current.obstacles[index])
                 }
-                for entry in shelf.entries where reasons[Int(entry.index)] == nil {
-                    reasons[Int(entry.index)] = decision.obstacle(entry, shelf, for: spot, standing.current) ?? .lost
+                for entry in candidateList.entries where reasons[Int(entry.index)] == nil {
+                    reasons[Int(entry.index)] = decision.obstacle(entry, candidateList, for: spot, deliveryState.current) ?? .lost
                 }
-                if let served, let index = book.index(of: served.campaign) {
+                if let served, let index = campaignIndex.index(of: served.campaign) {
                     reasons[index] = nil
-                    if let entry = shelf.entries.first(where: { $0.index == index }),
-                        let creative = book.creatives.firstIndex(of: served.creative)
+                    if let entry = candidateList.entries.first(where: { $0.index == index }),
+                        let creative = campaignIndex.creatives.firstIndex(of: served.creative)
                     {
                         decision.select(AdDecision.Choice(campaign: index, creative: Int32(creative)), entry, for: spot)
                     }
@@ -369,28 +377,30 @@ package final class AdServer: Sendable {
     // MARK: Delivery state
 
     /// Makes an index current and keeps the delivery state of its campaigns. The call may block if the state of a goal is unknown.
-    private func adopt(_ book: CampaignIndex, now: Int64) {
-        replaceCampaigns(book, now: now)
+    private func adopt(_ campaignIndex: CampaignIndex, now: Int64) {
+        replaceCampaigns(campaignIndex, now: now)
         // If the ledger cannot be read, the page is served without the campaigns whose delivery is unknown.
         try? exchangeIfBlind(now: now)
     }
 
-    private func replaceCampaigns(_ book: CampaignIndex, now: Int64) {
+    private func replaceCampaigns(_ campaignIndex: CampaignIndex, now: Int64) {
         state.withLock { state in
-            guard state.deliveryState?.book !== book else { return }
-            var standing = DeliveryState(
-                book, lifetime: lifetime, isShared: isShared, process: ReservationID.number(of: process), tick: tick)
+            guard state.deliveryState?.campaignIndex !== campaignIndex else { return }
+            var deliveryState = DeliveryState(
+                campaignIndex, lifetime: lifetime, isShared: isShared, process: ReservationID.number(of: process), tick: tick)
             state.draws = WeightedSelectorCache()
-            if let old = state.deliveryState { standing.migrate(from: old) }
-            if !isShared { standing.begin(at: now) }
-            state.deliveryState = standing
+            if let old = state.deliveryState { deliveryState.migrate(from: old) }
+            if !isShared { deliveryState.begin(at: now) }
+            state.deliveryState = deliveryState
         }
     }
 
     private func exchangeIfBlind(now: Int64) throws {
         guard isShared, let ledger else { return }
         func isBlind(_ state: borrowing State) -> Bool {
-            guard !state.hasLeft, let standing = state.deliveryState, standing.needsDeliveryCounts(at: now) else { return false }
+            guard !state.isShutDown, let deliveryState = state.deliveryState, deliveryState.needsDeliveryCounts(at: now) else {
+                return false
+            }
             return state.retry.map { $0 <= .now } ?? true
         }
         guard state.withLock({ isBlind($0) }) else { return }
@@ -399,22 +409,25 @@ package final class AdServer: Sendable {
 
     /// Returns the impressions and reservations of the page's viewer.
     ///
-    /// - Parameter asksOthers: True to read the reservations of other processes even if no other process is known.
-    private func exposures(_ book: CampaignIndex, _ page: Page, asksOthers: Bool) throws -> ViewerFrequency {
-        guard book.hasCaps, let viewer = page.facts.viewer, let ledger else { return ViewerFrequency() }
+    /// - Parameter readsOthers: True to read the reservations of other processes even if no other process is known.
+    private func exposures(_ campaignIndex: CampaignIndex, _ page: Page, readsOthers: Bool) throws -> ViewerFrequency {
+        guard campaignIndex.hasCaps, let viewer = page.facts.viewer, let ledger else { return ViewerFrequency() }
         // Reservations are read before impressions: an impression between the two reads then counts twice instead of never.
         let mayHaveOthers = isShared && state.withLock { $0.deliveryState?.mayHaveOthers(at: page.now) ?? true }
-        let elsewhere = asksOthers || mayHaveOthers ? try ledger.served(to: viewer, besides: process, now: page.now) : []
-        let seen = try ledger.exposures(of: viewer, since: page.now - Int64(book.longestCapWindow) * 1_000)
+        let elsewhere = readsOthers || mayHaveOthers ? try ledger.served(to: viewer, besides: process, now: page.now) : []
+        let seen = try ledger.exposures(of: viewer, since: page.now - Int64(campaignIndex.longestCapWindow) * 1_000)
         // Impressions in the future were recorded by a clock that was ahead.
         return ViewerFrequency(seen: seen.filter { $0.at <= page.now + CellTokens.skew }, elsewhere: elsewhere)
     }
 
     /// True if an earlier allocation of a slot is still valid.
-    private static func isValid(_ given: ServedAd, at place: AdSlotContext, _ standing: DeliveryState, _ now: Int64) -> Bool {
-        guard let index = standing.book.index(of: given.campaign), standing.book.number(of: given.creative) != nil else { return false }
-        let obstacle = IneligibilityReason(rawValue: standing.current.obstacles[index])
+    private static func isValid(_ allocated: ServedAd, at slot: AdSlotContext, _ deliveryState: DeliveryState, _ now: Int64) -> Bool {
+        guard let index = deliveryState.campaignIndex.index(of: allocated.campaign),
+            deliveryState.campaignIndex.number(of: allocated.creative) != nil
+        else { return false }
+        let obstacle = IneligibilityReason(rawValue: deliveryState.current.obstacles[index])
         guard obstacle != .goalReached, obstacle != .dailyGoalReached else { return false }
-        return standing.book.obstacle(of: index, at: place) == nil && standing.book.campaigns[index].isRunning(at: now)
+        return deliveryState.campaignIndex.obstacle(of: index, at: slot) == nil
+            && deliveryState.campaignIndex.campaigns[index].isRunning(at: now)
     }
 }

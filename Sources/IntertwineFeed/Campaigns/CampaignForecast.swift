@@ -68,12 +68,12 @@ package struct CampaignForecast: Sendable {
     ///
     /// - Returns: One forecast for each campaign, in the order of `campaigns`.
     package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
-        let book = CampaignIndex(campaigns) { (CreativeID(kind: Advertisement.kind, id: $0), CellLayout.allCases) }
+        let campaignIndex = CampaignIndex(campaigns) { (CreativeID(kind: Advertisement.kind, id: $0), CellLayout.allCases) }
         let ledger = SimulatedLedger()
         let span = Int64(max(1, days)) * 86_400_000
         let count = max(1, requests)
-        let stretch = min(Self.longest, span / Int64(count) * Self.pages)
-        let (tick, pause) = (max(DeliveryState.tick, stretch), max(Self.exchange, stretch))
+        let range = min(Self.longest, span / Int64(count) * Self.pages)
+        let (tick, pause) = (max(DeliveryState.tick, range), max(Self.exchange, range))
         let deliveries = (0..<max(1, processes)).map {
             AdServer(ledger: ledger, process: String($0), lifetime: reservation, isShared: processes > 1, tick: tick)
         }
@@ -83,44 +83,44 @@ package struct CampaignForecast: Sendable {
         var waiting: [PendingImpression] = []
         var firstWaiting = 0
         var (sessions, today): ([Int: Session], Int64) = ([:], 0)
-        var (random, told) = (UInt64(0x2545_F491_4F6C_DD1D), Int64.min)
+        var (random, lastReport) = (UInt64(0x2545_F491_4F6C_DD1D), Int64.min)
         func next() -> UInt64 {
             random = AdDecision.mix(random)
             return random
         }
         func chance(_ share: Double) -> Bool { Double(next() >> 11) / Double(1 << 53) < share }
         let kinds = Dictionary(campaigns.map { ($0.id, $0.goal?.kind ?? .impression) }, uniquingKeysWith: { first, _ in first })
-        for delivery in deliveries { try delivery.begin(book, now: start) }
+        for delivery in deliveries { try delivery.begin(campaignIndex, now: start) }
         for number in 0..<count {
             let now = start + Int64(Double(span) * Double(number) / Double(count))
             while firstWaiting < waiting.count, waiting[firstWaiting].at <= now {
-                settle(waiting[firstWaiting])
+                commitImpression(waiting[firstWaiting])
                 firstWaiting += 1
             }
             if firstWaiting > 10_000 {
                 waiting.removeFirst(firstWaiting)
                 firstWaiting = 0
             }
-            if deliveries.count > 1, told == .min || now - told >= pause {
+            if deliveries.count > 1, lastReport == .min || now - lastReport >= pause {
                 for delivery in deliveries { try delivery.exchange(now: now) }
-                told = now
+                lastReport = now
             }
             let viewer = Int(next() % UInt64(max(1, viewers)))
             let day = (now - start) / 86_400_000
             if day != today { (sessions, today) = ([:], day) }
             let page = page(after: sessions[viewer] ?? Session(), of: "v\(viewer)", identity: UInt32(truncatingIfNeeded: next()), now: now)
-            let given = try deliveries[number % deliveries.count].allocate(page, of: book)
-            sessions[viewer] = session(sessions[viewer] ?? Session(), with: page, given, of: book)
-            for given in given.compactMap(\.self) where chance(seen) {
-                var events = [event(.impression, of: given, viewer, at: now + Self.delay)]
-                if chance(clicked) { events.append(event(.click, of: given, viewer, at: now + Self.delay)) }
-                seenBy[given.campaign, default: []].insert(viewer)
+            let allocated = try deliveries[number % deliveries.count].allocate(page, of: campaignIndex)
+            sessions[viewer] = session(sessions[viewer] ?? Session(), with: page, allocated, of: campaignIndex)
+            for allocated in allocated.compactMap(\.self) where chance(seen) {
+                var events = [event(.impression, of: allocated, viewer, at: now + Self.delay)]
+                if chance(clicked) { events.append(event(.click, of: allocated, viewer, at: now + Self.delay)) }
+                seenBy[allocated.campaign, default: []].insert(viewer)
                 waiting.append(PendingImpression(at: now + Self.delay, events: events))
             }
         }
-        for sighting in waiting[firstWaiting...] { settle(sighting) }
+        for sighting in waiting[firstWaiting...] { commitImpression(sighting) }
 
-        func settle(_ sighting: PendingImpression) {
+        func commitImpression(_ sighting: PendingImpression) {
             ledger.commit(sighting.events)
             let verdicts = sighting.events.map { _ in Verdict.counted }
             deliveries[Int(next() % UInt64(deliveries.count))].eventsDidCommit(sighting.events, verdicts)
@@ -135,17 +135,17 @@ package struct CampaignForecast: Sendable {
             var forecast = forecasts[campaign.id] ?? Forecast(campaign: campaign.id, days: [])
             forecast.viewers = seenBy[campaign.id]?.count ?? 0
             forecast.goal = goal(of: campaign, span: span)
-            forecast.obstacle = obstacle(of: campaign, in: book)
+            forecast.obstacle = obstacle(of: campaign, in: campaignIndex)
             return forecast
         }
     }
 
     private func page(after session: Session, of viewer: String, identity: UInt32, now: Int64) -> AdServer.Page {
-        let stretch = ContentRange(count: limit, start: session.items)
+        let range = ContentRange(count: limit, start: session.items)
         let coordinates =
             switch placement.supply {
-            case .rotating(let count): placement.indices(for: max(0, count), in: stretch)
-            case .perSlot: placement.indices(for: .max, in: stretch)
+            case .rotating(let count): placement.indices(for: max(0, count), in: range)
+            case .perSlot: placement.indices(for: .max, in: range)
             case .onceAtMidpoint, .pinned: [Int]()
             }
         let facts = TargetingContext(viewer: viewer, attributes: attributes, languages: languages, moment: now / reservation)
@@ -158,22 +158,24 @@ package struct CampaignForecast: Sendable {
     }
 
     private func session(
-        _ session: Session, with page: AdServer.Page, _ given: [AdServer.ServedAd?], of book: CampaignIndex
+        _ session: Session, with page: AdServer.Page, _ allocated: [AdServer.ServedAd?], of campaignIndex: CampaignIndex
     ) -> Session {
         var distances = page.distances
-        for (given, coordinate) in zip(given, page.coordinates) {
-            guard let given, let index = book.index(of: given.campaign) else { continue }
-            distances.note(AdKey(given.creative), labels: book.labels(of: index), at: coordinate)
+        for (allocated, coordinate) in zip(allocated, page.coordinates) {
+            guard let allocated, let index = campaignIndex.index(of: allocated.campaign) else { continue }
+            distances.note(AdKey(allocated.creative), labels: campaignIndex.labels(of: index), at: coordinate)
         }
         return Session(shown: distances.beside(.forward), items: session.items + Int64(limit))
     }
 
     /// Returns the reason why slot, attributes or languages exclude a campaign; nil if they do not. All simulated pages have these in common.
-    private func obstacle(of campaign: Campaign, in book: CampaignIndex) -> IneligibilityReason? {
-        guard let index = book.index(of: campaign.id) else { return nil }
-        if let obstacle = book.obstacle(of: index, at: slot) { return obstacle }
-        let holding = book.matchedTargeting(TargetingContext(viewer: "", attributes: attributes, languages: languages, moment: 0))
-        return book.candidates(at: slot).entries.first { $0.index == index }.flatMap { AdDecision.obstacle(of: $0.rules, book, holding) }
+    private func obstacle(of campaign: Campaign, in campaignIndex: CampaignIndex) -> IneligibilityReason? {
+        guard let index = campaignIndex.index(of: campaign.id) else { return nil }
+        if let obstacle = campaignIndex.obstacle(of: index, at: slot) { return obstacle }
+        let holding = campaignIndex.matchedTargeting(TargetingContext(viewer: "", attributes: attributes, languages: languages, moment: 0))
+        return campaignIndex.candidates(at: slot).entries.first { $0.index == index }.flatMap {
+            AdDecision.obstacle(of: $0.rules, campaignIndex, holding)
+        }
     }
 
     /// Returns the part of the goal that is due in the simulated time.
@@ -207,10 +209,10 @@ package struct CampaignForecast: Sendable {
         return due.min()
     }
 
-    private func event(_ kind: LedgerEvent.Kind, of given: AdServer.ServedAd, _ viewer: Int, at now: Int64) -> LedgerEvent {
-        var showing = ImpressionContext(campaign: given.campaign, feed: slot.feed, remembered: given.remembered)
-        showing.reservation = given.reservation
-        return LedgerEvent(at: now, kind: kind, cell: given.creative.id, viewer: "v\(viewer)", showing: showing)
+    private func event(_ kind: LedgerEvent.Kind, of allocated: AdServer.ServedAd, _ viewer: Int, at now: Int64) -> LedgerEvent {
+        var showing = ImpressionContext(campaign: allocated.campaign, feed: slot.feed, remembered: allocated.remembered)
+        showing.reservation = allocated.reservation
+        return LedgerEvent(at: now, kind: kind, cell: allocated.creative.id, viewer: "v\(viewer)", showing: showing)
     }
 }
 
@@ -282,7 +284,7 @@ private final class SimulatedLedger: CampaignLedger {
 
     func hasOthers(besides process: String, now: Int64) -> Bool { state.withLock { $0.holdings.contains { $0.key != process } } }
 
-    func exchange(_ exchange: BudgetSyncRequest, _ hold: @Sendable (BudgetSyncState) -> SharedBudgetLeases) {
+    func exchange(_ exchange: BudgetSyncRequest, _ decide: @Sendable (BudgetSyncState) -> SharedBudgetLeases) {
         state.withLock { state in
             let others = state.holdings.filter { $0.key != exchange.process }
             var situation = BudgetSyncState(
@@ -294,7 +296,7 @@ private final class SimulatedLedger: CampaignLedger {
             }
             for seen in exchange.seen { state.seen[seen.reservation.process, default: []].append(seen) }
             situation.seen = state.seen.removeValue(forKey: ReservationID.number(of: exchange.process)) ?? []
-            state.holdings[exchange.process] = hold(situation)
+            state.holdings[exchange.process] = decide(situation)
         }
     }
 }

@@ -115,7 +115,7 @@ package final class CampaignIndex: Sendable {
     let reportsPlacements: Bool
     /// The range from the first start to the last end of the campaigns of each feed.
     private let spans: [String: Range<Int64>]
-    private let shelves = Mutex<[AdSlotContext: CandidateList]>([:])
+    private let candidateLists = Mutex<[AdSlotContext: CandidateList]>([:])
 
     /// - Parameters:
     ///   - withheld: The creatives of campaigns that are taken down. They are not house ads.
@@ -211,22 +211,22 @@ package final class CampaignIndex: Sendable {
     }
 
     /// Returns the reason why a campaign is never shown in a slot, for any viewer at any time; nil if it can be.
-    func obstacle(of index: Int, at place: AdSlotContext) -> IneligibilityReason? {
+    func obstacle(of index: Int, at slot: AdSlotContext) -> IneligibilityReason? {
         let targeting = campaigns[index].targeting
         if targeting.fitsNobody { return .attributes }
-        if !targeting.feeds.isEmpty, !targeting.feeds.contains(place.feed) { return .feed }
-        if !targeting.sections.isEmpty, !(place.section.map(targeting.sections.contains) ?? false) { return .section }
-        if !targeting.layouts.isEmpty, !targeting.layouts.contains(place.layout) { return .layout }
-        return fitting[index][place.layout, default: []].isEmpty ? .noCreative : nil
+        if !targeting.feeds.isEmpty, !targeting.feeds.contains(slot.feed) { return .feed }
+        if !targeting.sections.isEmpty, !(slot.section.map(targeting.sections.contains) ?? false) { return .section }
+        if !targeting.layouts.isEmpty, !targeting.layouts.contains(slot.layout) { return .layout }
+        return fitting[index][slot.layout, default: []].isEmpty ? .noCreative : nil
     }
 
-    func candidates(at place: AdSlotContext) -> CandidateList {
-        if let shelf = shelves.withLock({ $0[place] }) { return shelf }
+    func candidates(at slot: AdSlotContext) -> CandidateList {
+        if let candidateList = candidateLists.withLock({ $0[slot] }) { return candidateList }
         var entries: ContiguousArray<CandidateList.Candidate> = []
         var creatives: ContiguousArray<Int32> = []
-        for index in campaigns.indices where obstacle(of: index, at: place) == nil {
+        for index in campaigns.indices where obstacle(of: index, at: slot) == nil {
             let start = Int32(clamping: creatives.count)
-            creatives += fitting[index][place.layout, default: []]
+            creatives += fitting[index][slot.layout, default: []]
             let campaign = campaigns[index]
             entries.append(
                 CandidateList.Candidate(
@@ -236,22 +236,22 @@ package final class CampaignIndex: Sendable {
                     weight: Float(campaign.weight),
                     rules: ends[index], creatives: start..<Int32(clamping: creatives.count), labels: labelRanges[index]))
         }
-        let shelf = CandidateList(entries, creatives)
+        let candidateList = CandidateList(entries, creatives)
         // The number of entries is bounded by the number of feeds, sections and layouts.
-        shelves.withLock { $0[place] = shelf }
-        return shelf
+        candidateLists.withLock { $0[slot] = candidateList }
+        return candidateList
     }
 
     /// Returns the conditions that hold for a request, as a bit set.
     func matchedTargeting(_ facts: TargetingContext) -> ContiguousArray<UInt64> {
         var bits = ContiguousArray<UInt64>(repeating: 0, count: (conditions.count + 63) / 64)
-        func note(_ condition: String) {
+        func addCondition(_ condition: String) {
             if let number = conditions[condition] { bits[Int(number) / 64] |= 1 << UInt64(number % 64) }
         }
         guard !bits.isEmpty else { return bits }
-        for pair in facts.attributes?.pairs ?? [] { note(pair) }
-        if facts.attributes?.isCut ?? false { note(Self.unknownAttributes) }
-        if asksLanguages, let languages = facts.languages { for range in languages.rangesAround { note(":" + range) } }
+        for pair in facts.attributes?.pairs ?? [] { addCondition(pair) }
+        if facts.attributes?.isCut ?? false { addCondition(Self.unknownAttributes) }
+        if asksLanguages, let languages = facts.languages { for range in languages.rangesAround { addCondition(":" + range) } }
         return bits
     }
 

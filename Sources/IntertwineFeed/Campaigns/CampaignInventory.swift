@@ -67,17 +67,17 @@ extension Campaign {
 
 extension Campaigns {
     /// Returns the reason why a campaign of an index cannot be shown in the current state; nil if it can be.
-    package func blockage(of id: String, in book: CampaignIndex) -> String? {
-        guard let index = book.index(of: id) else { return nil }
-        if let reason = book.campaigns[index].blockage(in: inventory) { return reason }
-        return book.hasCreatives(index) ? nil : "none of its creatives exists and has a cell in a layout"
+    package func blockage(of id: String, in campaignIndex: CampaignIndex) -> String? {
+        guard let index = campaignIndex.index(of: id) else { return nil }
+        if let reason = campaignIndex.campaigns[index].blockage(in: inventory) { return reason }
+        return campaignIndex.hasCreatives(index) ? nil : "none of its creatives exists and has a cell in a layout"
     }
 
     /// Returns the ids of all campaigns that have not ended and cannot be shown, each with the reason.
     package func blockages(in store: any FeedStore, now: Int64) async throws -> [(campaign: String, reason: String)] {
-        guard let book = try await book(of: store) else { return [] }
-        return book.campaigns.filter { ($0.ends ?? .max) > now }.compactMap { campaign in
-            blockage(of: campaign.id, in: book).map { (campaign.id, $0) }
+        guard let campaignIndex = try await campaignIndex(of: store) else { return [] }
+        return campaignIndex.campaigns.filter { ($0.ends ?? .max) > now }.compactMap { campaign in
+            blockage(of: campaign.id, in: campaignIndex).map { (campaign.id, $0) }
         }
     }
 }

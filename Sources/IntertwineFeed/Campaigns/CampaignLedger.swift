@@ -82,7 +82,7 @@ package struct FrequencyCapReservation: Sendable {
     /// The number of slots for each campaign with caps. If it is empty, only the page is recorded, without a check of other reservations.
     package var counts: [String: Int]
     /// The key of the page and the allocation of all its slots. Other processes that serve the page use this allocation.
-    package var page: (key: Int64, given: [UInt8])
+    package var page: (key: Int64, served: [UInt8])
     /// The number of slots that other processes had reserved for the viewer when they were read.
     package var known: Int
     /// The moment of the reservation in milliseconds since 1970-01-01 UTC. `until` is its expiry.
@@ -90,7 +90,7 @@ package struct FrequencyCapReservation: Sendable {
     package var until: Int64
 
     package init(
-        viewer: String, process: String, counts: [String: Int], page: (key: Int64, given: [UInt8]) = (0, []), known: Int, now: Int64,
+        viewer: String, process: String, counts: [String: Int], page: (key: Int64, served: [UInt8]) = (0, []), known: Int, now: Int64,
         until: Int64
     ) {
         (self.viewer, self.process, self.counts, self.page) = (viewer, process, counts, page)

@@ -42,9 +42,9 @@ package struct CampaignStatistics: Sendable, Hashable {
 extension Campaigns {
     /// Returns the statistics of each campaign by id, as recorded in the ledger.
     package func figures(in store: any FeedStore, _ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignStatistics] {
-        let book = try await book(of: store)
+        let campaignIndex = try await campaignIndex(of: store)
         let takenDown = try await takenDown(in: store).map { $0.campaign ?? Campaign(id: $0.id, advertiser: "", creatives: []) }
-        let campaigns = (book?.campaigns ?? []) + takenDown
+        let campaigns = (campaignIndex?.campaigns ?? []) + takenDown
         guard !campaigns.isEmpty else { return [:] }
         // The read runs on a thread that may block, because it accesses the ledger.
         let delivered = try await store.read(for: .background) { _ in
@@ -56,7 +56,7 @@ extension Campaigns {
                 campaign: campaign, delivered: delivered, reserved: 0, due: pace.due(at: now),
                 dueToday: pace.dueToday(at: now, in: campaign.zone.clocks.day(of: now)))
             var figures = progress.figures
-            if (campaign.ends ?? .max) > now { figures.blockage = book.flatMap { blockage(of: campaign.id, in: $0) } }
+            if (campaign.ends ?? .max) > now { figures.blockage = campaignIndex.flatMap { blockage(of: campaign.id, in: $0) } }
             return (campaign.id, figures)
         }
         return Dictionary(figures) { first, _ in first }

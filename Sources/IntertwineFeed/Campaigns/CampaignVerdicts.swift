@@ -17,11 +17,11 @@ extension Campaigns {
     ///   - creative: The ad, or another item, whose cell the token names.
     ///   - showing: The impression context in the token.
     func verdict(on kind: LedgerEvent.Kind, of creative: CreativeID, _ showing: ImpressionContext?, at now: Int64) -> Verdict? {
-        let book = latest
-        if book.isExclusive(creative) { return .gone }
-        guard let id = showing?.campaign else { return book.hasCreative(creative) ? .late : nil }
-        guard let index = book.index(of: id) else { return .gone }
-        let campaign = book.campaigns[index]
+        let campaignIndex = latest
+        if campaignIndex.isExclusive(creative) { return .gone }
+        guard let id = showing?.campaign else { return campaignIndex.hasCreative(creative) ? .late : nil }
+        guard let index = campaignIndex.index(of: id) else { return .gone }
+        let campaign = campaignIndex.campaigns[index]
         guard campaign.isRunning(at: now) else { return .late }
         if kind == .impression, let ends = showing?.ends, now >= ends { return .late }
         return campaign.goal?.kind == kind && delivery.isReached(id, at: now) ? .late : nil

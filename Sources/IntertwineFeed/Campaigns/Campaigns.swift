@@ -10,7 +10,7 @@ package final class Campaigns: Sendable {
         /// The memberships in the store. `memberships` also contains those that are not yet written.
         var storedMemberships: [CampaignMembership] = []
         var memberships: Set<CampaignMembership> = []
-        var book: CampaignIndex
+        var campaignIndex: CampaignIndex
         /// The store version of the last load; nil before the first one.
         var version: StoreVersion?
     }
@@ -56,49 +56,53 @@ package final class Campaigns: Sendable {
     ) {
         (self.declared, self.factories, self.delivery) = (declared, factories, delivery)
         (self.memberships, self.inventory) = (memberships, inventory)
-        known = Mutex(Known(book: CampaignIndex([]) { _ in nil }))
+        known = Mutex(Known(campaignIndex: CampaignIndex([]) { _ in nil }))
     }
 
     /// True if the dates of any campaign of a feed include the moment, as of the last load. If `feed` is nil, all feeds count.
     package func hasActive(feed: String? = nil, at now: Int64) -> Bool {
         guard now >= span.start.load(ordering: .relaxed), now < span.end.load(ordering: .relaxed) else { return false }
-        return known.withLock { $0.book.hasActiveCampaigns(feed: feed, at: now) }
+        return known.withLock { $0.campaignIndex.hasActiveCampaigns(feed: feed, at: now) }
     }
 
     /// True unless it is known that no campaign of the feed is active.
     ///
     /// - Parameter version: The store version. If it differs from that of the last load, the result is true.
     package func mayHaveActive(feed: String? = nil, at now: Int64, _ version: StoreVersion) -> Bool {
-        known.withLock { $0.version != version || $0.book.hasActiveCampaigns(feed: feed, at: now) }
+        known.withLock { $0.version != version || $0.campaignIndex.hasActiveCampaigns(feed: feed, at: now) }
     }
 
     /// Returns the index of the campaigns in a snapshot; nil if it is empty.
-    func book(at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> CampaignIndex? {
-        var book = known.withLock { $0.version == version ? $0.book : nil }
-        if book == nil { book = try cache.value(at: version, in: snapshot, of: store) { [self] in try load($0, at: version) } }
-        return book.flatMap { $0.isEmpty ? nil : $0 }
+    func campaignIndex(at version: StoreVersion, in snapshot: any FeedSnapshot, of store: any FeedStore) throws -> CampaignIndex? {
+        var campaignIndex = known.withLock { $0.version == version ? $0.campaignIndex : nil }
+        if campaignIndex == nil {
+            campaignIndex = try cache.value(at: version, in: snapshot, of: store) { [self] in try load($0, at: version) }
+        }
+        return campaignIndex.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Returns a campaign by id, as of the last load.
     package func campaign(_ id: String) -> Campaign? {
-        let book = latest
-        return book.index(of: id).map { book.campaigns[$0] }
+        let campaignIndex = latest
+        return campaignIndex.index(of: id).map { campaignIndex.campaigns[$0] }
     }
 
     /// The index of the last load.
-    var latest: CampaignIndex { known.withLock { $0.book } }
+    var latest: CampaignIndex { known.withLock { $0.campaignIndex } }
 
     /// Returns the current index for callers without a snapshot; nil if it is empty.
-    package func book(of store: any FeedStore) async throws -> CampaignIndex? {
+    package func campaignIndex(of store: any FeedStore) async throws -> CampaignIndex? {
         let version = store.version
         // If the store version is unchanged, nothing is read.
-        if let book = known.withLock({ $0.version == version ? $0.book : nil }) { return book.isEmpty ? nil : book }
-        return try await store.read(for: .request) { [self] in try book(at: version, in: $0, of: store) }
+        if let campaignIndex = known.withLock({ $0.version == version ? $0.campaignIndex : nil }) {
+            return campaignIndex.isEmpty ? nil : campaignIndex
+        }
+        return try await store.read(for: .request) { [self] in try campaignIndex(at: version, in: $0, of: store) }
     }
 
     /// Returns the URLs in the fields of ads that are taken down together with their campaigns.
     package func withheldURLs(in store: any FeedStore) async throws -> [String] {
-        guard let withheld = try await book(of: store)?.takenDown, !withheld.isEmpty else { return [] }
+        guard let withheld = try await campaignIndex(of: store)?.takenDown, !withheld.isEmpty else { return [] }
         return try await store.read(for: .background) { snapshot in
             try withheld.flatMap { creative in
                 try snapshot.item(kind: creative.kind, id: creative.id).flatMap { try? JSONValue(json: $0.body) }?.urls ?? []
@@ -126,9 +130,10 @@ package final class Campaigns: Sendable {
         let stopped = Set(withheld.map(\.id))
         let shown = declared.filter { !stopped.contains($0.id) }
         departed.withLock { departed in
-            for campaign in old.book.campaigns where stopped.contains(campaign.id) { departed[campaign.id] = campaign }
+            for campaign in old.campaignIndex.campaigns where stopped.contains(campaign.id) { departed[campaign.id] = campaign }
         }
-        let campaigns = hasSameItems ? old.book.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
+        let campaigns =
+            hasSameItems ? old.campaignIndex.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
         let stored = try snapshot.memberships()
         let isSame = hasSameItems && stored == old.storedMemberships
         let memberships = isSame ? old.memberships : all(stored, and: campaigns)
@@ -140,20 +145,21 @@ package final class Campaigns: Sendable {
             creatives[name] = .some(try creative(name, in: snapshot))
         }
         let named = Set(isSame && creatives == old.creatives ? [] : campaigns.flatMap(\.creatives).map(item))
-        let book =
+        let campaignIndex =
             isSame && creatives == old.creatives
-            ? old.book
+            ? old.campaignIndex
             : CampaignIndex(campaigns, withheld: kept, former: memberships.filter { !named.contains($0.creative) }) { name in
                 (creatives[name] ?? nil).map { ($0.creative, $0.layouts) }
             }
         known.withLock {
             $0 = Known(
-                items: items, creatives: creatives, withheld: withheld, storedMemberships: stored, memberships: memberships, book: book,
+                items: items, creatives: creatives, withheld: withheld, storedMemberships: stored, memberships: memberships,
+                campaignIndex: campaignIndex,
                 version: version)
         }
-        span.start.store(book.span?.lowerBound ?? .max, ordering: .relaxed)
-        span.end.store(book.span?.upperBound ?? .min, ordering: .relaxed)
-        return book
+        span.start.store(campaignIndex.span?.lowerBound ?? .max, ordering: .relaxed)
+        span.end.store(campaignIndex.span?.upperBound ?? .min, ordering: .relaxed)
+        return campaignIndex
     }
 
     /// Returns the item that a campaign's creative name refers to.

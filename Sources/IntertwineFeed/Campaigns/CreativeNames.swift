@@ -20,10 +20,10 @@ package struct CreativeNames: Sendable, Hashable {
     /// - Parameters:
     ///   - declared: The declared kinds: prefix of the cell ids, kind and stream.
     ///   - hasOthers: True if further kinds exist.
-    package init(_ declared: [(prefix: String, kind: String, lane: StreamID)] = [], hasOthers: Bool = false) {
+    package init(_ declared: [(prefix: String, kind: String, stream: StreamID)] = [], hasOthers: Bool = false) {
         self.hasOthers = hasOthers
-        for (prefix, kind, lane) in declared {
-            if lane == .advertisements { kinds[prefix] = kind } else { others.insert(prefix) }
+        for (prefix, kind, stream) in declared {
+            if stream == .advertisements { kinds[prefix] = kind } else { others.insert(prefix) }
         }
     }
 

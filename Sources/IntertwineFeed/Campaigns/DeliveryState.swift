@@ -37,7 +37,7 @@ struct DeliveryState {
     /// The time in milliseconds after which an indivisible remainder moves to another process.
     private static let indivisibleTurn: Int64 = 2_000
 
-    let book: CampaignIndex
+    let campaignIndex: CampaignIndex
     private(set) var current = AdDecision.DeliverySnapshot()
     private var rows: [Row]
     /// The moment for each campaign until which its evaluation is valid if no event occurs; the smallest number if one occurred. Why: Of a
@@ -61,12 +61,12 @@ struct DeliveryState {
     private var aloneSince: Int64?
     /// The number of other processes that precede this one in the order of names.
     private var rank: Int64 = 0
-    private var hasNews = true
+    private var hasChanges = true
     /// The moment at which the leases were last written. `ends` is the moment until which they may be used.
     private var exchanged: Int64 = 0
     private var ends: Int64 = .min
     /// True if a complete exchange is useful for a process without others, because it could get larger leases.
-    private var wantsMore = false
+    private var needsBudget = false
     /// True if a lease belongs to a goal that has changed since.
     private var hasOtherGoals = false
     /// True if any campaign has a goal or a cap, so that processes must exchange data.
@@ -79,16 +79,16 @@ struct DeliveryState {
     ///   - isShared: True if other processes may exist.
     ///   - process: The number that represents this process.
     ///   - tick: The interval between two evaluations, in milliseconds.
-    init(_ book: CampaignIndex, lifetime: Int64, isShared: Bool, process: UInt16, tick: Int64 = tick) {
-        (self.book, self.isShared, self.process, processes) = (book, isShared, process, isShared ? nil : 1)
+    init(_ campaignIndex: CampaignIndex, lifetime: Int64, isShared: Bool, process: UInt16, tick: Int64 = tick) {
+        (self.campaignIndex, self.isShared, self.process, processes) = (campaignIndex, isShared, process, isShared ? nil : 1)
         (self.tick, self.lifetime) = (tick, lifetime)
-        reservations = GoalReservations(campaigns: book.campaigns.count, lifetime: max(1, lifetime))
+        reservations = GoalReservations(campaigns: campaignIndex.campaigns.count, lifetime: max(1, lifetime))
         var numbers: [CampaignTimeZone: Int] = [:]
-        for zone in book.campaigns.map(\.zone) where numbers[zone] == nil { numbers[zone] = zones.add(zone.clocks) }
-        rows = book.campaigns.map { Row(pace: CampaignPace($0), zone: numbers[$0.zone] ?? 0, goal: $0.goal) }
+        for zone in campaignIndex.campaigns.map(\.zone) where numbers[zone] == nil { numbers[zone] = zones.add(zone.clocks) }
+        rows = campaignIndex.campaigns.map { Row(pace: CampaignPace($0), zone: numbers[$0.zone] ?? 0, goal: $0.goal) }
         leases = ContiguousArray(repeating: .min, count: rows.count)
         hasUnknown = rows.contains { $0.goal != nil }
-        hasLimits = hasUnknown || book.hasCaps
+        hasLimits = hasUnknown || campaignIndex.hasCaps
         current.obstacles = ContiguousArray(repeating: IneligibilityReason.unknownDelivery.rawValue, count: rows.count)
         current.room = ContiguousArray(repeating: 0, count: rows.count)
         current.urgency = ContiguousArray(repeating: 1, count: rows.count)
@@ -100,22 +100,22 @@ struct DeliveryState {
         rows.indices.compactMap { index in
             guard let goal = rows[index].goal else { return nil }
             let day = zones.time(in: rows[index].zone, at: now).day
-            return DeliveryQuery(campaign: book.campaigns[index].id, kind: goal.kind, day: day.lowerBound)
+            return DeliveryQuery(campaign: campaignIndex.campaigns[index].id, kind: goal.kind, day: day.lowerBound)
         }
     }
 
     /// Starts goals with unknown counts at 0, for a process without a shared ledger.
     mutating func begin(at now: Int64) {
         for question in questions(at: now) {
-            if let index = book.index(of: question.campaign) { rows[index].account.beginWithNothing(on: question.day) }
+            if let index = campaignIndex.index(of: question.campaign) { rows[index].account.beginWithNothing(on: question.day) }
         }
-        (hasNews, last, hasUnknown) = (true, .min, false)
+        (hasChanges, last, hasUnknown) = (true, .min, false)
     }
 
     /// Takes over leases and reservations from the state of the previous index.
     mutating func migrate(from old: DeliveryState) {
-        let book = book
-        func new(_ index: Int32) -> Int32? { book.index(of: old.book.campaigns[Int(index)].id).map { Int32($0) } }
+        let campaignIndex = campaignIndex
+        func new(_ index: Int32) -> Int32? { campaignIndex.index(of: old.campaignIndex.campaigns[Int(index)].id).map { Int32($0) } }
         reservations.migrate(from: old.reservations, number: new)
         seenElsewhere = old.seenElsewhere
         (processes, rank, exchanged, ends, aloneSince) = (old.processes, old.rank, old.exchanged, old.ends, old.aloneSince)
@@ -141,7 +141,7 @@ struct DeliveryState {
 
     func exchange(at now: Int64) -> Exchange {
         guard hasLimits else { return .nothing }
-        let isAlone = processes == 1 && !wantsMore && !needsDeliveryCounts(at: now) && now < exchanged + Self.leaseDuration / 2
+        let isAlone = processes == 1 && !needsBudget && !needsDeliveryCounts(at: now) && now < exchanged + Self.leaseDuration / 2
         return isAlone ? .readOnly : .complete
     }
 
@@ -167,7 +167,9 @@ struct DeliveryState {
         if !seenByOthers.isEmpty { release(seenByOthers, from: &reservations) }
         var holdings: [String: SharedBudgetLease] = [:]
         for (question, delivered) in zip(questions, situation.delivered) {
-            guard let index = book.index(of: question.campaign), let goal = rows[index].goal, goal.kind == question.kind else { continue }
+            guard let index = campaignIndex.index(of: question.campaign), let goal = rows[index].goal, goal.kind == question.kind else {
+                continue
+            }
             let others = situation.others[question.campaign] ?? SharedBudgetLease()
             rows[index].account.update(delivered, on: question.day, servedByOthers: Int64(others.served))
             // Clicks have no reservations. The lease of a click goal consists of slots that may be served until the next exchange, each of which may
@@ -180,7 +182,7 @@ struct DeliveryState {
             if holding != SharedBudgetLease() { holdings[question.campaign] = holding }
         }
         findUnknown()
-        (hasNews, last, wantsMore, hasOtherGoals) = (true, .min, false, false)
+        (hasChanges, last, needsBudget, hasOtherGoals) = (true, .min, false, false)
         return SharedBudgetLeases(holdings)
     }
 
@@ -190,18 +192,20 @@ struct DeliveryState {
         release(seenByOthers, from: &reservations)
         seenByOthers = []
         (exchanged, ends) = (now, now + Self.leaseDuration - Self.leaseSafetyMargin)
-        (hasNews, last) = (true, .min)
+        (hasChanges, last) = (true, .min)
     }
 
     /// Keeps the previous leases, reduced to the size of the failed proposal if that was smaller.
     mutating func dropLeases() {
         for index in rows.indices { rows[index].account.drop() }
-        (wantsMore, seenByOthers) = (true, [])
+        (needsBudget, seenByOthers) = (true, [])
     }
 
     private func release(_ seen: [RemoteImpressions], from reservations: inout GoalReservations) {
         for seen in seen {
-            if let index = book.index(of: seen.campaign) { reservations.release(index, seen.reservation, count: Int64(seen.count)) }
+            if let index = campaignIndex.index(of: seen.campaign) {
+                reservations.release(index, seen.reservation, count: Int64(seen.count))
+            }
         }
     }
 
@@ -218,9 +222,9 @@ struct DeliveryState {
         for index in rows.indices {
             rows[index].account.reset()
             let reserved = reservations[index].all
-            if reserved > 0 { holdings[book.campaigns[index].id] = SharedBudgetLease(served: Int(reserved)) }
+            if reserved > 0 { holdings[campaignIndex.campaigns[index].id] = SharedBudgetLease(served: Int(reserved)) }
         }
-        (ends, last, hasNews) = (.min, .min, true)
+        (ends, last, hasChanges) = (.min, .min, true)
         return SharedBudgetLeases(holdings, isThere: false)
     }
 
@@ -235,7 +239,7 @@ struct DeliveryState {
     func progress(_ index: Int, at now: Int64) -> CampaignProgress {
         let (row, account) = (rows[index], rows[index].account)
         return CampaignProgress(
-            campaign: book.campaigns[index], delivered: row.goal == nil ? nil : account.delivered,
+            campaign: campaignIndex.campaigns[index], delivered: row.goal == nil ? nil : account.delivered,
             reserved: reservations[index].all + account.others,
             due: row.pace.due(at: now), dueToday: row.pace.dueToday(at: now, in: zones.day(in: row.zone, at: now)),
             obstacle: IneligibilityReason(rawValue: current.obstacles[index]))
@@ -246,7 +250,7 @@ struct DeliveryState {
     /// Evaluates the campaigns again if the tick has passed. With `isAtOnce`, the evaluation is immediate.
     mutating func advance(to now: Int64, isAtOnce: Bool = false) {
         guard isAtOnce || now < last || now >= last + tick || last == .min else { return }
-        let areAll = hasNews || now < last
+        let areAll = hasChanges || now < last
         last = now
         expire(now)
         var hasChanged = false
@@ -254,7 +258,7 @@ struct DeliveryState {
             refresh(at: index, now)
             hasChanged = true
         }
-        hasNews = false
+        hasChanges = false
         if hasChanged { current.version &+= 1 }
     }
 
@@ -263,7 +267,7 @@ struct DeliveryState {
         var obstacle: IneligibilityReason?
         if let starts = rows[index].pace.starts, now < starts { obstacle = .notStarted }
         if let ends = rows[index].pace.ends, now >= ends { obstacle = .ended }
-        if book.campaigns[index].isPaused { obstacle = .paused }
+        if campaignIndex.campaigns[index].isPaused { obstacle = .paused }
         if obstacle == nil, !rows[index].pace.isOpen(at: now, offset: time.offset) { obstacle = .outsideHours }
         if rows[index].goal == nil {
             current.room[index] = .max
@@ -272,13 +276,13 @@ struct DeliveryState {
             if !rows[index].account.isKnown {
                 if obstacle == nil { obstacle = .unknownDelivery }
             } else if rows[index].account.advance(to: day) {
-                wantsMore = true
+                needsBudget = true
             }
             // A campaign that is not shown is paced only after news, which gives it the share that it keeps until the next news.
-            if obstacle == nil || hasNews {
+            if obstacle == nil || hasChanges {
                 let due = due(index, now, time.day)
                 // With several processes, a share is used only once, because the deliveries of the others since the exchange are unknown.
-                if hasNews || processes == 1 { rows[index].part = part(of: due.room, index) }
+                if hasChanges || processes == 1 { rows[index].part = part(of: due.room, index) }
                 current.urgency[index] = due.urgency
             }
             current.reserved[index] = reservations[index]
@@ -330,15 +334,15 @@ struct DeliveryState {
         let (account, goal) = (rows[index].account, rows[index].goal)
         if let reached = account.obstacle(goal) { return reached }
         guard goal?.unit == .impressions else { return hasOthers && account.remaining <= 0 ? .reserved : .pacing }
-        let isGivenOut = account.obstacle(goal, reserved: reservations[index].all + account.others) != nil
-        return isGivenOut || isShared && account.remaining <= 0 ? .reserved : .pacing
+        let isExhausted = account.obstacle(goal, reserved: reservations[index].all + account.others) != nil
+        return isExhausted || isShared && account.remaining <= 0 ? .reserved : .pacing
     }
 
     private mutating func expire(_ now: Int64) {
         // Expired reservations without an impression free their slots.
         for campaign in reservations.expire(now) {
             leases[Int(campaign)] = .min
-            wantsMore = true
+            needsBudget = true
         }
     }
 
@@ -362,22 +366,23 @@ struct DeliveryState {
     }
 
     /// Renews the reservation of a slot without an impression; nil if this process does not hold it.
-    mutating func renew(_ index: Int, _ place: ReservationID, at now: Int64) -> ReservationID? {
-        guard place.process == process, reservations.release(index, place) > 0 else { return nil }
-        return ReservationID(process: process, slot: reservations.add(index, address: place.address, at: now), address: place.address)
+    mutating func renew(_ index: Int, _ reservation: ReservationID, at now: Int64) -> ReservationID? {
+        guard reservation.process == process, reservations.release(index, reservation) > 0 else { return nil }
+        return ReservationID(
+            process: process, slot: reservations.add(index, address: reservation.address, at: now), address: reservation.address)
     }
 
     /// True if the counts reach the campaign's total goal, or its daily goal for today.
     func isReached(_ index: Int) -> Bool { rows[index].account.obstacle(rows[index].goal) != nil }
 
     private mutating func recordUse(of index: Int) {
-        if rows[index].account.isRunningLow { wantsMore = true }
+        if rows[index].account.isRunningLow { needsBudget = true }
         if current.room[index] <= 0 { current.obstacles[index] = exhaustion(index).rawValue }
     }
 
     /// Frees a slot that was just allocated.
-    mutating func undoReservation(_ index: Int, _ place: ReservationID?) {
-        guard let place, release(index, place) else { return }
+    mutating func undoReservation(_ index: Int, _ reservation: ReservationID?) {
+        guard let reservation, release(index, reservation) else { return }
         consume(-1, of: index)
         if current.room[index] > 0, rows[index].account.isKnown { current.obstacles[index] = 0 }
     }
@@ -392,27 +397,27 @@ struct DeliveryState {
     /// Ends the reservation of a slot.
     ///
     /// - Returns: True if the reservation existed.
-    private mutating func release(_ index: Int, _ place: ReservationID) -> Bool {
-        guard reservations.release(index, place) > 0 else { return false }
+    private mutating func release(_ index: Int, _ reservation: ReservationID) -> Bool {
+        guard reservations.release(index, reservation) > 0 else { return false }
         leases[index] = .min
         current.reserved[index] = reservations[index]
         return true
     }
 
     /// Queues an impression for the process that reserved the slot, if other processes may exist.
-    private mutating func queueRemote(_ index: Int, _ place: ReservationID) {
+    private mutating func queueRemote(_ index: Int, _ reservation: ReservationID) {
         guard isShared, processes != 1 else { return }
-        let seen = RemoteImpressions(campaign: book.campaigns[index].id, reservation: place, count: 0)
+        let seen = RemoteImpressions(campaign: campaignIndex.campaigns[index].id, reservation: reservation, count: 0)
         if seenElsewhere.count < Self.elsewhereCapacity || seenElsewhere[seen] != nil { seenElsewhere[seen, default: 0] += 1 }
     }
 
     /// Counts an event that the ledger has committed.
     ///
-    /// - Parameter place: The reservation in the token of the event.
-    mutating func didCommit(_ index: Int, _ kind: LedgerEvent.Kind, _ place: ReservationID?) {
+    /// - Parameter reservation: The reservation in the token of the event.
+    mutating func didCommit(_ index: Int, _ kind: LedgerEvent.Kind, _ reservation: ReservationID?) {
         guard let goal = rows[index].goal else { return }
-        if kind == .impression, let place {
-            if place.process == process { _ = release(index, place) } else { queueRemote(index, place) }
+        if kind == .impression, let reservation {
+            if reservation.process == process { _ = release(index, reservation) } else { queueRemote(index, reservation) }
         }
         guard kind == goal.kind else { return }
         leases[index] = .min

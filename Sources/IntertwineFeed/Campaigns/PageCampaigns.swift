@@ -12,7 +12,7 @@ struct PageCampaigns {
     private static let attempts = 8
 
     private let campaigns: Campaigns
-    private let book: CampaignIndex
+    private let campaignIndex: CampaignIndex
     private let facts: TargetingContext
     private let feed: String
     private let identity: UInt32
@@ -30,17 +30,17 @@ struct PageCampaigns {
     ///   - identity: A number that identifies the page.
     ///   - reader: Returns the renderer of ads with the given disclosure.
     init?(
-        _ campaigns: Campaigns?, _ book: CampaignIndex, feed: String, of digest: UInt64, identity: UInt32, _ request: FeedRequest,
+        _ campaigns: Campaigns?, _ campaignIndex: CampaignIndex, feed: String, of digest: UInt64, identity: UInt32, _ request: FeedRequest,
         in snapshot: any FeedSnapshot,
         reader: @escaping (Campaign.Disclosure?) -> CellRenderer
     ) {
         guard let campaigns, let facts = request.campaigns else { return nil }
-        (self.campaigns, self.book, self.facts, self.feed) = (campaigns, book, facts, feed)
+        (self.campaigns, self.campaignIndex, self.facts, self.feed) = (campaigns, campaignIndex, facts, feed)
         (self.identity, self.request, self.snapshot, self.reader) = (identity, request, snapshot, reader)
         chance = AdDecision.seed(facts.viewer, digest, UInt64(bitPattern: facts.moment))
     }
 
-    func labels(of campaign: String) -> [AdKey] { book.index(of: campaign).map { Array(book.labels(of: $0)) } ?? [] }
+    func labels(of campaign: String) -> [AdKey] { campaignIndex.index(of: campaign).map { Array(campaignIndex.labels(of: $0)) } ?? [] }
 
     /// Returns the cells of the slots, in page order; nil for a slot that no campaign takes and that a house ad may fill.
     ///
@@ -56,46 +56,46 @@ struct PageCampaigns {
             facts: facts, now: request.now)
         (page.coordinates, page.distances) = (places.map(\.coordinate), distances)
         for _ in 0..<Self.attempts {
-            let given = try campaigns.delivery.allocate(page, of: book)
-            let cells = try self.cells(of: given)
-            let missing = zip(given, cells).compactMap { given, cell in cell == nil ? given : nil }
+            let allocated = try campaigns.delivery.allocate(page, of: campaignIndex)
+            let cells = try self.cells(of: allocated)
+            let missing = zip(allocated, cells).compactMap { allocated, cell in cell == nil ? allocated : nil }
             guard !missing.isEmpty else {
                 // For the preview of a page that was allocated before, the creatives that could not be shown are known from that time.
-                if !facts.allocates, page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: book) }
-                let wasGiven = try !facts.allocates && campaigns.delivery.hasAllocated(page, of: book)
-                decision = Decision(page: page, served: given, wasServed: wasGiven)
+                if !facts.allocates, page.banned.isEmpty { page.banned = campaigns.delivery.banned(on: page, of: campaignIndex) }
+                let wasAllocated = try !facts.allocates && campaigns.delivery.hasAllocated(page, of: campaignIndex)
+                decision = Decision(page: page, served: allocated, wasServed: wasAllocated)
                 return cells
             }
-            campaigns.delivery.release(given.compactMap(\.self), page)
-            page.banned += missing.compactMap { book.number(of: $0.creative) }
+            campaigns.delivery.release(allocated.compactMap(\.self), page)
+            page.banned += missing.compactMap { campaignIndex.number(of: $0.creative) }
         }
         decision = Decision(page: page, served: places.map { _ in nil })
         return places.map { _ in nil }
     }
 
     /// Returns the cells of an allocation. Each creative is read once, even if several slots show it.
-    private func cells(of given: [AdServer.ServedAd?]) throws -> [CellRenderer.PlacedCell?] {
+    private func cells(of allocated: [AdServer.ServedAd?]) throws -> [CellRenderer.PlacedCell?] {
         var known: [AdServer.ServedAd: CellRenderer.PlacedCell?] = [:]
-        return try given.map { given in
-            guard var given else { return nil }
-            let place = given.reservation
-            given.reservation = nil
-            let cell = try known[given] ?? self.cell(given)
-            known[given] = .some(cell)
+        return try allocated.map { allocated in
+            guard var allocated else { return nil }
+            let reservation = allocated.reservation
+            allocated.reservation = nil
+            let cell = try known[allocated] ?? self.cell(allocated)
+            known[allocated] = .some(cell)
             var shown = cell
-            shown?.served?.reservation = place
+            shown?.served?.reservation = reservation
             return shown
         }
     }
 
-    private func cell(_ given: AdServer.ServedAd) throws -> CellRenderer.PlacedCell? {
-        guard let index = book.index(of: given.campaign),
-            let item = try snapshot.item(kind: given.creative.kind, id: given.creative.id)
+    private func cell(_ allocated: AdServer.ServedAd) throws -> CellRenderer.PlacedCell? {
+        guard let index = campaignIndex.index(of: allocated.campaign),
+            let item = try snapshot.item(kind: allocated.creative.kind, id: allocated.creative.id)
         else { return nil }
-        let campaign = book.campaigns[index]
+        let campaign = campaignIndex.campaigns[index]
         var reader = self.reader(campaign.disclosure)
         var cell = try reader.cell(of: item)
-        cell?.served = given
+        cell?.served = allocated
         cell?.served?.remembered = campaign.longestCapWindow
         return cell
     }

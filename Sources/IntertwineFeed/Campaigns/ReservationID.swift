@@ -100,9 +100,9 @@ struct GoalReservations {
     ///
     /// - Returns: The number of reservations that existed; expired ones do not count.
     @discardableResult
-    mutating func release(_ campaign: Int, _ place: ReservationID, count: Int64 = 1) -> Int64 {
-        let key = Key(campaign: Int32(campaign), address: place.address)
-        guard let slot = slots.lastIndex(where: { UInt16(truncatingIfNeeded: $0.number) == place.slot }) else { return 0 }
+    mutating func release(_ campaign: Int, _ reservation: ReservationID, count: Int64 = 1) -> Int64 {
+        let key = Key(campaign: Int32(campaign), address: reservation.address)
+        guard let slot = slots.lastIndex(where: { UInt16(truncatingIfNeeded: $0.number) == reservation.slot }) else { return 0 }
         let released = min(count, slots[slot].counts[key] ?? 0)
         if released > 0 { change(key, in: slot, by: -released) }
         return released

@@ -16,18 +16,18 @@ struct ViewerFrequency {
     ///
     /// - Parameter pending: The reservations of this process.
     func room(
-        of book: CampaignIndex, for viewer: String?, besides pending: AdServer.UncommittedImpressions, now: Int64
+        of campaignIndex: CampaignIndex, for viewer: String?, besides pending: AdServer.UncommittedImpressions, now: Int64
     ) -> AdDecision.FrequencyCapAllowance {
         guard let viewer else { return AdDecision.FrequencyCapAllowance(hasViewer: false) }
         var room = AdDecision.FrequencyCapAllowance(hasViewer: true)
-        guard book.hasCaps else { return room }
+        guard campaignIndex.hasCaps else { return room }
         // Each impression is read once, because a viewer may have many. Most campaigns have one cap; for several caps, each remainder is
         // tracked.
         room.rooms.reserveCapacity(seen.count)
         var left: [Int32: [Int]] = [:]
         func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {
-            guard let index = book.index(of: campaign), let first = book.campaigns[index].caps.first else { return }
-            let caps = book.campaigns[index].caps
+            guard let index = campaignIndex.index(of: campaign), let first = campaignIndex.campaigns[index].caps.first else { return }
+            let caps = campaignIndex.campaigns[index].caps
             func counts(_ cap: Campaign.FrequencyCap) -> Bool { moment.map { $0 > now - Int64(cap.window) * 1_000 } ?? true }
             guard caps.count > 1 else {
                 if counts(first) { room.rooms[Int32(index), default: first.count] -= count }

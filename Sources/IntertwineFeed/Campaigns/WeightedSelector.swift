@@ -30,51 +30,51 @@ struct WeightedSelector: Sendable {
     /// The version of the delivery snapshot that the tickets belong to; nil if they must be rebuilt.
     private var version: UInt64?
 
-    init(_ shelf: CampaignIndex.CandidateList, _ sort: SelectionKey, of book: CampaignIndex) {
+    init(_ candidateList: CampaignIndex.CandidateList, _ sort: SelectionKey, of campaignIndex: CampaignIndex) {
         entries = ContiguousArray(
-            shelf.entries.indices.lazy.filter { index in
-                let entry = shelf.entries[index]
+            candidateList.entries.indices.lazy.filter { index in
+                let entry = candidateList.entries[index]
                 guard sort.hasViewer || !entry.hasCaps else { return false }
-                return !entry.hasRules || AdDecision.obstacle(of: entry.rules, book, sort.matchedTargeting) == nil
+                return !entry.hasRules || AdDecision.obstacle(of: entry.rules, campaignIndex, sort.matchedTargeting) == nil
             }.map { Int32(clamping: $0) })
     }
 
     /// Returns the index of a candidate; nil if none can have the slot.
     mutating func choose(
-        _ shelf: CampaignIndex.CandidateList, _ standing: AdDecision.DeliverySnapshot, seed: UInt64,
+        _ candidateList: CampaignIndex.CandidateList, _ delivery: AdDecision.DeliverySnapshot, seed: UInt64,
         where fits: (CampaignIndex.CandidateList.Candidate) -> Bool
     ) -> Int? {
-        if version != standing.version { build(shelf, standing) }
+        if version != delivery.version { build(candidateList, delivery) }
         for tier in tiers {
             var hash = seed
             for _ in 0..<Self.attempts {
                 let entry = Int(tickets[winner(in: tier, by: hash)].entry)
-                if standing.obstacles[Int(shelf.entries[entry].index)] == 0, fits(shelf.entries[entry]) { return entry }
+                if delivery.obstacles[Int(candidateList.entries[entry].index)] == 0, fits(candidateList.entries[entry]) { return entry }
                 hash = AdDecision.mix(hash)
             }
-            if let entry = chooseOfAll(tier, shelf, standing, hash, where: fits) { return entry }
+            if let entry = chooseOfAll(tier, candidateList, delivery, hash, where: fits) { return entry }
         }
         return nil
     }
 
-    private mutating func build(_ shelf: CampaignIndex.CandidateList, _ standing: AdDecision.DeliverySnapshot) {
+    private mutating func build(_ candidateList: CampaignIndex.CandidateList, _ delivery: AdDecision.DeliverySnapshot) {
         tickets.removeAll(keepingCapacity: true)
         tiers = []
         var (tier, start, sum): (UInt8, Int, Float) = (0, 0, 0)
-        shelf.entries.withUnsafeBufferPointer { all in
+        candidateList.entries.withUnsafeBufferPointer { all in
             for number in entries {
                 let entry = all[Int(number)]
-                guard standing.obstacles[Int(entry.index)] == 0 else { continue }
+                guard delivery.obstacles[Int(entry.index)] == 0 else { continue }
                 if entry.tier != tier {
                     if start < tickets.count { tiers.append(start..<tickets.count) }
                     (tier, start, sum) = (entry.tier, tickets.count, 0)
                 }
-                sum += entry.weight * standing.urgency[Int(entry.index)]
+                sum += entry.weight * delivery.urgency[Int(entry.index)]
                 tickets.append(CumulativeWeight(entry: number, sum: sum))
             }
         }
         if start < tickets.count { tiers.append(start..<tickets.count) }
-        version = standing.version
+        version = delivery.version
     }
 
     private func winner(in tier: Range<Int>, by hash: UInt64) -> Int {
@@ -88,18 +88,18 @@ struct WeightedSelector: Sendable {
     }
 
     private mutating func chooseOfAll(
-        _ tier: Range<Int>, _ shelf: CampaignIndex.CandidateList, _ standing: AdDecision.DeliverySnapshot, _ hash: UInt64,
+        _ tier: Range<Int>, _ candidateList: CampaignIndex.CandidateList, _ delivery: AdDecision.DeliverySnapshot, _ hash: UInt64,
         where fits: (CampaignIndex.CandidateList.Candidate) -> Bool
     ) -> Int? {
         var (candidates, sum, gone): (ContiguousArray<CumulativeWeight>, Float, Int) = ([], 0, 0)
         for ticket in tickets[tier] {
-            let entry = shelf.entries[Int(ticket.entry)]
-            guard standing.obstacles[Int(entry.index)] == 0 else {
+            let entry = candidateList.entries[Int(ticket.entry)]
+            guard delivery.obstacles[Int(entry.index)] == 0 else {
                 gone += 1
                 continue
             }
             guard fits(entry) else { continue }
-            sum += entry.weight * standing.urgency[Int(entry.index)]
+            sum += entry.weight * delivery.urgency[Int(entry.index)]
             candidates.append(CumulativeWeight(entry: ticket.entry, sum: sum))
         }
         // If more than half of the tickets are ineligible, they are rebuilt.
@@ -117,13 +117,13 @@ struct WeightedSelectorCache: Sendable {
     private var draws: [WeightedSelector.SelectionKey: WeightedSelector] = [:]
 
     mutating func with<Value>(
-        _ sort: WeightedSelector.SelectionKey, _ shelf: CampaignIndex.CandidateList, of book: CampaignIndex,
+        _ sort: WeightedSelector.SelectionKey, _ candidateList: CampaignIndex.CandidateList, of campaignIndex: CampaignIndex,
         _ body: (inout WeightedSelector) -> Value
     ) -> Value {
         if draws[sort] == nil {
             if draws.count >= Self.limit { draws = [:] }
-            draws[sort] = WeightedSelector(shelf, sort, of: book)
+            draws[sort] = WeightedSelector(candidateList, sort, of: campaignIndex)
         }
-        return body(&draws[sort, default: WeightedSelector(shelf, sort, of: book)])
+        return body(&draws[sort, default: WeightedSelector(candidateList, sort, of: campaignIndex)])
     }
 }

@@ -117,7 +117,7 @@ public struct CellFactories: Sendable {
         return cells
     }
 
-    package func kinds(in lane: StreamID) -> [String] { tables.streams.filter { $0.value == lane }.map(\.key) }
+    package func kinds(in stream: StreamID) -> [String] { tables.streams.filter { $0.value == stream }.map(\.key) }
 
     /// Returns the item types of ads that a layout can show.
     public func advertisementForms(in layout: CellLayout) -> [ItemType] {

@@ -184,7 +184,7 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
                     .image(
                         cell.image(
                             advertisement.contentURL, .cell, .fit, part: "content", in: context,
-                            told: advertisement.alternative ?? alternative[context.language])
+                            alternativeText: advertisement.alternative ?? alternative[context.language])
                     ))
             ],
             subject: CommandSubject(cell: id, item: item, destination: advertisement.clickthroughURL, context: context))
@@ -227,13 +227,15 @@ private struct StandardCell: Sendable {
                     .image(
                         image(
                             user.avatarURL, avatar, .fill(.attention), part: "avatar", of: user.username, in: context,
-                            told: user.avatarAlternative ?? user.username))),
+                            alternativeText: user.avatarAlternative ?? user.username))),
             ]
             if let background, let url = user.backgroundURL {
                 // Without an alternative text, the background is decorative, so the text is empty.
-                let told = user.backgroundAlternative ?? ""
+                let alternativeText = user.backgroundAlternative ?? ""
                 bindings.append(
-                    Binding("background", .image(image(url, background, .fill(.centre), part: "background", in: context, told: told))))
+                    Binding(
+                        "background",
+                        .image(image(url, background, .fill(.centre), part: "background", in: context, alternativeText: alternativeText))))
             }
             return bindings
         }
@@ -245,15 +247,15 @@ private struct StandardCell: Sendable {
                 presentation: .imageZoom(username: username, image: context.links.image(source, now: context.now)), context: context))
     }
 
-    /// - Parameter told: The alternative text of the image.
+    /// - Parameter alternativeText: The alternative text of the image.
     func image(
         _ source: String, _ rule: ImageSizing, _ fit: ImageGeometry.Fit, part: String, of name: String? = nil, in context: CellContext,
-        told: String
+        alternativeText: String
     ) -> ImageBinding {
         var shape = rule.shape(in: size.size(width: context.width), fit)
         (shape.part, shape.name) = (part, name)
         var image = context.links.image(source, shape, scale: context.scale, now: context.now)
-        image.alternative = told
+        image.alternative = alternativeText
         return image
     }
 }

@@ -55,7 +55,7 @@ extension ActionPerformer {
 
     private func performed(_ text: String, for client: ClientFingerprint, now: Int64) async throws -> Performed {
         guard let token = token(text, now: now) else { throw ActionError.forgedToken }
-        _ = try await campaigns?.book(of: store)
+        _ = try await campaigns?.campaignIndex(of: store)
         if let known = known(token, for: client, now: now) { return try await perform(known) }
         let destination = try await destination(of: token, for: client, now: now)
         guard let link = link(token, destination, for: client, now: now) else { throw ActionError.gone(token.cell) }

@@ -65,7 +65,7 @@ extension ActionPerformer {
     private func unit(
         of sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
-        _ = try await campaigns?.book(of: store)
+        _ = try await campaigns?.campaignIndex(of: store)
         let viewModels = try await viewModels(of: Set(sightings.map { ByteString($0.cell) }), client: client, now: now)
         var entry = LedgerEntry()
         var places: [Int?] = []

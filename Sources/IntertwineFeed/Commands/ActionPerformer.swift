@@ -164,7 +164,7 @@ package final class ActionPerformer: Sendable {
         let found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
         guard let item = found else { throw ActionError.unknownCell(cell) }
         // An ad that was withdrawn together with its campaigns counts as taken down itself.
-        if try await campaigns?.book(of: store)?.isExclusive(CreativeID(kind: name.kind, id: name.id)) ?? false {
+        if try await campaigns?.campaignIndex(of: store)?.isExclusive(CreativeID(kind: name.kind, id: name.id)) ?? false {
             throw ActionError.unknownCell(cell)
         }
         let context = CellContext(

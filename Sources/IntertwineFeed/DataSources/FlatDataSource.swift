@@ -6,8 +6,8 @@
 public struct FlatDataSource: DataSource {
     private let reading: OrderedReading
 
-    public init(_ lane: StreamID = .content, order: SectionSort = .imported) {
-        reading = OrderedReading(stream: lane, order: order)
+    public init(_ stream: StreamID = .content, order: SectionSort = .imported) {
+        reading = OrderedReading(stream: stream, order: order)
     }
 
     public let sectionCount = 1

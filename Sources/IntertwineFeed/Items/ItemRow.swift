@@ -70,14 +70,15 @@ struct RowLayout: Sendable {
         return text.withUTF8 { text in
             item.body.withUnsafeBufferPointer { body in
                 guard let first = text.first, let wanted = text.baseAddress, let bytes = body.baseAddress else { return nil }
-                var place = 0
-                while body.count - place >= text.count, let found = memchr(bytes + place, Int32(first), body.count - place - text.count + 1)
+                var offset = 0
+                while body.count - offset >= text.count,
+                    let found = memchr(bytes + offset, Int32(first), body.count - offset - text.count + 1)
                 {
-                    place = UnsafeRawPointer(found) - UnsafeRawPointer(bytes)
-                    if memcmp(bytes + place, wanted, text.count) == 0 {
-                        return Int(variantEnd) + place..<Int(variantEnd) + place + text.count
+                    offset = UnsafeRawPointer(found) - UnsafeRawPointer(bytes)
+                    if memcmp(bytes + offset, wanted, text.count) == 0 {
+                        return Int(variantEnd) + offset..<Int(variantEnd) + offset + text.count
                     }
-                    place += 1
+                    offset += 1
                 }
                 return nil
             }

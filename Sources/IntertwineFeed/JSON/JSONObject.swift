@@ -65,10 +65,10 @@ public struct JSONObject: Sendable {
         guard token.range.count == text.utf8.count else { return false }
         return bytes.withUnsafeBytes { bytes in
             let isSame = text.utf8.withContiguousStorageIfAvailable { text in
-                var (place, isSame) = (token.range.lowerBound, true)
+                var (index, isSame) = (token.range.lowerBound, true)
                 for byte in text {
-                    isSame = isSame && bytes[place] == byte
-                    place += 1
+                    isSame = isSame && bytes[index] == byte
+                    index += 1
                 }
                 return isSame
             }

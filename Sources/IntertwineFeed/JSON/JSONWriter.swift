@@ -253,15 +253,15 @@ extension JSONWriter {
             }
             raw("]")
         }
-        if let looks = image.placeholder {
+        if let metadata = image.placeholder {
             raw(#","placeholder":"#)
-            write(looks.placeholder)
+            write(metadata.placeholder)
             raw(#","color":"#)
-            write(looks.color)
+            write(metadata.color)
             raw(#","original":{"width":"#)
-            write(Int64(looks.width))
+            write(Int64(metadata.width))
             raw(#","height":"#)
-            write(Int64(looks.height))
+            write(Int64(metadata.height))
             raw("}")
         }
         if let alternative = image.alternative {

@@ -64,9 +64,9 @@ package struct DeclaredKind: ItemKind {
             body.append(field.name, literal: try field.stored(in: fields)?[...])
             if field == idField { substitute = try field.value(in: fields) }
         }
-        let given = try fields.optionalIdentifier("id", limit: Self.idLimit)
-        guard let id = given ?? substitute else { throw ItemError(field: "id", reason: "is missing", code: .required) }
-        if given == nil, let idField { _ = try ItemFields.identifier(id, in: idField.name) }
+        let explicit = try fields.optionalIdentifier("id", limit: Self.idLimit)
+        guard let id = explicit ?? substitute else { throw ItemError(field: "id", reason: "is missing", code: .required) }
+        if explicit == nil, let idField { _ = try ItemFields.identifier(id, in: idField.name) }
         guard id.count <= Self.idLimit else {
             throw ItemError(field: idField?.name, reason: "is longer than \(Self.idLimit) bytes", code: .tooLong)
         }

@@ -73,8 +73,8 @@ package struct UserKind: ItemKind {
 
     package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
         let username = try fields.text("username", limit: Self.nameLimit)
-        let given = try fields.optionalIdentifier("id", limit: Self.nameLimit)
-        let id = if let given { given } else { try ItemFields.identifier(username, in: "username") }
+        let explicit = try fields.optionalIdentifier("id", limit: Self.nameLimit)
+        let id = if let explicit { explicit } else { try ItemFields.identifier(username, in: "username") }
         let variant = try fields.choice("type", of: User.Variant.self)
         var body = ItemBody()
         body.append("username", username)

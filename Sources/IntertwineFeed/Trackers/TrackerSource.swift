@@ -47,10 +47,10 @@ package struct CampaignTrackers: TrackerSource {
 
     package func trackers(of events: [LedgerEvent]) async throws -> [Trackers] {
         guard events.contains(where: { $0.showing?.campaign != nil }) else { return events.map { _ in Trackers() } }
-        let book = try await campaigns().book(of: store)
+        let campaignIndex = try await campaigns().campaignIndex(of: store)
         return events.map { event in
-            let index = event.showing?.campaign.flatMap { book?.index(of: $0) }
-            return index.flatMap { book?.campaigns[$0].trackers } ?? Trackers()
+            let index = event.showing?.campaign.flatMap { campaignIndex?.index(of: $0) }
+            return index.flatMap { campaignIndex?.campaigns[$0].trackers } ?? Trackers()
         }
     }
 }

@@ -27,8 +27,8 @@ public struct TrackerTemplate: Sendable, Hashable {
             sample += rest[..<open]
             guard let close = rest[open...].firstIndex(of: "}"), Self.placeholders.contains(String(rest[rest.index(after: open)..<close]))
             else {
-                let places = Self.placeholders.map { "{\($0)}" }.joined(separator: ", ")
-                throw ItemError(reason: "has a placeholder that is not one of \(places): \(ItemError.shown(text))")
+                let allowedNames = Self.placeholders.map { "{\($0)}" }.joined(separator: ", ")
+                throw ItemError(reason: "has a placeholder that is not one of \(allowedNames): \(ItemError.shown(text))")
             }
             guard sample.dropFirst("https://".count).contains(where: { "/?#".contains($0) }) else {
                 throw ItemError(reason: "must not have a placeholder in its host: \(ItemError.shown(text))")

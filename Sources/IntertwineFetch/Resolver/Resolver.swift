@@ -36,14 +36,14 @@ public final class Resolver: Sendable {
     }
 
     private struct State: Sendable {
-        var cache: [String: (answer: Resolution, until: MonotonicInstant)] = [:]
+        var cache: [String: (resolution: Resolution, until: MonotonicInstant)] = [:]
         var waiting: [String: [(number: UInt64, call: @Sendable (Resolution) -> Void)]] = [:]
         var queue: [String] = []
         var threads = 0
         /// True if a check for stuck threads is scheduled.
         var isWatched = false
         /// The start of each running lookup.
-        var begun: [String: MonotonicInstant] = [:]
+        var started: [String: MonotonicInstant] = [:]
         var next: UInt64 = 0
     }
 
@@ -74,7 +74,7 @@ public final class Resolver: Sendable {
         enum Step { case now(Resolution), wait(LookupHandle, spawn: Bool, watch: Bool) }
         let now = MonotonicInstant.now()
         let step = state.withLock { state -> Step in
-            if let known = state.cache[host], now < known.until { return .now(known.answer) }
+            if let known = state.cache[host], now < known.until { return .now(known.resolution) }
             let isFirst = state.waiting[host] == nil
             if isFirst, state.queue.count >= configuration.queue { return .now(.failure(.resolveFailed)) }
             state.next &+= 1
@@ -86,8 +86,8 @@ public final class Resolver: Sendable {
             return .wait(ticket, spawn: spawn, watch: !spawn && mustWatch(&state))
         }
         switch step {
-        case .now(let answer):
-            call(answer)
+        case .now(let resolution):
+            call(resolution)
             return nil
         case .wait(let ticket, let spawn, let watch):
             if spawn { startThread() }
@@ -129,7 +129,7 @@ public final class Resolver: Sendable {
     }
 
     private func hasRoom(for more: Int, _ state: State, _ now: MonotonicInstant) -> Bool {
-        let stuck = state.begun.values.count { now.since($0) >= configuration.stuckAfter }
+        let stuck = state.started.values.count { now.since($0) >= configuration.stuckAfter }
         return state.threads - stuck + more <= configuration.threads
     }
 
@@ -144,12 +144,12 @@ public final class Resolver: Sendable {
     func cancel(_ ticket: LookupHandle) -> Bool {
         let (wasQueued, spawn) = state.withLock { state in
             state.waiting[ticket.host]?.removeAll { $0.number == ticket.number }
-            let place = state.queue.firstIndex(of: ticket.host)
-            if let place, state.waiting[ticket.host]?.isEmpty == true {
-                state.queue.remove(at: place)
+            let index = state.queue.firstIndex(of: ticket.host)
+            if let index, state.waiting[ticket.host]?.isEmpty == true {
+                state.queue.remove(at: index)
                 state.waiting[ticket.host] = nil
             }
-            return (place != nil, acquireThread(&state, .now()))
+            return (index != nil, acquireThread(&state, .now()))
         }
         if spawn { startThread() }
         return wasQueued
@@ -157,9 +157,9 @@ public final class Resolver: Sendable {
 
     private func work() {
         while let host = nextHost() {
-            let answer = lookup(host)
-            for call in complete(host, answer) {
-                call(answer)
+            let resolution = lookup(host)
+            for call in complete(host, resolution) {
+                call(resolution)
             }
         }
     }
@@ -173,12 +173,12 @@ public final class Resolver: Sendable {
             }
             // The newest name is taken: a caller still waits for it, and the earlier ones may be stuck forever.
             let host = state.queue.removeLast()
-            state.begun[host] = now
+            state.started[host] = now
             return host
         }
     }
 
-    private func complete(_ host: String, _ answer: Resolution) -> [@Sendable (Resolution) -> Void] {
+    private func complete(_ host: String, _ resolution: Resolution) -> [@Sendable (Resolution) -> Void] {
         let now = MonotonicInstant.now()
         return state.withLock { state in
             if state.cache.count >= configuration.remembered {
@@ -187,9 +187,9 @@ public final class Resolver: Sendable {
                     for host in Array(state.cache.keys.prefix(max(1, configuration.remembered / 10))) { state.cache[host] = nil }
                 }
             }
-            state.begun[host] = nil
-            let isGood = (try? answer.get())?.isEmpty == false
-            state.cache[host] = (answer, now.advanced(by: isGood ? configuration.positive : configuration.negative))
+            state.started[host] = nil
+            let isGood = (try? resolution.get())?.isEmpty == false
+            state.cache[host] = (resolution, now.advanced(by: isGood ? configuration.positive : configuration.negative))
             return state.waiting.removeValue(forKey: host)?.map(\.call) ?? []
         }
     }

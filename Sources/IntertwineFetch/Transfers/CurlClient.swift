@@ -75,9 +75,9 @@ public actor CurlClient {
         }
         timer.arm(after: limit)
         names[wait] = (nil, timer)
-        names[wait]?.ticket = resolver.resolve(url.host) { [weak self] answer in
+        names[wait]?.ticket = resolver.resolve(url.host) { [weak self] resolution in
             guard let transfers = self else { return }
-            let failure: FetchError? = if case .failure(let failure) = answer { failure } else { nil }
+            let failure: FetchError? = if case .failure(let failure) = resolution { failure } else { nil }
             transfers.loop.execute {
                 transfers.assumeIsolated { if $0.forget(wait) != nil { done(failure) } }
             }
@@ -107,13 +107,13 @@ public actor CurlClient {
     public func setPaused(_ isPaused: Bool, _ id: FetchID) {
         guard let transfer = transfers[id], transfer.stage == .body else { return }
         transfer.isPaused = isPaused
-        tellPause(of: id)
+        reportPause(of: id)
     }
 
     /// Passes the pause state of a fetch to libcurl.
-    private func tellPause(of id: FetchID) {
+    private func reportPause(of id: FetchID) {
         // libcurl reads all available bytes, a megabyte and more, before it returns.
-        if isInCurl { return loop.execute { self.assumeIsolated { $0.tellPause(of: id) } } }
+        if isInCurl { return loop.execute { self.assumeIsolated { $0.reportPause(of: id) } } }
         guard let transfer = transfers[id], transfer.stage == .body, let easy = transfer.easy else { return }
         isInCurl = true
         _ = curl_easy_pause(easy.handle, transfer.isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
@@ -191,9 +191,9 @@ extension CurlClient {
         transfer.deadline?.arm(after: min(transfer.request.limits.resolve, transfer.remaining))
         let id = transfer.id
         let hop = transfer.hops
-        transfer.ticket = resolver.resolve(url.host) { [weak self] answer in
+        transfer.ticket = resolver.resolve(url.host) { [weak self] resolution in
             guard let transfers = self else { return }
-            transfers.loop.execute { transfers.assumeIsolated { $0.resolved(id, hop, answer) } }
+            transfers.loop.execute { transfers.assumeIsolated { $0.resolved(id, hop, resolution) } }
         }
     }
 
@@ -213,11 +213,11 @@ extension CurlClient {
         openHop(transfer, to: next)
     }
 
-    private func resolved(_ id: FetchID, _ hop: Int, _ answer: Resolver.Resolution) {
+    private func resolved(_ id: FetchID, _ hop: Int, _ resolution: Resolver.Resolution) {
         guard let transfer = transfers[id], transfer.hops == hop, transfer.stage == .resolving else { return }
         transfer.ticket = nil
         transfer.deadline?.disarm()
-        switch answer {
+        switch resolution {
         case .failure(let failure): end(id, failure)
         case .success(let addresses):
             let permitted = addresses.filter { policy.permits($0) }

@@ -214,12 +214,12 @@ extension CurlTransfer {
             })
         easy.check(
             intertwine_easy_data(easy.handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
-                CurlTransfer.take(bytes, size, count, context) { $0.received(headerLine: $1) }
+                CurlTransfer.receive(bytes, size, count, context) { $0.received(headerLine: $1) }
             })
         easy.check(
             intertwine_easy_data(easy.handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
                 if CurlTransfer.from(context)?.isPaused == true { return Int(CURL_WRITEFUNC_PAUSE) }
-                return CurlTransfer.take(bytes, size, count, context) { $0.received($1) }
+                return CurlTransfer.receive(bytes, size, count, context) { $0.received($1) }
             })
         easy.check(
             intertwine_easy_open(easy.handle) { context, _, address in
@@ -240,7 +240,7 @@ extension CurlTransfer {
     }
 
     /// Any result but the full count makes libcurl abort the hop.
-    private static func take(
+    private static func receive(
         _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?,
         _ body: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
     ) -> Int {
@@ -250,10 +250,10 @@ extension CurlTransfer {
     }
 
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        let wanted = address.pointee
-        let parsed = withUnsafePointer(to: &address.pointee.addr) { IPAddress($0, length: Int(wanted.addrlen)) }
+        let allowed = address.pointee
+        let parsed = withUnsafePointer(to: &address.pointee.addr) { IPAddress($0, length: Int(allowed.addrlen)) }
         guard permits(parsed) else { return CURL_SOCKET_BAD }
-        let descriptor = clinux_socket(wanted.family, wanted.socktype, wanted.`protocol`)
+        let descriptor = clinux_socket(allowed.family, allowed.socktype, allowed.`protocol`)
         guard descriptor >= 0 else { return CURL_SOCKET_BAD }
         // The kernel doubles this number.
         var window = Int32(clamping: request.limits.receiveWindow / 2)

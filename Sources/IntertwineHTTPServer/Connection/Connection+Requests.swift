@@ -12,10 +12,10 @@ extension Connection {
             return false
         }
         if head.isFastPathEligible {
-            if let finished = worker.handler.cachedResponse(for: head) {
-                let closes = mustClose(after: head.framing) || finished.closesConnection
-                let (status, sent) = serve(finished, head, worker.handler.finishedFields(for: head), closing: closes)
-                observe(head, finished.route, status: status, sent, since: worker.loop.now)
+            if let encodedResponse = worker.handler.cachedResponse(for: head) {
+                let closes = mustClose(after: head.framing) || encodedResponse.closesConnection
+                let (status, sent) = serve(encodedResponse, head, worker.handler.cachedResponseFields(for: head), closing: closes)
+                observe(head, encodedResponse.route, status: status, sent, since: worker.loop.now)
                 if closes { beginClosing() }
                 return false
             }
@@ -27,8 +27,8 @@ extension Connection {
             }
         }
         let exchange = begin(head, rest)
-        if let answer = head.protocolLevelResponse(methods: (worker.configuration.methods, worker.allowedMethods)) {
-            exchange.refuse(with: answer)
+        if let protocolResponse = head.protocolLevelResponse(methods: (worker.configuration.methods, worker.allowedMethods)) {
+            exchange.refuse(with: protocolResponse)
         } else {
             follow(exchange.plan(), exchange)
         }
@@ -94,10 +94,10 @@ extension Connection {
     /// Returns true if the current request is still answered after the client has closed its sending side.
     /// A client that closed only that side receives its response (RFC 9112, 9.6).
     ///
-    /// - Parameter isGone: True if the client does not receive either, nil if unknown. Evaluated only if needed.
-    func goesOn(afterPeerClose isGone: @autoclosure () -> Bool?) -> Bool {
+    /// - Parameter isClosed: True if the client does not receive either, nil if unknown. Evaluated only if needed.
+    func goesOn(afterPeerClose isClosed: @autoclosure () -> Bool?) -> Bool {
         guard let exchange, exchange.cancelsOnPeerClose else { return true }
-        if let isGone = isGone() { return !isGone }
+        if let isClosed = isClosed() { return !isClosed }
         guard exchange.takesInterimResponse else { return false }
         // If the client is gone, its kernel replies to these bytes with a reset, which ends the exchange. Other clients skip the interim response.
         worker.stage.append("HTTP/1.1 100 Continue\r\n\r\n")
@@ -129,9 +129,9 @@ extension Connection {
     /// - Parameter fields: Additional fields of the head.
     /// - Returns: The status and the number of bytes.
     func serve(
-        _ finished: EncodedResponse, _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
+        _ encodedResponse: EncodedResponse, _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
     ) -> (status: Int, bytes: Int) {
-        let selection = finished.selection(for: head)
+        let selection = encodedResponse.selection(for: head)
         let sent = worker.stage(
             selection.head, adding: fields, head.name, in: head.bytes, closing: closing, announcing: head.framing.sendsKeepAliveHeader)
         guard head.method != .head, let body = selection.body else { return (selection.status, sent) }
@@ -140,9 +140,9 @@ extension Connection {
     }
 
     /// Stages the head of a streamed response and returns its number of bytes.
-    func beginStreaming(_ answer: [UInt8], _ head: borrowing RequestHead, closing: Bool) -> Int {
+    func beginStreaming(_ protocolResponse: [UInt8], _ head: borrowing RequestHead, closing: Bool) -> Int {
         state.beginStreaming()
-        return worker.stage(answer, head.name, in: head.bytes, closing: closing, announcing: head.framing.sendsKeepAliveHeader)
+        return worker.stage(protocolResponse, head.name, in: head.bytes, closing: closing, announcing: head.framing.sendsKeepAliveHeader)
     }
 
     /// Sends a refusal as the last response of this connection: the request is malformed or took too long.
@@ -167,15 +167,15 @@ extension Connection {
         beginClosing(lingering: true)
     }
 
-    func observe(_ head: borrowing RequestHead, _ route: String?, status: Int, _ sent: Int, since begun: MonotonicInstant) {
-        observe(head.method, route, status: status, sent, since: begun) { (RequestID(head.name, in: head.bytes), head.traceParent) }
+    func observe(_ head: borrowing RequestHead, _ route: String?, status: Int, _ sent: Int, since startTime: MonotonicInstant) {
+        observe(head.method, route, status: status, sent, since: startTime) { (RequestID(head.name, in: head.bytes), head.traceParent) }
     }
 
     /// Reports a response to the observer.
     ///
     /// - Parameter trace: The trace fields, evaluated only if the observer wants them.
     private func observe(
-        _ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since begun: MonotonicInstant,
+        _ method: RequestMethod?, _ route: String?, status: Int, _ sent: Int, since startTime: MonotonicInstant,
         _ trace: () -> (id: RequestID, parent: String?)
     ) {
         guard let observer = worker.observer else { return }
@@ -183,7 +183,7 @@ extension Connection {
         observer.requestFinished(
             RequestRecord(
                 method: method, route: route, status: status, bytes: sent,
-                nanoseconds: MonotonicInstant.now().nanoseconds &- begun.nanoseconds,
+                nanoseconds: MonotonicInstant.now().nanoseconds &- startTime.nanoseconds,
                 peer: peer, requestID: trace?.id, traceParent: trace?.parent))
     }
 }

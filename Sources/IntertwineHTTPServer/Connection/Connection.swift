@@ -256,7 +256,7 @@ final class Connection: EventHandler, TimerHandler, @unchecked Sendable {
             case .body(.content(let part)):
                 switch exchange?.receiveBody(UnsafeBufferPointer(rebasing: bytes[part]), missing: state.body.missing) {
                 case .pauses: state.pauseBody()
-                case .noRoom: exchange?.refuseForNow()
+                case .outOfMemory: exchange?.refuseForNow()
                 case .goesOn, nil: break
                 }
             case .body(.end): finishBody()

@@ -374,8 +374,8 @@ struct ConnectionState {
         // The limit also applies to a body whose reading is paused.
         case .handler where phase != .body: return .responseIsLate
         case .handler, .body:
-            guard let look = body.nextCheck(at: now, until: due, limits) else { return .bodyIsLate }
-            deadline = look
+            guard let nextCheckTime = body.nextCheck(at: now, until: due, limits) else { return .bodyIsLate }
+            deadline = nextCheckTime
             return .nothing
         }
     }

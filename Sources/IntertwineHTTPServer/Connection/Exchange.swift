@@ -21,7 +21,7 @@ final class Exchange: @unchecked Sendable {
         /// The reader of the body asks for a pause.
         case pauses
         /// The memory budget for bodies is exhausted.
-        case noRoom
+        case outOfMemory
     }
 
     let head: RequestHead
@@ -105,7 +105,7 @@ final class Exchange: @unchecked Sendable {
         collected.append(contentsOf: content)
         let share = self.share ?? MemoryReservation(of: worker.bodies)
         self.share = share
-        return share.reserve(content.count) ? .goesOn : .noRoom
+        return share.reserve(content.count) ? .goesOn : .outOfMemory
     }
 
     /// Handles the end of the body: resumes the handler or starts it.
@@ -160,18 +160,18 @@ final class Exchange: @unchecked Sendable {
     /// Starts the task that produces the response, off the loop.
     private func start(body: RequestBody) {
         guard let request, let respond else { return }
-        let asked = ServerRequest(head: request, body: body, peer: connection.peer, id: RequestID(head.name, in: head.bytes))
+        let serverRequest = ServerRequest(head: request, body: body, peer: connection.peer, id: RequestID(head.name, in: head.bytes))
         // Slow work, mainly compression, happens in the task. A single response is compressed at a fast level, as pages are.
         let wantsGzip = head.coding(hasGzip: true) == .gzip
         let route = route
         task = Task {
-            let response = await respond(asked)
+            let response = await respond(serverRequest)
             let closes = response.closesConnection
             switch response.body {
-            case .encoded(let finished): self.worker.loop.execute { self.send(finished, closes: closes) }
+            case .encoded(let encodedResponse): self.worker.loop.execute { self.send(encodedResponse, closes: closes) }
             case .content:
-                let finished = EncodedResponse(response, compressionLevel: wantsGzip ? 1 : nil, route: route)
-                self.worker.loop.execute { self.send(finished, closes: closes) }
+                let encodedResponse = EncodedResponse(response, compressionLevel: wantsGzip ? 1 : nil, route: route)
+                self.worker.loop.execute { self.send(encodedResponse, closes: closes) }
             case .stream(let length, let produce): await self.stream(response, length: length, produce)
             case .pushed(let attach): self.worker.loop.execute { self.push(response, attach) }
             }
@@ -185,30 +185,30 @@ final class Exchange: @unchecked Sendable {
             self.worker.loop.execute {
                 guard self.connection.serves(self) else { return }
                 let response = make()
-                let fields = response.isFinished ? self.worker.handler.finishedFields(for: self.head) : nil
+                let fields = response.isFinished ? self.worker.handler.cachedResponseFields(for: self.head) : nil
                 self.send(self.encoded(response), fields, closes: response.closesConnection)
             }
         }
     }
 
-    private func send(_ finished: EncodedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
+    private func send(_ encodedResponse: EncodedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
         guard connection.serves(self), !hasResponse else { return }
         task = nil
         cancelHandler = nil
-        finish(finished, fields, closes: closes)
+        finish(encodedResponse, fields, closes: closes)
         connection.resume()
     }
 
     /// Encodes a response without compression, because this runs on the loop.
     private func encoded(_ response: ServerResponse) -> EncodedResponse {
-        if case .encoded(let finished) = response.body { return finished }
+        if case .encoded(let encodedResponse) = response.body { return encodedResponse }
         return EncodedResponse(response, compressionLevel: nil, route: route)
     }
 
-    private func finish(_ finished: EncodedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
-        let closing = closes || finished.closesConnection || mustClose
-        (status, sent) = connection.serve(finished, head, fields, closing: closing)
-        route = route ?? finished.route
+    private func finish(_ encodedResponse: EncodedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
+        let closing = closes || encodedResponse.closesConnection || mustClose
+        (status, sent) = connection.serve(encodedResponse, head, fields, closing: closing)
+        route = route ?? encodedResponse.route
         finishResponse(closing: closing)
     }
 
@@ -309,13 +309,13 @@ final class Exchange: @unchecked Sendable {
     private func endStream(isComplete: Bool) {
         guard connection.serves(self), let framing = streamFraming else { return }
         task = nil
-        var isWhole = isComplete
+        var isBodyComplete = isComplete
         switch framing {
-        case .length(let remaining): if remaining > 0 { isWhole = false }
+        case .length(let remaining): if remaining > 0 { isBodyComplete = false }
         case .chunked: if isComplete { worker.stage.append("0\r\n\r\n") }
         case .close: break
         }
-        guard isWhole else {
+        guard isBodyComplete else {
             // A reset tells the client that the body is incomplete.
             connection.reset()
             return

@@ -150,7 +150,7 @@ struct RequestBodyDecoder {
     ///
     /// - Returns: The instant of the next check and the instant at which the whole body must have arrived.
     mutating func beginWatching(at now: MonotonicInstant, _ limits: ConnectionState.Limits) -> (
-        look: MonotonicInstant, end: MonotonicInstant
+        nextCheckTime: MonotonicInstant, end: MonotonicInstant
     ) {
         rateBase = end == nil ? 0 : received
         let end = self.end ?? now.advanced(by: limits.bodyTimeout)

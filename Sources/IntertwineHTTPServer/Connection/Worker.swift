@@ -64,9 +64,9 @@ final class Worker: @unchecked Sendable {
 
     /// Replaces the shared parser, which a connection retains for an incomplete message.
     func obtainParser() -> HeadParser {
-        let taken = parser
+        let reused = parser
         parser = spareParsers.popLast() ?? HeadParser(limits: configuration.headLimits)
-        return taken
+        return reused
     }
 
     func recycle(_ parser: HeadParser) {

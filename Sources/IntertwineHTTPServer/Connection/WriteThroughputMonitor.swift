@@ -27,10 +27,10 @@ struct WriteThroughputMonitor {
     ///
     /// Clients free their buffers in steps. Bytes received beyond the required number count for later measurements, up to twice that number.
     mutating func isEnough(at now: MonotonicInstant, unsent: Int, required: Double) -> Bool {
-        let taken = unsentBefore + handedOver - unsent
-        credit = min(credit + Double(max(0, taken)), 3 * required) - required
+        let sent = unsentBefore + handedOver - unsent
+        credit = min(credit + Double(max(0, sent)), 3 * required) - required
         measure(now, unsent)
-        return required > 0 ? credit > 0 : taken > 0
+        return required > 0 ? credit > 0 : sent > 0
     }
 
     private mutating func measure(_ now: MonotonicInstant, _ unsent: Int) {

@@ -13,7 +13,7 @@ extension HTTPHandler {
         let request = ServerRequest(
             head: head, body: RequestBody(storage: .collected(body, nil)), peer: peer,
             id: RequestID(
-                .made(.random(in: .min ... .max), .random(in: .min ... .max)), in: UnsafeBufferPointer(start: nil, count: 0)))
+                .generated(.random(in: .min ... .max), .random(in: .min ... .max)), in: UnsafeBufferPointer(start: nil, count: 0)))
         let response = await plan(for: head, peer: peer).respond(to: request).unfinished
         guard head.method != .head else { return (response, []) }
         switch response.body {

@@ -23,7 +23,7 @@ public protocol HTTPHandler: Sendable {
 
     /// Returns additional fields of an encoded response to this request, from ``cachedResponse(for:)`` or ``pendingResponse(for:peer:)``.
     /// Called on the loop: it must be fast and must not block.
-    func finishedFields(for head: borrowing RequestHead) -> EncodedFields?
+    func cachedResponseFields(for head: borrowing RequestHead) -> EncodedFields?
 
     /// Decides once, before the body is read, how a request is answered. Called on the loop: it must be fast and must not block.
     func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult
@@ -50,7 +50,7 @@ extension HTTPHandler {
 
     public func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? { nil }
 
-    public func finishedFields(for head: borrowing RequestHead) -> EncodedFields? { nil }
+    public func cachedResponseFields(for head: borrowing RequestHead) -> EncodedFields? { nil }
 
     public func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse { response }
 

@@ -7,7 +7,7 @@ public struct RequestID: Sendable, Hashable {
     public static let limit = 128
 
     private enum Format: Hashable {
-        case made(UInt64, UInt64)
+        case generated(UInt64, UInt64)
         case supplied(String)
     }
 
@@ -15,7 +15,7 @@ public struct RequestID: Sendable, Hashable {
 
     init(_ name: Source, in bytes: UnsafeBufferPointer<UInt8>) {
         switch name {
-        case .made(let high, let low): form = .made(high, low)
+        case .generated(let high, let low): form = .generated(high, low)
         case .supplied(let range): form = .supplied(ByteView(bytes, range).string)
         }
     }
@@ -33,7 +33,7 @@ public struct RequestID: Sendable, Hashable {
     /// Appends ``text``.
     public func append(to bytes: inout [UInt8]) {
         switch form {
-        case .made(let high, let low): Self.append(high, low, to: &bytes)
+        case .generated(let high, let low): Self.append(high, low, to: &bytes)
         case .supplied(let text): bytes += text.utf8
         }
     }
@@ -58,7 +58,7 @@ public struct RequestID: Sendable, Hashable {
 extension RequestID {
     /// An id that has not been converted to text. It needs no heap memory, because every request has one.
     enum Source {
-        case made(UInt64, UInt64)
+        case generated(UInt64, UInt64)
         /// The range of a client's id in the request's head.
         case supplied(Range<Int>)
     }

@@ -76,7 +76,7 @@ public struct ServerResponse: Sendable {
     public var closesConnection = false
     var body: Body
 
-    private var shown: Head { if case .encoded(let finished) = body { finished.response.head } else { head } }
+    private var shown: Head { if case .encoded(let encodedResponse) = body { encodedResponse.response.head } else { head } }
 
     /// Converts an encoded response back before a change, because its encoding would no longer match.
     private mutating func thaw() {
@@ -95,10 +95,10 @@ public struct ServerResponse: Sendable {
     }
 
     /// Creates a response from an encoded one.
-    public init(_ finished: EncodedResponse) {
-        head = Head(status: HTTPResponse.Status(code: finished.status), fields: [:])
-        closesConnection = finished.closesConnection
-        self.body = .encoded(finished)
+    public init(_ encodedResponse: EncodedResponse) {
+        head = Head(status: HTTPResponse.Status(code: encodedResponse.status), fields: [:])
+        closesConnection = encodedResponse.closesConnection
+        self.body = .encoded(encodedResponse)
     }
 
     /// Creates a response whose body is written as it is produced.
@@ -127,12 +127,12 @@ public struct ServerResponse: Sendable {
 }
 
 extension ServerResponse {
-    var isFinished: Bool { if case .encoded = body { true } else { false } }
+    var isEncoded: Bool { if case .encoded = body { true } else { false } }
 
     /// The response with a body that is not encoded.
     var unfinished: ServerResponse {
-        guard case .encoded(let finished) = body else { return self }
-        var response = finished.response
+        guard case .encoded(let encodedResponse) = body else { return self }
+        var response = encodedResponse.response
         response.closesConnection = closesConnection
         return response
     }
@@ -140,8 +140,8 @@ extension ServerResponse {
     /// Returns this response with additional fields. A field that exists with an equal value is not added again.
     public func adding(_ fields: HTTPFields) -> ServerResponse {
         var response = self
-        if case .encoded(let finished) = body {
-            response.body = .encoded(finished.adding(fields))
+        if case .encoded(let encodedResponse) = body {
+            response.body = .encoded(encodedResponse.adding(fields))
         } else {
             for field in fields where !response.fields[fields: field.name].contains(where: { $0.value == field.value }) {
                 response.fields.append(field)
@@ -221,7 +221,7 @@ public struct PendingResponse: Sendable {
             begin { make in
                 reply {
                     let response = make()
-                    return response.isFinished ? response : response.adding(fields())
+                    return response.isEncoded ? response : response.adding(fields())
                 }
             }
         }

@@ -11,13 +11,13 @@ package enum RequestTarget {
     case authority
 
     package init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) throws(HTTPParseError) {
-        let (place, target, method) = (parser.target, ByteView(bytes, parser.target), ByteView(bytes, parser.method))
+        let (range, target, method) = (parser.target, ByteView(bytes, parser.target), ByteView(bytes, parser.method))
         if method.isEqual("CONNECT") {
             guard target.isHost, target.bytes.contains(.colon) else { throw .bad("CONNECT needs a host and a port.") }
             self = .authority
         } else if target[0] == .slash {
             try Self.check(target)
-            self = .origin(path: place, authority: nil)
+            self = .origin(path: range, authority: nil)
         } else if target.isEqual("*") {
             guard method.isEqual("OPTIONS") || RequestMethod(method) == .other else {
                 throw .bad("The target * is valid for OPTIONS only.")
@@ -34,8 +34,8 @@ package enum RequestTarget {
             // This server is the http origin of the host in the Host field, not a proxy (RFC 9110, 7.4). HTTP/1.0 may omit Host.
             let host = parser.value(of: .host, in: bytes)
             guard scheme.count == 4, host.isEmpty || rest.part(0..<end).isSameAuthority(as: host) else { throw Self.misdirected }
-            let path = place.upperBound - rest.count + end
-            self = .origin(path: path..<place.upperBound, authority: (path - end)..<path)
+            let path = range.upperBound - rest.count + end
+            self = .origin(path: path..<range.upperBound, authority: (path - end)..<path)
         }
     }
 

@@ -15,8 +15,8 @@ enum Gzip {
     /// - Parameter level: The level from 1 (fast) to 9 (small).
     static func compress(_ bytes: [UInt8], level: Int32) -> [UInt8]? {
         guard bytes.count >= minimumLength else { return nil }
-        let kept = idle.withLock { idle in idle.lastIndex { $0.level == level }.map { idle.remove(at: $0) } }
-        guard let compressor = kept ?? GzipCompressor(level: level) else { return nil }
+        let reused = idle.withLock { idle in idle.lastIndex { $0.level == level }.map { idle.remove(at: $0) } }
+        guard let compressor = reused ?? GzipCompressor(level: level) else { return nil }
         defer {
             idle.withLock { idle in
                 if idle.count < idleLimit { idle.append(compressor) }
@@ -31,7 +31,7 @@ enum Gzip {
 /// `@unchecked Sendable`: one thread uses it at a time, because ``Gzip`` removes it from the list of idle compressors during use.
 private final class GzipCompressor: @unchecked Sendable {
     /// The bytes of memory that an idle compressor may retain.
-    private static let keptLimit = 256 << 10
+    private static let idleByteLimit = 256 << 10
 
     let level: Int32
     private let compressor: OpaquePointer
@@ -54,7 +54,7 @@ private final class GzipCompressor: @unchecked Sendable {
             output = .allocate(byteCount: bytes.count, alignment: 16)
         }
         defer {
-            if output.count > Self.keptLimit {
+            if output.count > Self.idleByteLimit {
                 output.deallocate()
                 output = UnsafeMutableRawBufferPointer(start: nil, count: 0)
             }

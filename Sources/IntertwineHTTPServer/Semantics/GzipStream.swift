@@ -31,8 +31,8 @@ struct GzipPart: Sendable {
                 stream.avail_in = UInt32(input.count)
                 stream.next_out = output.baseAddress
                 stream.avail_out = UInt32(capacity)
-                let isWhole = deflate(&stream, Z_FULL_FLUSH) == Z_OK && stream.avail_in == 0 && stream.avail_out > 0
-                length = isWhole ? capacity - Int(stream.avail_out) : 0
+                let isComplete = deflate(&stream, Z_FULL_FLUSH) == Z_OK && stream.avail_in == 0 && stream.avail_out > 0
+                length = isComplete ? capacity - Int(stream.avail_out) : 0
             }
         }
         guard coded.count > Self.headerLength else { return nil }

@@ -20,14 +20,14 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     private let socket: ListeningSocket
     private var registration: Registration?
     /// A reserved descriptor. If descriptors run out, it is closed for a moment to accept and refuse a connection, which avoids a busy loop.
-    private var spare: Int32
+    private var reservedDescriptor: Int32
     private var isStopped = false
 
     init(worker: Worker, workers: [Worker], socket: ListeningSocket) {
         self.worker = worker
         self.workers = workers
         self.socket = socket
-        self.spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        self.reservedDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     }
 
     func start() throws {
@@ -41,8 +41,8 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
         accept(atMost: .max)
         registration.map(worker.loop.deregister)
         registration = nil
-        if spare >= 0 { close(spare) }
-        spare = -1
+        if reservedDescriptor >= 0 { close(reservedDescriptor) }
+        reservedDescriptor = -1
     }
 
     func ready(_ events: ReadyEvents) {
@@ -51,7 +51,7 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
 
     func timerDue(at now: MonotonicInstant) -> MonotonicInstant? {
         guard !isStopped, registration == nil else { return nil }
-        if spare < 0 { spare = open("/dev/null", O_RDONLY | O_CLOEXEC) }
+        if reservedDescriptor < 0 { reservedDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC) }
         do {
             try start()
             return nil
@@ -123,12 +123,12 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     /// Returns false if both fail; accepting then pauses.
     private func makeRoom() -> Bool {
         if closeIdle(sparesNewcomers: false) { return true }
-        if spare >= 0 {
-            close(spare)
+        if reservedDescriptor >= 0 {
+            close(reservedDescriptor)
             let (descriptor, address) = SocketAddress.filled { clinux_accept(socket.descriptor, $0, &$1) }
             if descriptor >= 0 { refuse(descriptor, PeerAddress(address.storage)) }
-            spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
-            if descriptor >= 0, spare >= 0 { return true }
+            reservedDescriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            if descriptor >= 0, reservedDescriptor >= 0 { return true }
         }
         registration.map(worker.loop.deregister)
         registration = nil

@@ -36,9 +36,9 @@ final class OutputBuffer {
 
     /// Removes and returns the borrowed body, for the caller that sends it after ``bytes``.
     func takeBorrowedBody() -> (body: [UInt8], part: Range<Int>)? {
-        var taken: (body: [UInt8], part: Range<Int>)?
-        swap(&taken, &borrowedBody)
-        return taken
+        var borrowed: (body: [UInt8], part: Range<Int>)?
+        swap(&borrowed, &borrowedBody)
+        return borrowed
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) {

@@ -33,7 +33,7 @@ final class PerResponseHeaders {
             nameStart = text.count
         }
         switch name {
-        case .made(let high, let low): RequestID.append(high, low, to: &text)
+        case .generated(let high, let low): RequestID.append(high, low, to: &text)
         case .supplied(let range): text += bytes[range.clamped(to: 0..<bytes.count)].prefix(RequestID.limit)
         }
         text += (closing ? "\r\nConnection: close\r\n\r\n" : announcing ? "\r\nConnection: keep-alive\r\n\r\n" : "\r\n\r\n").utf8
@@ -43,7 +43,7 @@ final class PerResponseHeaders {
     // MARK: Request ids
 
     /// Creates a request id that is unique but not secret.
-    func makeName() -> RequestID.Source { .made(random(), random()) }
+    func makeName() -> RequestID.Source { .generated(random(), random()) }
 
     /// Returns the id of a request: its `X-Request-ID` if that is well-formed and occurs once, otherwise a new one.
     func name(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>) -> RequestID.Source {

@@ -35,7 +35,7 @@ final class DiskCache: Sendable {
         var sweeps: [UInt64: @Sendable (String) -> Bool] = [:]
         var lastSweep: UInt64 = 0
         /// The files that could not be deleted. This process no longer finds them, but the next one would; each purge retries the deletion.
-        var left: Set<String> = []
+        var undeleted: Set<String> = []
     }
 
     private static let temporary = "tmp"
@@ -96,13 +96,13 @@ final class DiskCache: Sendable {
     /// Logs a warning at limited rate. If the folder itself causes the error, writes are disabled for a while.
     private func failed(_ error: Int32) {
         let isFolder = [EROFS, EACCES, EPERM, ENOTDIR, ENOENT].contains(error)
-        let isNews = state.withLock { state in
+        let shouldWarn = state.withLock { state in
             if isFolder { state.disabledUntil = .now + Self.errorCooldown }
             if let last = state.lastWarning, .now < last + Self.warningInterval { return false }
             state.lastWarning = .now
             return true
         }
-        guard isNews else { return }
+        guard shouldWarn else { return }
         logger.warning(
             "images cannot be cached on disk",
             metadata: ["folder": "\(folder)", "error": "\(String(cString: strerror(error)))"])
@@ -118,8 +118,8 @@ final class DiskCache: Sendable {
         state.withLock { Self.storedPath(source, wanted, $0) != nil }
     }
 
-    func contains(_ wish: ResizeKey) -> Bool {
-        let name = Self.name(wish.source, wish.key)
+    func contains(_ resizeKey: ResizeKey) -> Bool {
+        let name = Self.name(resizeKey.source, resizeKey.key)
         return state.withLock { $0.pending[name] != nil || $0.index.entries[name] != nil }
     }
 
@@ -137,22 +137,22 @@ final class DiskCache: Sendable {
     /// Reads a resized image.
     ///
     /// - Parameter done: Called immediately or on a queue of the cache; nil if no intact image is stored.
-    func read(_ wish: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
-        let name = Self.name(wish.source, wish.key)
-        read(wish.source, named: { $0.pending[name] != nil || $0.index.entries[name] != nil ? name : nil }) { image in
+    func read(_ resizeKey: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
+        let name = Self.name(resizeKey.source, resizeKey.key)
+        read(resizeKey.source, named: { $0.pending[name] != nil || $0.index.entries[name] != nil ? name : nil }) { image in
             // Two keys may share a name, because the suffix is truncated.
-            done(image?.key == wish.key ? image : nil)
+            done(image?.key == resizeKey.key ? image : nil)
         }
     }
 
     private func read(_ source: String, named: (State) -> String?, done: @escaping @Sendable (CachedImage?) -> Void) {
-        let (held, pending) = state.withLock { state in
+        let (storedName, pending) = state.withLock { state in
             let name = named(state)
             if let name { state.index.touch(name) }
             return (name, name.flatMap { state.pending[$0] })
         }
         if let pending { return done(pending) }
-        guard let name = held else { return done(nil) }
+        guard let name = storedName else { return done(nil) }
         reader.async {
             guard let bytes = FileBytes.read(self.path(name)) else {
                 self.writer.async { self.forgetMissing(name) }
@@ -204,19 +204,19 @@ final class DiskCache: Sendable {
     private func remove(keys: [String], madeOf source: String? = nil, done: (@Sendable (Bool) -> Void)? = nil) {
         // Lookups no longer find the images. The files are deleted on the writer queue, in order with pending writes.
         let family = source.map { Self.name($0) }
-        let gone = state.withLock { state in
-            let made = family.map { family in
-                state.index.made(of: family) + state.pending.keys.filter { $0.hasPrefix(family) && $0 != family }
+        let removed = state.withLock { state in
+            let variants = family.map { family in
+                state.index.variants(of: family) + state.pending.keys.filter { $0.hasPrefix(family) && $0 != family }
             }
-            return (keys.map { Self.name($0) } + (made ?? [])).filter { name in
+            return (keys.map { Self.name($0) } + (variants ?? [])).filter { name in
                 guard state.pending.removeValue(forKey: name) != nil || state.index.entries[name] != nil else { return false }
                 state.index.remove(name)
                 return true
             }
         }
-        guard !gone.isEmpty || done != nil else { return }
+        guard !removed.isEmpty || done != nil else { return }
         writer.async {
-            for name in gone { self.drop(name, isDamaged: false) }
+            for name in removed { self.drop(name, isDamaged: false) }
             done?(self.isNothingLeft())
         }
     }
@@ -268,7 +268,7 @@ final class DiskCache: Sendable {
         }
         state.withLock { state in
             state.index.release(room)
-            if isWritten { state.left.remove(name) }
+            if isWritten { state.undeleted.remove(name) }
             if isWritten, state.pending[name] === image {
                 state.index.insert(name, bytes: room)
             } else if !isWritten {
@@ -283,12 +283,12 @@ final class DiskCache: Sendable {
         guard var uses else { return }
         // The sort is outside the lock: the index may have half a million entries, and event loops look up images.
         uses.sort { $0.used < $1.used }
-        let gone = state.withLock { [uses] state in
-            let gone = state.index.evict(uses, downTo: capacity / 100 * 85 - room)
-            state.counts.evictions += gone.count
-            return gone
+        let removed = state.withLock { [uses] state in
+            let removed = state.index.evict(uses, downTo: capacity / 100 * 85 - room)
+            state.counts.evictions += removed.count
+            return removed
         }
-        for name in gone {
+        for name in removed {
             unlink(path(name))
         }
     }
@@ -306,7 +306,7 @@ final class DiskCache: Sendable {
             if isDamaged { state.counts.damaged += 1 }
         }
         let error = unlink(path(name)) == 0 || errno == ENOENT ? nil : errno
-        state.withLock { if error == nil { $0.left.remove(name) } else { $0.left.insert(name) } }
+        state.withLock { if error == nil { $0.undeleted.remove(name) } else { $0.undeleted.insert(name) } }
         if let error { failed(error) }
     }
 
@@ -314,8 +314,8 @@ final class DiskCache: Sendable {
     ///
     /// - Returns: True if the next process will find no image that this one removed.
     private func isNothingLeft() -> Bool {
-        for name in state.withLock({ $0.left }) { drop(name, isDamaged: false) }
-        return state.withLock { $0.left.isEmpty }
+        for name in state.withLock({ $0.undeleted }) { drop(name, isDamaged: false) }
+        return state.withLock { $0.undeleted.isEmpty }
     }
 
     /// Indexes the files of a former process in the order of their writes, and deletes incomplete ones.

@@ -38,7 +38,7 @@ struct DiskIndex: Sendable {
     }
 
     /// Returns the names of the images resized from an original.
-    func made(of family: String) -> [String] { (families[family[...]] ?? []).map { "\(family)-\($0)" } }
+    func variants(of family: String) -> [String] { (families[family[...]] ?? []).map { "\(family)-\($0)" } }
 
     private static func parts(_ name: String) -> (Substring, Substring)? {
         name.firstIndex(of: "-").map { (name[..<$0], name[name.index(after: $0)...]) }
@@ -64,13 +64,13 @@ struct DiskIndex: Sendable {
     ///
     /// - Parameter order: Entries in the order of eviction; the list may be slightly out of date.
     mutating func evict(_ order: [(name: String, used: Int64)], downTo target: Int) -> [String] {
-        var gone: [String] = []
+        var evicted: [String] = []
         for (name, _) in order {
             guard bytes > target else { break }
             guard entries[name] != nil else { continue }
             remove(name)
-            gone.append(name)
+            evicted.append(name)
         }
-        return gone
+        return evicted
     }
 }

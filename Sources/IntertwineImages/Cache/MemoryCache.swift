@@ -47,18 +47,18 @@ final class MemoryCache: Sendable {
     }
 
     /// Returns a resized image.
-    func image(_ wish: ResizeKey) -> CachedImage? { state.withLock { state in state.use(state.indexes[wish.key]) } }
+    func image(_ resizeKey: ResizeKey) -> CachedImage? { state.withLock { state in state.use(state.indexes[resizeKey.key]) } }
 
     /// Returns an image by key, with a position hint for repeated lookups.
     ///
-    /// - Parameter place: The position of the last lookup; set to the current position.
-    func image(_ key: String, at place: inout Int) -> CachedImage? {
-        state.withLock { [place] state -> (CachedImage, Int)? in
-            let isThere = state.nodes.indices.contains(place) && state.nodes[place].image?.key == key
-            guard let found = isThere ? place : state.indexes[key], let image = state.use(found) else { return nil }
+    /// - Parameter index: The position of the last lookup; set to the current position.
+    func image(_ key: String, at index: inout Int) -> CachedImage? {
+        state.withLock { [index] state -> (CachedImage, Int)? in
+            let isThere = state.nodes.indices.contains(index) && state.nodes[index].image?.key == key
+            guard let found = isThere ? index : state.indexes[key], let image = state.use(found) else { return nil }
             return (image, found)
         }.map {
-            place = $0.1
+            index = $0.1
             return $0.0
         }
     }
@@ -86,8 +86,8 @@ final class MemoryCache: Sendable {
     /// - Returns: False if the image is no longer cached.
     func replace(_ image: CachedImage, by other: CachedImage) -> Bool {
         state.withLock { state in
-            guard let place = state.indexes[image.key], state.nodes[place].image === image else { return false }
-            state.nodes[place].image = other
+            guard let index = state.indexes[image.key], state.nodes[index].image === image else { return false }
+            state.nodes[index].image = other
             return true
         }
     }
@@ -108,46 +108,46 @@ final class MemoryCache: Sendable {
 
 extension MemoryCache.State {
     /// Returns the image at a position, and marks it as most recently used.
-    fileprivate mutating func use(_ place: Int?) -> CachedImage? {
-        guard let place else { return nil }
-        unlink(place)
-        linkFirst(place)
-        return nodes[place].image
+    fileprivate mutating func use(_ index: Int?) -> CachedImage? {
+        guard let index else { return nil }
+        unlink(index)
+        linkFirst(index)
+        return nodes[index].image
     }
 
     fileprivate mutating func add(_ image: CachedImage, overhead: Int) {
-        let place = free.popLast() ?? nodes.count
-        if place == nodes.count { nodes.append(MemoryCache.Node(image: nil, previous: place, next: place)) }
-        nodes[place].image = image
-        indexes[image.key] = place
+        let index = free.popLast() ?? nodes.count
+        if index == nodes.count { nodes.append(MemoryCache.Node(image: nil, previous: index, next: index)) }
+        nodes[index].image = image
+        indexes[image.key] = index
         if image.sizing != nil { sized[image.source, default: []].insert(image.key) }
-        linkFirst(place)
+        linkFirst(index)
         bytes += image.body.count + overhead
     }
 
     fileprivate mutating func remove(_ key: String, overhead: Int) {
-        guard let place = indexes.removeValue(forKey: key), let image = nodes[place].image else { return }
-        unlink(place)
-        nodes[place].image = nil
+        guard let index = indexes.removeValue(forKey: key), let image = nodes[index].image else { return }
+        unlink(index)
+        nodes[index].image = nil
         if image.sizing != nil {
             sized[image.source]?.remove(key)
             if sized[image.source]?.isEmpty == true { sized[image.source] = nil }
         }
-        free.append(place)
+        free.append(index)
         bytes -= image.body.count + overhead
         if image.body.file == nil { MallocTrimmer.shared.recordFreed(image.body.count) }
     }
 
-    fileprivate mutating func linkFirst(_ place: Int) {
+    fileprivate mutating func linkFirst(_ index: Int) {
         let second = nodes[0].next
-        nodes[place].previous = 0
-        nodes[place].next = second
-        nodes[second].previous = place
-        nodes[0].next = place
+        nodes[index].previous = 0
+        nodes[index].next = second
+        nodes[second].previous = index
+        nodes[0].next = index
     }
 
-    fileprivate mutating func unlink(_ place: Int) {
-        let (previous, next) = (nodes[place].previous, nodes[place].next)
+    fileprivate mutating func unlink(_ index: Int) {
+        let (previous, next) = (nodes[index].previous, nodes[index].next)
         nodes[previous].next = next
         nodes[next].previous = previous
     }

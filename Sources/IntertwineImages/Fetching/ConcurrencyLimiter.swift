@@ -82,20 +82,20 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
 
     /// Changes the priority of a waiting download. A raised priority restarts its queue timeout. Call ``next()`` afterwards.
     mutating func setPriority(_ priority: ImagePriority, of id: ID, now: MonotonicInstant) {
-        if let place = waiting.firstIndex(where: { $0.id == id }) { setPriority(priority, at: place, now) }
+        if let index = waiting.firstIndex(where: { $0.id == id }) { setPriority(priority, at: index, now) }
     }
 
-    private mutating func setPriority(_ priority: ImagePriority, at place: Int, _ now: MonotonicInstant) {
-        if priority > waiting[place].priority { waiting[place].until = now.advanced(by: limits.maxQueueTime) }
-        waiting[place].priority = priority
+    private mutating func setPriority(_ priority: ImagePriority, at index: Int, _ now: MonotonicInstant) {
+        if priority > waiting[index].priority { waiting[index].until = now.advanced(by: limits.maxQueueTime) }
+        waiting[index].priority = priority
     }
 
     /// Moves a download to the front of the queue: its priority becomes visible and its rank the newest.
     mutating func prioritize(_ id: ID, now: MonotonicInstant) {
-        guard let place = waiting.firstIndex(where: { $0.id == id }) else { return }
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
         lastRank += 1
-        setPriority(.visible, at: place, now)
-        waiting[place].rank = lastRank
+        setPriority(.visible, at: index, now)
+        waiting[index].rank = lastRank
     }
 
     /// Returns true if the end of this download would let a waiting one start.
@@ -107,14 +107,14 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
     /// Returns the next download that may start, and counts it as running. Call it until it returns nil after each release.
     mutating func next() -> ID? {
         var best: Int?
-        for place in waiting.indices where mayStart(origin: waiting[place].origin, isPrefetch: waiting[place].priority == .prefetch) {
+        for index in waiting.indices where mayStart(origin: waiting[index].origin, isPrefetch: waiting[index].priority == .prefetch) {
             guard let found = best else {
-                best = place
+                best = index
                 continue
             }
-            let (new, old) = (waiting[place], waiting[found])
+            let (new, old) = (waiting[index], waiting[found])
             let isNewer = new.priority == old.priority && new.priority != .prefetch && new.rank > old.rank
-            if new.priority > old.priority || isNewer { best = place }
+            if new.priority > old.priority || isNewer { best = index }
         }
         guard let best else { return nil }
         let entry = waiting.remove(at: best)
@@ -124,9 +124,9 @@ struct ConcurrencyLimiter<ID: Hashable & Sendable>: Sendable {
 
     /// Removes the entries whose queue timeout has expired, and returns them.
     mutating func expire(now: MonotonicInstant) -> [ID] {
-        let gone = waiting.filter { $0.until <= now }.map(\.id)
+        let expired = waiting.filter { $0.until <= now }.map(\.id)
         waiting.removeAll { $0.until <= now }
-        return gone
+        return expired
     }
 
     /// The time of the next call of ``expire(now:)``; nil if the queue is empty.

@@ -61,10 +61,10 @@ final class Download {
         _ configuration: ImageConfiguration
     ) throws(FetchError) {
         let asked = try FetchURL(source)
-        var place: ImageSource.ResolvedSource?
-        for each in configuration.sources where place == nil { place = try each.found(asked) }
-        url = if case .object(_, let object)? = place { object } else { asked }
-        self.resolvedSource = place
+        var resolved: ImageSource.ResolvedSource?
+        for each in configuration.sources where resolved == nil { resolved = try each.found(asked) }
+        url = if case .object(_, let object)? = resolved { object } else { asked }
+        self.resolvedSource = resolved
         self.number = number
         self.source = source
         self.acceptedFormats = acceptedFormats
@@ -97,7 +97,7 @@ final class Download {
         limits.total = max(.milliseconds(1), limits.total - now.since(departure))
         var request = FetchRequest(url, headers: headers, limits: limits)
         if case .object(let bucket, _)? = resolvedSource { request.credentials = bucket.fields(for: url, now: intake.asked) }
-        if !intake.asksPlainly { request.conditions = stale?.validators.conditions }
+        if !intake.isUnconditional { request.conditions = stale?.validators.conditions }
         return request
     }
 
@@ -139,10 +139,10 @@ final class Download {
 
     /// Returns the response head that an origin would send for a file: 304 if the stale image has its tag, otherwise 200.
     func head(of file: SandboxedDirectory.File) -> FetchHead {
-        let isNews = stale?.validators.etag != file.tag
+        let isModified = stale?.validators.etag != file.tag
         var headers = FetchHeaderFields(["ETag": file.tag, "Last-Modified": HTTPDate.text(file.modified)])
-        if isNews { headers.append("Content-Length", String(file.bytes.count)) }
-        return FetchHead(status: isNews ? 200 : 304, headers: headers, url: url)
+        if isModified { headers.append("Content-Length", String(file.bytes.count)) }
+        return FetchHead(status: isModified ? 200 : 304, headers: headers, url: url)
     }
 }
 

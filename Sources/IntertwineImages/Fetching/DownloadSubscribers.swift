@@ -150,10 +150,10 @@ struct DownloadSubscribers {
             ?? store.unendedImage(download.source, download.acceptedFormats).map { (image: $0, isStorable: true) }
             ?? download.intake.passing(download.source, wanted: download.acceptedFormats, download.buffer.contents, now: clock())
         for (_, reply) in waiting {
-            var answer = passing.map { ImageResponse($0.image, status, now: clock(), isCached: image != nil) }
-            answer?.isUnended = passing?.isStorable == true && !download.isPurged
-            answer?.isDelimited = head.isDelimited
-            reply(answer ?? ImageResponse(ImageError(.fetch(.truncated)), status))
+            var response = passing.map { ImageResponse($0.image, status, now: clock(), isCached: image != nil) }
+            response?.isUnended = passing?.isStorable == true && !download.isPurged
+            response?.isDelimited = head.isDelimited
+            reply(response ?? ImageResponse(ImageError(.fetch(.truncated)), status))
         }
     }
 
@@ -189,14 +189,14 @@ struct DownloadSubscribers {
     ///
     /// - Parameter outcome: `.miss` if the origin was asked; another outcome if the failure was known without a request.
     mutating func fail(_ download: Download, _ failure: ImageError, _ outcome: CacheStatus.Outcome) {
-        let isNews = outcome == .miss
-        if isNews, !download.isPurged { store.remember(failure, for: download.key, download.source) }
+        let isMiss = outcome == .miss
+        if isMiss, !download.isPurged { store.remember(failure, for: download.key, download.source) }
         guard !download.isAnnounced, let image = download.staleIfErrorImage(for: failure, now: clock()) else {
             return resolve(download, failure, outcome)
         }
         var status = CacheStatus(.stale)
         status.detail = failure.code
-        if isNews, case .upstream(let code) = failure.reason { status.forwardStatus = code }
+        if isMiss, case .upstream(let code) = failure.reason { status.forwardStatus = code }
         resolve(download, image, status)
     }
 
@@ -231,9 +231,9 @@ struct DownloadSubscribers {
     ) {
         if !isInner { count(status.outcome) }
         guard kinds.permits(image.kind) else { return reply(ImageResponse(ImageError(.notAcceptable), status)) }
-        var answer = ImageResponse(image, status, now: clock(), isCached: isCached)
-        answer.isUnended = isUnended
-        reply(answer)
+        var response = ImageResponse(image, status, now: clock(), isCached: isCached)
+        response.isUnended = isUnended
+        reply(response)
     }
 
     private func missed(_ download: Download, _ head: OriginResponseHead) -> CacheStatus {

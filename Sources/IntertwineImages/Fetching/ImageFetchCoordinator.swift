@@ -253,16 +253,16 @@ actor ImageFetchCoordinator {
 
 /// A handle that unsubscribes readers of a body from any thread.
 private final class UnsubscribeHandle: Sendable {
-    private struct Way: Sendable {
+    private struct Route: Sendable {
         weak var coordinator: ImageFetchCoordinator?
     }
 
-    private let way = Mutex(Way())
+    private let route = Mutex(Route())
 
-    func open(to flights: ImageFetchCoordinator) { way.withLock { $0.coordinator = flights } }
+    func open(to flights: ImageFetchCoordinator) { route.withLock { $0.coordinator = flights } }
 
     func unsubscribe(_ waiter: UInt64) {
-        guard let flights = way.withLock({ $0.coordinator }) else { return }
+        guard let flights = route.withLock({ $0.coordinator }) else { return }
         flights.execute { $0.unsubscribe(waiter) }
     }
 }

@@ -20,7 +20,7 @@ struct OriginResponseReader {
     /// The time of the request in seconds since 1970.
     private(set) var asked: Int64 = 0
     /// A Boolean value indicating that the request is sent without conditions.
-    private(set) var asksPlainly = false
+    private(set) var isUnconditional = false
     /// The head of a response with an acceptable image type; nil before it.
     private(set) var head: OriginResponseHead?
     /// The digest of the body so far. Why: hashing a large image at once would block the event loop for too long.
@@ -69,7 +69,7 @@ struct OriginResponseReader {
     /// - Parameter stale: The image that the request was conditional on, if any.
     /// - Returns: False to abort the transfer.
     mutating func receiveHead(_ answer: FetchHead, stale: CachedImage?, now: Int64) -> Bool {
-        if answer.status == 304, !asksPlainly, let stale, stale.validators.conditions?.url == answer.url {
+        if answer.status == 304, !isUnconditional, let stale, stale.validators.conditions?.url == answer.url {
             return confirm(stale, answer, now)
         }
         guard answer.status == 200 else {
@@ -151,8 +151,8 @@ struct OriginResponseReader {
 
     /// Ends the transfer, and returns its result.
     mutating func end(_ failure: FetchError?) -> Outcome {
-        if isRefuted, !asksPlainly {
-            asksPlainly = true
+        if isRefuted, !isUnconditional {
+            isUnconditional = true
             return .refuted
         }
         if let failure = verdict ?? failure.map({ ImageError(.fetch($0)) }) { return .failed(failure) }

@@ -259,8 +259,8 @@ struct CacheControl {
     /// Returns the end of the first directive; nil within an unclosed quoted string (RFC 9110 section 5.6.4).
     private static func comma(in text: Substring, heedsQuotes: Bool) -> Substring.Index? {
         var (isQuoted, isEscaped) = (false, false)
-        for place in text.indices {
-            let character = text[place]
+        for offset in text.indices {
+            let character = text[offset]
             if isEscaped {
                 isEscaped = false
             } else if isQuoted, character == "\\" {
@@ -268,7 +268,7 @@ struct CacheControl {
             } else if heedsQuotes, character == "\"" {
                 isQuoted.toggle()
             } else if character == ",", !isQuoted {
-                return place
+                return offset
             }
         }
         return isQuoted ? nil : text.endIndex

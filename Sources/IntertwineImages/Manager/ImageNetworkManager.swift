@@ -41,11 +41,11 @@ public final class ImageNetworkManager: Sendable {
     }
 
     /// True if images can be resized.
-    public var makesSizes: Bool { configuration.transformer?.isAvailable == true }
+    public var resizesImages: Bool { configuration.transformer?.isAvailable == true }
 
     /// Returns the coordinator of resized images and the mode, if the request has one and images can be resized.
     private func sizing(_ request: ImageRequest) -> (ResizeCoordinator, ResizeMode)? {
-        guard let sized, let sizing = request.sizing, makesSizes else { return nil }
+        guard let sized, let sizing = request.sizing, resizesImages else { return nil }
         return (sized, sizing)
     }
 
@@ -61,7 +61,7 @@ public final class ImageNetworkManager: Sendable {
     /// Returns the fresh image from memory like ``cached(_:_:_:)``, without counting a cache hit.
     public func peek(_ source: String, _ sizing: ResizeMode? = nil, _ kinds: AcceptedFormats = .anything) -> CachedImage? {
         let found: CachedImage?
-        if let sizing, makesSizes {
+        if let sizing, resizesImages {
             found = memoryCache.image(ResizeKey(source, sizing, kinds.made(configuration.formats)))
         } else {
             found = memoryCache.image(source, kinds.accepted)
@@ -71,7 +71,7 @@ public final class ImageNetworkManager: Sendable {
 
     /// Returns the fresh image from memory for a reusable lookup, like ``cached(_:_:_:)``.
     public func cached(_ lookup: ImageLookup, _ kinds: AcceptedFormats) -> CachedImage? {
-        guard let sizing = lookup.sizing, makesSizes else { return cached(lookup.source, nil, kinds) }
+        guard let sizing = lookup.sizing, resizesImages else { return cached(lookup.source, nil, kinds) }
         let found = lookup.image(in: memoryCache, kinds) { ResizeKey(lookup.source, sizing, kinds.made(configuration.formats)).key }
         guard let image = fresh(found, kinds) else { return nil }
         memoryHits.add(1, ordering: .relaxed)
@@ -85,7 +85,7 @@ public final class ImageNetworkManager: Sendable {
 
     /// Returns true if no prefetch is necessary: the image is in memory or bundled with the program.
     func isAtHand(_ request: ImageRequest) -> Bool {
-        if request.sizing == nil || !makesSizes, configuration.bundled(request.source) != nil { return true }
+        if request.sizing == nil || !resizesImages, configuration.bundled(request.source) != nil { return true }
         return peek(request.source, request.sizing, request.kinds) != nil
     }
 
@@ -100,7 +100,7 @@ public final class ImageNetworkManager: Sendable {
         if let (sized, sizing) = sizing(request) { return await image(request, sizing, by: sized) }
         let answer = await original(request)
         // The client does not accept the format of the original, and accepts another one.
-        guard case .failure(let failure) = answer.body, failure.reason == .notAcceptable, request.kinds.isPossible, let sized, makesSizes
+        guard case .failure(let failure) = answer.body, failure.reason == .notAcceptable, request.kinds.isPossible, let sized, resizesImages
         else { return answer }
         return await image(request, .original, by: sized)
     }
@@ -131,8 +131,8 @@ public final class ImageNetworkManager: Sendable {
 
     /// Cancels all requests with this name. Each gets 499, or its body fails. Returns false if there were none.
     public func cancel(_ id: UUID) async -> Bool {
-        let isKnown = await asked(sized) { $0.cancel(id) } ?? false
-        return await asked { $0.cancel(id) } || isKnown
+        let isKnown = await run(sized) { $0.cancel(id) } ?? false
+        return await run { $0.cancel(id) } || isKnown
     }
 
     /// Updates the viewport of a client that scrolls: raises the priority of visible images, and cancels those out of view.
@@ -142,8 +142,8 @@ public final class ImageNetworkManager: Sendable {
     /// - Returns: The number of cancelled requests.
     @discardableResult
     public func viewport(visible: [UUID], gone: [UUID]) async -> Int {
-        let made = await asked(sized) { $0.viewport(visible: visible, gone: gone) } ?? 0
-        return await asked { $0.viewport(visible: visible, gone: gone) } + made
+        let made = await run(sized) { $0.viewport(visible: visible, gone: gone) } ?? 0
+        return await run { $0.viewport(visible: visible, gone: gone) } + made
     }
 
     /// Purges images from all caches. Running downloads are served to their waiters and not stored. Returns after the removal.
@@ -151,8 +151,8 @@ public final class ImageNetworkManager: Sendable {
     /// - Returns: False if some images could not be deleted from disk: the next process would find them again.
     @discardableResult
     public func purge(_ selection: ImageSelection) async -> Bool {
-        _ = await asked(sized) { $0.purge(selection) }
-        await asked { $0.forgetReviews(of: selection) }
+        _ = await run(sized) { $0.purge(selection) }
+        await run { $0.forgetReviews(of: selection) }
         configuration.facts?.forget(selection)
         return await withCheckedContinuation { continuation in
             onLoop { $0.purge(selection) { continuation.resume(returning: $0) } }
@@ -160,8 +160,8 @@ public final class ImageNetworkManager: Sendable {
     }
 
     public func metrics() async -> ImageMetrics {
-        var metrics = await asked { $0.snapshot() }
-        if let all = await asked(sized, { [metrics] sized in sized.reported(metrics) }) { metrics = all }
+        var metrics = await run { $0.snapshot() }
+        if let all = await run(sized, { [metrics] sized in sized.reported(metrics) }) { metrics = all }
         metrics.requests[.hit, default: 0] += memoryHits.load(ordering: .relaxed)
         return metrics
     }
@@ -173,8 +173,8 @@ public final class ImageNetworkManager: Sendable {
 
     /// Cancels all requests and downloads. The owner of the transfer client shuts it down.
     public func shutDown() async {
-        _ = await asked(sized) { $0.shutDown() }
-        await asked { $0.shutDown() }
+        _ = await run(sized) { $0.shutDown() }
+        await run { $0.shutDown() }
     }
 
     private func onLoop(_ body: @escaping @Sendable (isolated ImageFetchCoordinator) -> Void) {
@@ -185,16 +185,16 @@ public final class ImageNetworkManager: Sendable {
         transfers.loop.execute { sized.assumeIsolated(body) }
     }
 
-    private func asked<Answer: Sendable>(
-        _ sized: ResizeCoordinator?, _ body: @escaping @Sendable (isolated ResizeCoordinator) -> Answer
-    ) async -> Answer? {
+    private func run<Value: Sendable>(
+        _ sized: ResizeCoordinator?, _ body: @escaping @Sendable (isolated ResizeCoordinator) -> Value
+    ) async -> Value? {
         guard let sized else { return nil }
         return await withCheckedContinuation { continuation in
             onLoop(sized) { continuation.resume(returning: body($0)) }
         }
     }
 
-    private func asked<Answer: Sendable>(_ body: @escaping @Sendable (isolated ImageFetchCoordinator) -> Answer) async -> Answer {
+    private func run<Value: Sendable>(_ body: @escaping @Sendable (isolated ImageFetchCoordinator) -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume(returning: body($0)) }
         }
@@ -210,9 +210,9 @@ public final class ImageLookup: Sendable {
     /// The mode; nil for the original.
     let sizing: ResizeMode?
     /// The key and the position for each set of accepted formats.
-    private let paths = Mutex<[Way]>([])
+    private let paths = Mutex<[KeyVariant]>([])
 
-    private struct Way {
+    private struct KeyVariant {
         let kinds: AcceptedFormats
         let key: String
         var index = 0
@@ -223,14 +223,14 @@ public final class ImageLookup: Sendable {
     }
 
     fileprivate func image(in memory: MemoryCache, _ kinds: AcceptedFormats, _ key: () -> String) -> CachedImage? {
-        paths.withLock { ways in
-            var way = ways.firstIndex { $0.kinds == kinds }
-            if way == nil {
-                if ways.count >= Self.mostKinds { ways = [] }
-                ways.append(Way(kinds: kinds, key: key()))
-                way = ways.endIndex - 1
+        paths.withLock { variants in
+            var variant = variants.firstIndex { $0.kinds == kinds }
+            if variant == nil {
+                if variants.count >= Self.mostKinds { variants = [] }
+                variants.append(KeyVariant(kinds: kinds, key: key()))
+                variant = variants.endIndex - 1
             }
-            return way.flatMap { memory.image(ways[$0].key, at: &ways[$0].index) }
+            return variant.flatMap { memory.image(variants[$0].key, at: &variants[$0].index) }
         }
     }
 }
@@ -240,7 +240,7 @@ final class ImageCancellation: Sendable {
     private static let last = Atomic<UInt64>(0)
 
     let number: UInt64
-    private let left = Atomic<Bool>(false)
+    private let cancelled = Atomic<Bool>(false)
 
     init(_ number: UInt64) {
         self.number = number
@@ -249,10 +249,10 @@ final class ImageCancellation: Sendable {
     /// Returns a handle with a number that is unique in this process.
     static func next() -> ImageCancellation { ImageCancellation(last.add(1, ordering: .relaxed).newValue) }
 
-    var hasLeft: Bool { left.load(ordering: .acquiring) }
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
     func cancel() {
-        left.store(true, ordering: .releasing)
+        cancelled.store(true, ordering: .releasing)
     }
 }
 

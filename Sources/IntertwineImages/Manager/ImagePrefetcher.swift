@@ -6,7 +6,7 @@ internal import Synchronization
 /// the newest images are omitted.
 public final class ImagePrefetcher: Sendable {
     /// A combination of size, scale and accepted formats that clients use.
-    private struct Look: Hashable {
+    private struct Presentation: Hashable {
         /// The size without its fallback; nil for originals.
         let shape: String?
         let scale: Int
@@ -15,7 +15,7 @@ public final class ImagePrefetcher: Sendable {
 
     private struct State {
         /// The recent combinations with the time of their last request.
-        var recent: [Look: Int64] = [:]
+        var recent: [Presentation: Int64] = [:]
         var waiting: [ImageRequest] = []
         var isAtWork = false
         var isStopped = false
@@ -47,14 +47,15 @@ public final class ImagePrefetcher: Sendable {
     /// Records the size and the formats of a request.
     public func record(_ request: ImageRequest) {
         guard request.priority > .prefetch else { return }
-        let look = Look(shape: request.sizing?.variant.shape, scale: request.sizing?.scale ?? 1, kinds: request.kinds)
+        let presentation = Presentation(shape: request.sizing?.variant.shape, scale: request.sizing?.scale ?? 1, kinds: request.kinds)
         let now = clock()
         state.withLock { state in
-            if state.recent.count >= Self.maxPerPage, state.recent[look] == nil, let oldest = state.recent.min(by: { $0.value < $1.value })
+            if state.recent.count >= Self.maxPerPage, state.recent[presentation] == nil,
+                let oldest = state.recent.min(by: { $0.value < $1.value })
             {
                 state.recent[oldest.key] = nil
             }
-            state.recent[look] = now
+            state.recent[presentation] = now
         }
     }
 
@@ -63,12 +64,12 @@ public final class ImagePrefetcher: Sendable {
     /// - Parameter page: The bytes of the page with the hrefs of its images.
     public func prefetch(_ page: [UInt8]) {
         let now = clock()
-        let looks = state.withLock { state in
+        let presentations = state.withLock { state in
             state.recent = state.recent.filter { now - $0.value < Self.memorySeconds }
             return state.recent.keys.sorted { $0.scale < $1.scale }
         }
-        guard !looks.isEmpty else { return }
-        let requests = hrefs(page).flatMap { imageRequests($0, looks, now) }
+        guard !presentations.isEmpty else { return }
+        let requests = hrefs(page).flatMap { imageRequests($0, presentations, now) }
         let mustStart = state.withLock { state in
             guard !state.isStopped else { return false }
             state.waiting += requests.prefix(Self.mostWaiting - state.waiting.count)
@@ -88,14 +89,14 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Returns the requests for an image path in the given combinations.
-    private func imageRequests(_ path: String, _ looks: [Look], _ now: Int64) -> [ImageRequest] {
+    private func imageRequests(_ path: String, _ presentations: [Presentation], _ now: Int64) -> [ImageRequest] {
         guard let found = try? signer.verify(path, now: now) else { return [] }
-        return looks.compactMap { look in
-            guard look.shape == found.sizing?.variant.shape else { return nil }
-            let sizing = found.sizing.flatMap { ResizeMode($0.variant, scale: look.scale) }
+        return presentations.compactMap { presentation in
+            guard presentation.shape == found.sizing?.variant.shape else { return nil }
+            let sizing = found.sizing.flatMap { ResizeMode($0.variant, scale: presentation.scale) }
             guard (sizing == nil) == (found.sizing == nil) else { return nil }
             var request = ImageRequest(found.source, sizing: sizing, priority: .prefetch)
-            request.kinds = look.kinds
+            request.kinds = presentation.kinds
             // A stream would end once it is released, so the complete body is requested.
             request.requiresCompleteBody = true
             return manager.isAtHand(request) ? nil : request

@@ -78,14 +78,14 @@ public struct AcceptedFormats: Sendable, Hashable {
     ///
     /// - Parameter newer: Those of AVIF and WebP that the service encodes, the preferred one first. The preference of the client takes precedence.
     func made(_ newer: [ImageFormat]) -> Set {
-        let taken = accepted.isEmpty ? permitted : accepted
-        var made = Set(ImageFormat.allCases.filter { taken.contains($0) && (Self.isOld($0) || newer.contains($0)) })
+        let usable = accepted.isEmpty ? permitted : accepted
+        var made = Set(ImageFormat.allCases.filter { usable.contains($0) && (Self.isOld($0) || newer.contains($0)) })
         if !lesser.isEmpty, let first = newer.first(where: { made.contains($0) }), lesser.contains(first),
             newer.contains(where: { made.contains($0) && !lesser.contains($0) })
         {
             made.subtract(lesser)
         }
-        return made.isEmpty ? taken : made
+        return made.isEmpty ? usable : made
     }
 
     /// True if at least one format is accepted.

@@ -13,7 +13,7 @@ extension ImageFormat {
     /// The repair of an image whose structure lacks nothing but its end. Browsers show such an image, and decoders reject it.
     private struct Repair {
         /// The number of bytes before the appended end.
-        let kept: Int
+        let validLength: Int
         let end: [UInt8]
     }
 
@@ -42,7 +42,7 @@ extension ImageFormat {
     func completed(_ bytes: [UInt8]) -> [UInt8]? {
         switch bytes.withUnsafeBytes({ end($0) }) {
         case .complete, .unreadable: bytes
-        case .cut(let repair): repair.map { bytes.prefix($0.kept) + $0.end }
+        case .cut(let repair): repair.map { bytes.prefix($0.validLength) + $0.end }
         }
     }
 
@@ -70,69 +70,69 @@ extension ImageFormat {
     ///
     /// In scan data, `FF` is a literal only before `00`. The end marker of a preview within a segment is skipped with the segment.
     private static func jpegEnd(_ bytes: UnsafeRawBufferPointer) -> End {
-        var place = 2
+        var offset = 2
         var hasFrame = false
         var isInScan = false
-        while place + 1 < bytes.count {
-            guard bytes[place] == 0xff else {
+        while offset + 1 < bytes.count {
+            guard bytes[offset] == 0xff else {
                 guard hasFrame || isInScan else { return .unreadable }
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
                 guard let base = rest.baseAddress, let next = memchr(base, 0xff, rest.count) else {
-                    return .cut(isInScan ? Repair(kept: bytes.count, end: jpegEndMarker) : nil)
+                    return .cut(isInScan ? Repair(validLength: bytes.count, end: jpegEndMarker) : nil)
                 }
-                place += UnsafeRawPointer(next) - base
+                offset += UnsafeRawPointer(next) - base
                 continue
             }
-            let marker = bytes[place + 1]
+            let marker = bytes[offset + 1]
             switch marker {
-            case 0xff: place += 1
-            case 0x00, 0x01, 0xd0...0xd8: place += 2
+            case 0xff: offset += 1
+            case 0x00, 0x01, 0xd0...0xd8: offset += 2
             case 0xd9: return hasFrame ? .complete : .unreadable
             default:
-                guard place + 3 < bytes.count else { return hasFrame ? .cut(nil) : .unreadable }
+                guard offset + 3 < bytes.count else { return hasFrame ? .cut(nil) : .unreadable }
                 let isFrame = (0xc0...0xcf).contains(marker) && marker != 0xc4 && marker != 0xc8 && marker != 0xcc
                 hasFrame = hasFrame || isFrame
                 isInScan = marker == 0xda
-                place += 2 + max(2, Int(bytes[place + 2]) << 8 | Int(bytes[place + 3]))
+                offset += 2 + max(2, Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3]))
             }
         }
         // The last byte may be the first one of a marker.
-        return hasFrame ? .cut(isInScan && place <= bytes.count ? Repair(kept: bytes.count, end: jpegEndMarker) : nil) : .unreadable
+        return hasFrame ? .cut(isInScan && offset <= bytes.count ? Repair(validLength: bytes.count, end: jpegEndMarker) : nil) : .unreadable
     }
 
     /// Finds the end of a PNG (section 5.3): each chunk has length, name, data and checksum.
     private static func pngEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         guard bytes.count >= 16, big(bytes, 12) == 0x4948_4452 else { return .unreadable }
-        var (place, last) = (8, 8)
+        var (offset, last) = (8, 8)
         var (hasData, isData) = (false, false)
-        while place + 12 <= bytes.count {
-            let name = bytes[(place + 4)..<(place + 8)]
+        while offset + 12 <= bytes.count {
+            let name = bytes[(offset + 4)..<(offset + 8)]
             guard name.allSatisfy({ (65...90).contains($0 & 0xdf) }) else { return .unreadable }
             if name.elementsEqual("IEND".utf8) { return .complete }
             isData = name.elementsEqual("IDAT".utf8)
             hasData = hasData || isData
-            last = place
-            place += 12 + big(bytes, place)
+            last = offset
+            offset += 12 + big(bytes, offset)
         }
         // A truncated chunk is dropped, unless it contains pixels.
-        guard hasData, place <= bytes.count || !isData else { return .cut(nil) }
-        return .cut(Repair(kept: place <= bytes.count ? place : last, end: pngEndChunk))
+        guard hasData, offset <= bytes.count || !isData else { return .cut(nil) }
+        return .cut(Repair(validLength: offset <= bytes.count ? offset : last, end: pngEndChunk))
     }
 
     private static func gifEnd(_ bytes: UnsafeRawBufferPointer) -> End {
         var blocks = GIFBlocks()
-        var place = 0
-        while place <= bytes.count {
+        var offset = 0
+        while offset <= bytes.count {
             // The head of a block fits into 16 bytes; copying more has no use.
-            switch blocks.read(Array(bytes[place..<min(place + 16, bytes.count)])[...]) {
-            case .pass(let length): place += length
+            switch blocks.read(Array(bytes[offset..<min(offset + 16, bytes.count)])[...]) {
+            case .pass(let length): offset += length
             case .end: return blocks.frames > 0 ? .complete : .unreadable
             case .nonsense: return .unreadable
             // Bytes shorter than a screen descriptor are not a usable GIF.
             case .more:
                 guard bytes.count >= 13 else { return .unreadable }
                 // Data in sub-blocks ends with an empty one.
-                return .cut(blocks.frames > 0 ? Repair(kept: place, end: blocks.isInData ? [0, gifTrailer] : [gifTrailer]) : nil)
+                return .cut(blocks.frames > 0 ? Repair(validLength: offset, end: blocks.isInData ? [0, gifTrailer] : [gifTrailer]) : nil)
             }
         }
         return .cut(nil)
@@ -143,28 +143,28 @@ extension ImageFormat {
     ///
     /// The data of the images is the last box.
     private static func avifEnd(_ bytes: UnsafeRawBufferPointer) -> End {
-        var place = 0
+        var offset = 0
         var hasData = false
-        while place + 8 <= bytes.count {
-            var size = big(bytes, place)
+        while offset + 8 <= bytes.count {
+            var size = big(bytes, offset)
             if size == 0 { return .complete }
-            let isData = bytes[(place + 4)..<(place + 8)].elementsEqual("mdat".utf8)
+            let isData = bytes[(offset + 4)..<(offset + 8)].elementsEqual("mdat".utf8)
             if size == 1 {
-                guard place + 16 <= bytes.count, big(bytes, place + 8) == 0 else { return .cut(nil) }
-                size = big(bytes, place + 12)
+                guard offset + 16 <= bytes.count, big(bytes, offset + 8) == 0 else { return .cut(nil) }
+                size = big(bytes, offset + 12)
             }
             guard size >= 8 else { break }
-            place += size
-            hasData = hasData || (isData && place <= bytes.count)
+            offset += size
+            hasData = hasData || (isData && offset <= bytes.count)
         }
-        return hasData ? .complete : place > bytes.count || bytes.count > 16 ? .cut(nil) : .unreadable
+        return hasData ? .complete : offset > bytes.count || bytes.count > 16 ? .cut(nil) : .unreadable
     }
 
-    private static func big(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Int {
-        Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+    private static func big(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
+        Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
     }
 
-    private static func little(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Int {
-        Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+    private static func little(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
+        Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
     }
 }

@@ -104,8 +104,8 @@ extension ImageFormat {
         guard bytes.count >= 12 else { return .unclear }
         let size = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         guard size >= 16, size <= longestBrands, size % 4 == 0 else { return .unknown }
-        for place in stride(from: 8, to: min(size, bytes.count - 3), by: 4) where place != 12 {
-            let brand = bytes[place..<(place + 4)]
+        for index in stride(from: 8, to: min(size, bytes.count - 3), by: 4) where index != 12 {
+            let brand = bytes[index..<(index + 4)]
             if brand.elementsEqual("avif".utf8) || brand.elementsEqual("avis".utf8) { return .kind(.avif) }
         }
         return bytes.count < size ? .unclear : .unknown

@@ -38,7 +38,7 @@ struct AVIFBoxes: Sendable {
     /// Reads the dimensions of the image and its tiles, and keeps the largest ones.
     private mutating func readImages(_ bytes: ArraySlice<UInt8>, isComplete: Bool) {
         var largest: ImageDimensions?
-        Self.each("ispe", in: bytes, room: 16) { rest in
+        Self.each("ispe", in: bytes, minimumSize: 16) { rest in
             let size = ImageDimensions(width: Self.number(rest, 8), height: Self.number(rest, 12))
             if largest?.error == .tooManyPixels { return }
             if size.error == .tooManyPixels { largest = size }
@@ -51,11 +51,11 @@ struct AVIFBoxes: Sendable {
     /// Reads the number of frames of the tracks, and their dimensions if no image property has them.
     private mutating func readMovie(_ bytes: ArraySlice<UInt8>) {
         var samples = 1
-        Self.each("stsz", in: bytes, room: 16) { samples = max(samples, Self.number($0, 12)) }
+        Self.each("stsz", in: bytes, minimumSize: 16) { samples = max(samples, Self.number($0, 12)) }
         frames = samples
         guard size == .unclear else { return }
         var found: ImageDimensions?
-        Self.each("av01", in: bytes, room: 32) {
+        Self.each("av01", in: bytes, minimumSize: 32) {
             found = ImageDimensions(width: Self.number($0, 28) >> 16, height: Self.number($0, 28) & 0xffff)
         }
         if let found { size = .size(found) }
@@ -63,19 +63,19 @@ struct AVIFBoxes: Sendable {
 
     /// Calls the closure for each occurrence of a name.
     ///
-    /// - Parameter room: The minimum number of bytes from the name on; occurrences with fewer are ignored.
-    private static func each(_ name: String, in bytes: ArraySlice<UInt8>, room: Int, _ body: (ArraySlice<UInt8>) -> Void) {
+    /// - Parameter minimumSize: The minimum number of bytes from the name on; occurrences with fewer are ignored.
+    private static func each(_ name: String, in bytes: ArraySlice<UInt8>, minimumSize: Int, _ body: (ArraySlice<UInt8>) -> Void) {
         guard let first = name.utf8.first else { return }
         var rest = bytes
-        while let place = rest.firstIndex(of: first) {
-            rest = rest[place...]
-            if rest.count >= room, rest.starts(with: name.utf8) { body(rest) }
+        while let offset = rest.firstIndex(of: first) {
+            rest = rest[offset...]
+            if rest.count >= minimumSize, rest.starts(with: name.utf8) { body(rest) }
             rest = rest.dropFirst()
         }
     }
 
-    private static func number(_ bytes: ArraySlice<UInt8>, _ place: Int) -> Int {
-        bytes.dropFirst(place).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    private static func number(_ bytes: ArraySlice<UInt8>, _ offset: Int) -> Int {
+        bytes.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | Int($1) }
     }
 }
 
@@ -102,8 +102,8 @@ struct GIFBlocks: Sendable {
     ///
     /// - Parameter bytes: The bytes from the start of the file, or from the end of the previous step.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> Step {
-        func byte(_ place: Int) -> UInt8 { bytes[bytes.startIndex + place] }
-        func number(_ place: Int) -> Int { Int(byte(place)) | Int(byte(place + 1)) << 8 }
+        func byte(_ offset: Int) -> UInt8 { bytes[bytes.startIndex + offset] }
+        func number(_ offset: Int) -> Int { Int(byte(offset)) | Int(byte(offset + 1)) << 8 }
         guard let screen else {
             guard bytes.count >= 13 else { return .more }
             let found = ImageDimensions(width: number(6), height: number(8))
@@ -159,8 +159,8 @@ enum JPEGSegment: Hashable {
     ///
     /// - Parameter bytes: The bytes from the marker on.
     init(_ bytes: ArraySlice<UInt8>) {
-        func byte(_ place: Int) -> UInt8 { bytes[bytes.startIndex + place] }
-        func number(_ place: Int) -> Int { Int(byte(place)) << 8 | Int(byte(place + 1)) }
+        func byte(_ offset: Int) -> UInt8 { bytes[bytes.startIndex + offset] }
+        func number(_ offset: Int) -> Int { Int(byte(offset)) << 8 | Int(byte(offset + 1)) }
         // Decoders skip bytes before a marker (`next_marker` of libjpeg), and this parser has to find the frame that they find.
         let junk = bytes.prefix { $0 != 0xff }.count
         guard junk == 0 else {
@@ -206,12 +206,12 @@ struct PNGChunks: Sendable {
     ///
     /// - Parameter bytes: The bytes from the start of the file, or of a chunk.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
-        func number(_ place: Int) -> Int { bytes.dropFirst(place).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
-        func holds(_ text: String, at place: Int) -> Bool { bytes.dropFirst(place).prefix(4).elementsEqual(text.utf8) }
+        func number(_ offset: Int) -> Int { bytes.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
+        func hasText(_ text: String, at offset: Int) -> Bool { bytes.dropFirst(offset).prefix(4).elementsEqual(text.utf8) }
         guard size != .unclear else {
             // The header chunk is the first one (section 11.2.1).
             guard bytes.count >= 24 else { return .more }
-            guard number(8) == 13, holds("IHDR", at: 12) else {
+            guard number(8) == 13, hasText("IHDR", at: 12) else {
                 size = .unreadable
                 return .done
             }
@@ -219,11 +219,11 @@ struct PNGChunks: Sendable {
             return .pass(33)
         }
         guard bytes.count >= 12 else { return .more }
-        if holds("acTL", at: 4) {
+        if hasText("acTL", at: 4) {
             frames = max(1, number(8))
             return .done
         }
-        return holds("IDAT", at: 4) || holds("IEND", at: 4) ? .done : .pass(12 + number(0))
+        return hasText("IDAT", at: 4) || hasText("IEND", at: 4) ? .done : .pass(12 + number(0))
     }
 }
 
@@ -236,8 +236,8 @@ struct WebPChunks: Sendable {
     ///
     /// - Parameter bytes: The bytes from the start of the file, or of a later chunk.
     mutating func read(_ bytes: ArraySlice<UInt8>) -> ImageHeaderParser.Step {
-        func number(_ place: Int, _ count: Int) -> Int {
-            bytes.dropFirst(place).prefix(count).reversed().reduce(0) { $0 << 8 | Int($1) }
+        func number(_ offset: Int, _ count: Int) -> Int {
+            bytes.dropFirst(offset).prefix(count).reversed().reduce(0) { $0 << 8 | Int($1) }
         }
         guard size == .unclear else {
             guard bytes.count >= 8 else { return .more }

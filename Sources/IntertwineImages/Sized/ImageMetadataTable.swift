@@ -169,15 +169,15 @@ public final class ImageMetadataTable: Sendable {
 
     private func readFiles() {
         guard let path, let bytes = FileBytes.read(path, upTo: (half * 4 + 1_000) * Self.recordLength) else { return }
-        var place = 0
+        var offset = 0
         state.withLock { state in
-            while place + Self.recordLength <= bytes.count {
-                if let (key, known) = Self.read(bytes[place..<(place + Self.recordLength)]) {
+            while offset + Self.recordLength <= bytes.count {
+                if let (key, known) = Self.read(bytes[offset..<(offset + Self.recordLength)]) {
                     if state.young.count >= half { (state.old, state.young) = (state.young, [:]) }
                     // The last record of an image counts.
                     state.young[key] = known
                 }
-                place += Self.recordLength
+                offset += Self.recordLength
             }
         }
         changes.add(1, ordering: .releasing)
@@ -204,8 +204,8 @@ public final class ImageMetadataTable: Sendable {
 
     private static func read(_ bytes: ArraySlice<UInt8>) -> (Key, Known)? {
         let bytes = Array(bytes)
-        func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
-            bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: Number.self)) }
+        func number<Number: FixedWidthInteger>(_ offset: Int, _: Number.Type) -> Number {
+            bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Number.self)) }
         }
         guard number(recordLength - 2, UInt16.self) == checksum(bytes.dropLast(2)) else { return nil }
         let count = Int(bytes[25] & 0x7f)

@@ -93,15 +93,15 @@ private enum PNGWriter {
     /// Returns a zlib stream (RFC 1950) of stored blocks (RFC 1951 section 3.2.4).
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
-        var place = 0
+        var offset = 0
         repeat {
-            let count = min(bytes.count - place, 65_535)
-            let isLast: UInt8 = place + count == bytes.count ? 1 : 0
+            let count = min(bytes.count - offset, 65_535)
+            let isLast: UInt8 = offset + count == bytes.count ? 1 : 0
             let (low, high) = (UInt8(count & 0xff), UInt8(count >> 8))
             stream += [isLast, low, high, ~low, ~high]
-            stream += bytes[place..<(place + count)]
-            place += count
-        } while place < bytes.count
+            stream += bytes[offset..<(offset + count)]
+            offset += count
+        } while offset < bytes.count
         var (first, second) = (UInt32(1), UInt32(0))
         for byte in bytes {
             first = (first + UInt32(byte)) % 65_521

@@ -39,43 +39,43 @@ actor ResizeCoordinator {
     func subscribe(_ request: ImageRequest, _ sizing: ResizeMode, _ ticket: ImageCancellation, _ reply: @escaping Reply) {
         guard !ticket.hasLeft else { return refuse(ImageError(.cancelled), .bypass, reply) }
         guard !isShutDown else { return refuse(ImageError(.fetch(.shuttingDown)), .bypass, reply) }
-        let wish = ResizeKey(request.source, sizing, request.kinds.made(configuration.formats))
-        guard !wish.formats.isEmpty else { return refuse(ImageError(.notAcceptable), .bypass, reply) }
+        let resizeKey = ResizeKey(request.source, sizing, request.kinds.made(configuration.formats))
+        guard !resizeKey.formats.isEmpty else { return refuse(ImageError(.notAcceptable), .bypass, reply) }
         let now = configuration.clock()
-        let remembered = store.image(wish)
-        if let remembered, serve(remembered, wish, request.kinds, now, reply) { return }
-        if request.isOnlyIfCached { return findStored(wish, request.kinds, reply) }
-        if let making = byKey[wish.key] {
+        let remembered = store.image(resizeKey)
+        if let remembered, serve(remembered, resizeKey, request.kinds, now, reply) { return }
+        if request.isOnlyIfCached { return findStored(resizeKey, request.kinds, reply) }
+        if let making = byKey[resizeKey.key] {
             metrics.collapsed += 1
             return add(ticket.number, request, to: making, isCollapsed: true, reply)
         }
         let failure = failures.failure(for: request.source, now: .now())
         if let failure, sizing.variant.fallback == nil { return refuse(failure, .negative, reply) }
-        let making = ResizeJob(wish, stale: remembered, isOwned: false)
+        let making = ResizeJob(resizeKey, stale: remembered, isOwned: false)
         if let failure { (making.failure, making.failureOutcome) = (failure, .negative) }
         add(ticket.number, request, to: making, isCollapsed: false, reply)
         begin(making)
     }
 
-    private func serve(_ image: CachedImage, _ wish: ResizeKey, _ kinds: AcceptedFormats, _ now: Int64, _ reply: Reply) -> Bool {
+    private func serve(_ image: CachedImage, _ resizeKey: ResizeKey, _ kinds: AcceptedFormats, _ now: Int64, _ reply: Reply) -> Bool {
         guard image.freshness.isFresh(at: now) || image.freshness.bridgesRevalidation(at: now) else { return false }
         let status = CacheStatus(image.freshness.isFresh(at: now) ? .hit : .stale)
         count(status.outcome)
         reply(Self.answer(image, to: kinds, status, now: now))
-        if status.outcome == .stale, byKey[wish.key] == nil {
+        if status.outcome == .stale, byKey[resizeKey.key] == nil {
             metrics.refreshes += 1
-            begin(ResizeJob(wish, stale: image, isOwned: true))
+            begin(ResizeJob(resizeKey, stale: image, isOwned: true))
         }
         return true
     }
 
     /// Replies to a request for a stored image only (`only-if-cached`), after a lookup on disk.
-    private func findStored(_ wish: ResizeKey, _ kinds: AcceptedFormats, _ reply: @escaping Reply) {
-        store.read(wish) { [weak self, loop] image in
+    private func findStored(_ resizeKey: ResizeKey, _ kinds: AcceptedFormats, _ reply: @escaping Reply) {
+        store.read(resizeKey) { [weak self, loop] image in
             guard let flights = self else { return }
             loop.execute {
                 flights.assumeIsolated { flights in
-                    if let image, flights.serve(image, wish, kinds, flights.configuration.clock(), reply) { return }
+                    if let image, flights.serve(image, resizeKey, kinds, flights.configuration.clock(), reply) { return }
                     flights.refuse(ImageError(.notStored), .bypass, reply)
                 }
             }
@@ -196,15 +196,18 @@ actor ResizeCoordinator {
         guard let fallback = making.key.sizing.variant.fallback, failure.permitsFallback, let file = configuration.fallbacks[fallback.part]
         else { return nil }
         // The prefix cannot occur in the source of an image.
-        let wish = ResizeKey("fallback:" + fallback.text, making.key.sizing, making.key.formats)
-        if let image = store.image(wish) { return image }
-        let (width, height) = (wish.sizing.variant.width * wish.sizing.scale, wish.sizing.variant.height * wish.sizing.scale)
+        let resizeKey = ResizeKey("fallback:" + fallback.text, making.key.sizing, making.key.formats)
+        if let image = store.image(resizeKey) { return image }
+        let (width, height) = (
+            resizeKey.sizing.variant.width * resizeKey.sizing.scale, resizeKey.sizing.variant.height * resizeKey.sizing.scale
+        )
         let bytes = file.isEmpty ? InitialsImage.png(fallback.initials, width: width, height: height) : file
         guard case .kind(let kind) = ImageFormat.sniff(bytes) else { return nil }
         let original = CachedImage(
-            source: wish.source, kind: kind, body: bytes, freshness: Freshness(ofBundledAt: configuration.clock()), validators: .init())
+            source: resizeKey.source, kind: kind, body: bytes, freshness: Freshness(ofBundledAt: configuration.clock()), validators: .init()
+        )
         let made = try? await Self.make(
-            wish, of: original, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
+            resizeKey, of: original, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
         guard let image = made?.image else { return nil }
         store.insertInMemory(image)
         return image
@@ -223,7 +226,7 @@ actor ResizeCoordinator {
     private struct Original {
         let image: CachedImage
         /// A Boolean value indicating that the original is stored, or will be once it was decoded.
-        let isKept: Bool
+        let isCached: Bool
         /// A Boolean value indicating that the original lacks its end.
         var isUnended = false
         var isDelimited = true
@@ -235,14 +238,14 @@ actor ResizeCoordinator {
         if let bytes = configuration.bundled(source), case .kind(let kind) = ImageFormat.sniff(bytes) {
             let freshness = Freshness(ofBundledAt: configuration.clock())
             let image = CachedImage(source: source, kind: kind, body: bytes, freshness: freshness, validators: .init())
-            return Original(image: image, isKept: true, status: CacheStatus(.hit))
+            return Original(image: image, isCached: true, status: CacheStatus(.hit))
         }
         making.awaitsOriginal = true
         // If a stale image is replaced, the original has to be up to date.
-        let takesStale = making.stale == nil
+        let allowsStale = making.stale == nil
         var answer = await coordinator.original(
-            of: source, id: making.id, priority: making.priority, allowsStale: takesStale, making.ticket)
-        if !takesStale, answer.cacheStatus.outcome == .stale, answer.cacheStatus.detail == nil {
+            of: source, id: making.id, priority: making.priority, allowsStale: allowsStale, making.ticket)
+        if !allowsStale, answer.cacheStatus.outcome == .stale, answer.cacheStatus.detail == nil {
             // The original came from the disk cache and is being revalidated.
             answer = await coordinator.original(of: source, id: making.id, priority: making.priority, allowsStale: false, making.ticket)
         }
@@ -250,7 +253,7 @@ actor ResizeCoordinator {
         switch answer.body {
         case .complete(let image):
             return Original(
-                image: image, isKept: answer.isCached || answer.isUnended, isUnended: answer.isUnended, isDelimited: answer.isDelimited,
+                image: image, isCached: answer.isCached || answer.isUnended, isUnended: answer.isUnended, isDelimited: answer.isDelimited,
                 status: answer.cacheStatus)
         case .failure(let failure):
             making.failureOutcome = answer.cacheStatus.outcome
@@ -268,37 +271,37 @@ actor ResizeCoordinator {
         if let stale = making.stale, stale.validators.etag == original.image.etag {
             let image = stale.refreshed(original.image.freshness, validators: stale.validators, terms: stale.terms)
             status.outcome = .revalidated
-            return ResizeResult(image: image, status: status, isCached: original.isKept)
+            return ResizeResult(image: image, status: status, isCached: original.isCached)
         }
-        let wish = making.key
+        let resizeKey = making.key
         let made: (image: CachedImage, facts: ImageMetadata?)
         do throws(ImageError) {
             made = try await Self.make(
-                wish, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
+                resizeKey, of: original.image, by: transformer, newer: configuration.formats, configuration.qualities, making.urgency)
         } catch {
             // The body may have been truncated in transit.
             throw error.reason == .undecodable && !original.isDelimited ? ImageError(.fetch(.truncated)) : error
         }
         let (image, facts) = made
         metrics.made += 1
-        if let facts, !making.isPurged { configuration.facts?.learn(wish.source, facts, of: original.image.etag) }
-        status.isStored = original.isKept && !making.isPurged && store.accepts(image)
-        return ResizeResult(image: image, status: status, isCached: original.isKept)
+        if let facts, !making.isPurged { configuration.facts?.learn(resizeKey.source, facts, of: original.image.etag) }
+        status.isStored = original.isCached && !making.isPurged && store.accepts(image)
+        return ResizeResult(image: image, status: status, isCached: original.isCached)
     }
 
     /// Resizes an image off the event loop, because its bytes are parsed and the result is hashed.
     @concurrent
     private static func make(
-        _ wish: ResizeKey, of original: CachedImage, by transformer: any ImageTransformer, newer: [ImageFormat],
+        _ resizeKey: ResizeKey, of original: CachedImage, by transformer: any ImageTransformer, newer: [ImageFormat],
         _ qualities: EncodingQualities, _ urgency: TransformPriority
     ) async throws(ImageError) -> (image: CachedImage, facts: ImageMetadata?) {
         let body = original.body.bytes
         // The validators have the tag of the original, so a change of the original is detected.
         let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
         var traits = ImageTraits(body, original.kind)
-        guard let format = ResizedFormat(traits, accepted: wish.formats, newer: newer) else { throw ImageError(.notAcceptable) }
-        let recipe = wish.sizing.spec(
-            format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: format.keepsAnimation)
+        guard let format = ResizedFormat(traits, accepted: resizeKey.formats, newer: newer) else { throw ImageError(.notAcceptable) }
+        let recipe = resizeKey.sizing.spec(
+            format.kind, quality: qualities[format.kind, resizeKey.sizing.scale], keepsAnimation: format.keepsAnimation)
         let made: TransformedImage
         var shortfall: CachedImage.Shortfall?
         do throws(ImageError) {
@@ -306,19 +309,20 @@ actor ResizeCoordinator {
         } catch  where error.reason == .noDecoder {
             // The client may have a decoder.
             let image = CachedImage(
-                source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: original.kind, shortfall: .original,
+                source: resizeKey.source, variant: resizeKey.formats, sizing: resizeKey.sizing, kind: original.kind, shortfall: .original,
                 body: original.body, etag: original.etag, freshness: original.freshness, validators: validators)
             return (image, nil)
         } catch {
             // If an animation exceeds the limits, its first frame is used.
             guard format.keepsAnimation, error.reason == .tooManyFrames || error.reason == .tooManyPixels else { throw error }
             (traits.isAnimated, shortfall) = (false, .firstFrame)
-            guard let format = ResizedFormat(traits, accepted: wish.formats, newer: newer) else { throw ImageError(.notAcceptable) }
-            let recipe = wish.sizing.spec(format.kind, quality: qualities[format.kind, wish.sizing.scale], keepsAnimation: false)
+            guard let format = ResizedFormat(traits, accepted: resizeKey.formats, newer: newer) else { throw ImageError(.notAcceptable) }
+            let recipe = resizeKey.sizing.spec(format.kind, quality: qualities[format.kind, resizeKey.sizing.scale], keepsAnimation: false)
             made = try await transformer.transform(body, recipe, urgency: urgency)
         }
         let image = CachedImage(
-            source: wish.source, variant: wish.formats, sizing: wish.sizing, kind: made.kind, shortfall: shortfall, body: made.bytes,
+            source: resizeKey.source, variant: resizeKey.formats, sizing: resizeKey.sizing, kind: made.kind, shortfall: shortfall,
+            body: made.bytes,
             freshness: original.freshness, validators: validators)
         return (image, made.original)
     }
@@ -350,7 +354,7 @@ actor ResizeCoordinator {
                 var status = made.status
                 status.isCollapsed = entry.isCollapsed
                 count(status.outcome)
-                entry.reply(Self.answer(made.image, to: entry.kinds, status, now: now, isKept: made.isCached))
+                entry.reply(Self.answer(made.image, to: entry.kinds, status, now: now, isCached: made.isCached))
             case .failure(let failure):
                 var status = CacheStatus(making.failureOutcome)
                 status.isCollapsed = entry.isCollapsed
@@ -364,10 +368,10 @@ actor ResizeCoordinator {
 
     /// Returns the image if the client accepts its format: an original without a decoder may have any.
     private static func answer(
-        _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, now: Int64, isKept: Bool = true
+        _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, now: Int64, isCached: Bool = true
     ) -> ImageResponse {
         guard kinds.permits(image.kind) else { return ImageResponse(ImageError(.notAcceptable), status) }
-        return ImageResponse(image, status, now: now, isCached: isKept)
+        return ImageResponse(image, status, now: now, isCached: isCached)
     }
 
     private func refuse(_ failure: ImageError, _ outcome: CacheStatus.Outcome, _ reply: Reply) {

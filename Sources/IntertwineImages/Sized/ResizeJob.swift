@@ -45,11 +45,11 @@ final class ResizeJob {
     /// The priority of the most urgent waiter, which the transformer observes.
     let urgency: TransformPriority
 
-    init(_ wish: ResizeKey, stale: CachedImage?, isOwned: Bool) {
-        self.key = wish
+    init(_ resizeKey: ResizeKey, stale: CachedImage?, isOwned: Bool) {
+        self.key = resizeKey
         self.stale = stale
         self.isOwned = isOwned
-        urgency = TransformPriority(.prefetch, origin: (try? FetchURL(wish.source))?.authority)
+        urgency = TransformPriority(.prefetch, origin: (try? FetchURL(resizeKey.source))?.authority)
     }
 
     var priority: ImagePriority { waiters.values.map(\.priority).max() ?? .prefetch }
@@ -60,18 +60,18 @@ struct ResizedImageStore: Sendable {
     let memoryCache: MemoryCache
     let disk: DiskCache?
 
-    func image(_ wish: ResizeKey) -> CachedImage? { memoryCache.image(wish) }
+    func image(_ resizeKey: ResizeKey) -> CachedImage? { memoryCache.image(resizeKey) }
 
     /// Reads a resized image from the disk cache.
     ///
     /// - Parameter done: Called immediately, or on the queue of the disk cache.
-    func read(_ wish: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
-        if let disk { disk.read(wish, done: done) } else { done(nil) }
+    func read(_ resizeKey: ResizeKey, done: @escaping @Sendable (CachedImage?) -> Void) {
+        if let disk { disk.read(resizeKey, done: done) } else { done(nil) }
     }
 
-    func found(_ wish: ResizeKey) async -> CachedImage? {
-        guard let disk, disk.contains(wish) else { return nil }
-        return await withCheckedContinuation { continuation in disk.read(wish) { continuation.resume(returning: $0) } }
+    func found(_ resizeKey: ResizeKey) async -> CachedImage? {
+        guard let disk, disk.contains(resizeKey) else { return nil }
+        return await withCheckedContinuation { continuation in disk.read(resizeKey) { continuation.resume(returning: $0) } }
     }
 
     func insertInMemory(_ image: CachedImage) { memoryCache.insert(image) }

@@ -65,14 +65,14 @@ actor WorkerPool {
     // MARK: Jobs
 
     func submit(
-        _ wish: TransformJob, _ image: [UInt8], pixels: Int, _ urgency: TransformPriority, _ ticket: TransformCancellation,
+        _ spec: TransformJob, _ image: [UInt8], pixels: Int, _ urgency: TransformPriority, _ ticket: TransformCancellation,
         _ reply: @escaping Reply
     ) {
         guard !ticket.hasLeft else { return reply(.failure(ImageError(.cancelled))) }
         guard !isShutDown else { return reply(.failure(ImageError(.cancelled))) }
         guard isReady.isSet else { return reply(.failure(ImageError(.workerFailed))) }
         let number = nextNumber()
-        var job = wish
+        var job = spec
         job.id = number
         let (isTaken, displaced) = queue.enter(
             number, pixels: pixels, priority: urgency.priority, owners: urgency.owners, now: .now())

@@ -115,16 +115,16 @@ public struct ImageURLSigner: Sendable {
     /// - Parameters:
     ///   - variant: The size; nil for the original.
     ///   - now: Seconds since 1970.
-    public func mint(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
-        mint(source.text, variant, change: change(of: source.text, after: Int64(Self.hour(now))))
+    public func sign(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
+        sign(source.text, variant, change: change(of: source.text, after: Int64(Self.hour(now))))
     }
 
     /// Returns the path of an image whose source is in the canonical form of libcurl, as verified by `FetchURL.isPlain`.
     public func path(forUnencoded source: String, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
-        mint(source, variant, change: change(of: source, after: Int64(Self.hour(now)))).path
+        sign(source, variant, change: change(of: source, after: Int64(Self.hour(now)))).path
     }
 
-    private func mint(_ source: String, _ variant: ProcessingOptions?, change: Int64) -> SignedPath {
+    private func sign(_ source: String, _ variant: ProcessingOptions?, change: Int64) -> SignedPath {
         let expiry = UInt32(clamping: change + horizonHours)
         var source = source
         let path = source.withUTF8 { source in
@@ -177,7 +177,7 @@ public struct ImageURLSigner: Sendable {
 
     /// Returns the path of an image without its change time.
     public func path(for source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> String {
-        mint(source, variant, now: now).path
+        sign(source, variant, now: now).path
     }
 
     /// Returns the next hour in which the image gets another path.

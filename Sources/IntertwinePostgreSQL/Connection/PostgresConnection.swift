@@ -270,11 +270,11 @@ package final class PostgresConnection: @unchecked Sendable {
         bytes.append(0)
         let formats = [Int32](repeating: 1, count: values.count)
         return bytes.withUnsafeBytes { buffer in
-            let places = spans.map { span in
+            let pointers = spans.map { span in
                 span.flatMap { buffer.baseAddress?.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
             }
             let lengths = spans.map { Int32(clamping: $0?.count ?? 0) }
-            return PQsendQueryPrepared(handle, name, Int32(values.count), places, lengths, formats, 1) == 1
+            return PQsendQueryPrepared(handle, name, Int32(values.count), pointers, lengths, formats, 1) == 1
         }
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// primary that came back. Writes to it would be lost, and reads from it are stale.
 final class PostgresTimelines: Sendable {
     /// The timeline of a server that accepts writes.
-    struct Place: Sendable, Hashable {
+    struct TimelinePosition: Sendable, Hashable {
         /// The system identifier of the cluster.
         var system: Int64
         var timeline: Int64
@@ -16,7 +16,7 @@ final class PostgresTimelines: Sendable {
         /// The highest timeline seen, by system identifier.
         var highest: [Int64: Int64] = [:]
         /// The messages about old primaries that have not been taken.
-        var news: [String] = []
+        var messages: [String] = []
         var known: Set<String> = []
     }
 
@@ -32,31 +32,31 @@ final class PostgresTimelines: Sendable {
 
     private let state = Mutex(State())
 
-    func note(_ place: Place) {
-        state.withLock { $0.highest[place.system] = max($0.highest[place.system] ?? 0, place.timeline) }
+    func record(_ position: TimelinePosition) {
+        state.withLock { $0.highest[position.system] = max($0.highest[position.system] ?? 0, position.timeline) }
     }
 
     func isSeen(_ system: Int64) -> Bool { state.withLock { $0.highest[system] != nil } }
 
     /// Returns true if a higher timeline than that of a server was seen.
     ///
-    /// - Parameter server: The name in the line that ``takeNews()`` returns, once for each server and timeline.
-    func isOutdated(_ place: Place, server: @autoclosure () -> String) -> Bool {
+    /// - Parameter server: The name in the line that ``takeMessage()`` returns, once for each server and timeline.
+    func isOutdated(_ position: TimelinePosition, server: @autoclosure () -> String) -> Bool {
         state.withLock { state in
-            guard let highest = state.highest[place.system], place.timeline < highest else { return false }
-            let line = Self.line(place, server(), highest)
-            if state.known.insert(line).inserted { state.news.append(line) }
+            guard let highest = state.highest[position.system], position.timeline < highest else { return false }
+            let line = Self.line(position, server(), highest)
+            if state.known.insert(line).inserted { state.messages.append(line) }
             return true
         }
     }
 
-    static func line(_ place: Place, _ server: String, _ highest: Int64) -> String {
-        "the server at \(server) is an old primary, on timeline \(place.timeline), but \(highest) was seen: its sessions are closed; "
+    static func line(_ position: TimelinePosition, _ server: String, _ highest: Int64) -> String {
+        "the server at \(server) is an old primary, on timeline \(position.timeline), but \(highest) was seen: its sessions are closed; "
             + "stop it, or make it a standby"
     }
 
     /// Removes and returns the next line for the operator's log; nil without one.
-    func takeNews() -> String? {
-        state.withLock { $0.news.isEmpty ? nil : $0.news.removeFirst() }
+    func takeMessage() -> String? {
+        state.withLock { $0.messages.isEmpty ? nil : $0.messages.removeFirst() }
     }
 }

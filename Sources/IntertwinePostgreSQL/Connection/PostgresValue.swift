@@ -94,7 +94,7 @@ package enum PostgresValue: Sendable, Hashable {
     /// Writes the number of bytes after `start` into the four bytes before it.
     private static func putLength(before start: Int, in bytes: inout [UInt8]) {
         let length = UInt32(clamping: bytes.count - start)
-        for place in 0..<4 { bytes[start - 4 + place] = UInt8(truncatingIfNeeded: length >> UInt32(24 - 8 * place)) }
+        for index in 0..<4 { bytes[start - 4 + index] = UInt8(truncatingIfNeeded: length >> UInt32(24 - 8 * index)) }
     }
 }
 

@@ -87,11 +87,11 @@ final class FileCopyEndpoint: CopyEndpoint {
 
     func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
         let names = table.key.map(\.name).joined(separator: ", ")
-        let marks = table.key.map { _ in "?" }.joined(separator: ", ")
+        let placeholders = table.key.map { _ in "?" }.joined(separator: ", ")
         return try file(of: table).rows(
             """
             SELECT \(table.columns.map(\.name).joined(separator: ", ")) FROM \(table.name)
-            \(key == nil ? "" : "WHERE (\(names)) > (\(marks))") ORDER BY \(names) LIMIT \(limit)
+            \(key == nil ? "" : "WHERE (\(names)) > (\(placeholders))") ORDER BY \(names) LIMIT \(limit)
             """, key ?? [], table.columns.map(\.kindInFile))
     }
 
@@ -136,8 +136,8 @@ final class FileCopyEndpoint: CopyEndpoint {
     func append(_ rows: [[TableValue]], to table: CopiedTable, _ progress: CopyProgress) throws {
         try file(of: table).write { writer in
             let names = table.columns.map(\.name).joined(separator: ", ")
-            let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
-            let statement = "INSERT \(table.isFilled ? "OR REPLACE " : "")INTO \(table.name) (\(names)) VALUES (\(marks))"
+            let placeholders = table.columns.map { _ in "?" }.joined(separator: ", ")
+            let statement = "INSERT \(table.isFilled ? "OR REPLACE " : "")INTO \(table.name) (\(names)) VALUES (\(placeholders))"
             for row in rows { try writer.run(statement, row) }
             try writer.run("UPDATE intertwine_copy SET progress = ?", [.text(progress.text)])
         }

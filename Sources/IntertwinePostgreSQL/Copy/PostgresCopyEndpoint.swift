@@ -25,7 +25,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
 
     func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]] {
         let names = table.key.map(\.name).joined(separator: ", ")
-        let marks = table.key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        let placeholders = table.key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         var columns = table.columns.map { column in
             if case .flag(let name) = column { "\(name)::int" } else { column.name }
         }
@@ -35,7 +35,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
                 PostgresCommand(
                     """
                     SELECT \(columns.joined(separator: ", ")) FROM \(table.name)
-                    \(key == nil ? "" : "WHERE (\(names)) > (\(marks))") \(table.isPartial ? "GROUP BY \(names)" : "")
+                    \(key == nil ? "" : "WHERE (\(names)) > (\(placeholders))") \(table.isPartial ? "GROUP BY \(names)" : "")
                     ORDER BY \(names) LIMIT \(limit)
                     """, zip(key ?? [], table.key).map(Self.single))
             ])[0]
@@ -82,7 +82,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
         }
         let key = table.key.map(\.name).joined(separator: ", ")
         let rest = table.columns.dropFirst(table.keyLength).map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
-        let marks = table.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        let placeholders = table.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         _ = try speaking {
             try connection.transaction {
                 try connection.run([
@@ -90,7 +90,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
                         """
                         INSERT INTO \(table.name) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE
                         SELECT \((values + (table.isPartial ? ["0"] : [])).joined(separator: ", "))
-                        FROM unnest(\(marks)) AS new (\(table.columns.map(\.name).joined(separator: ", ")))
+                        FROM unnest(\(placeholders)) AS new (\(table.columns.map(\.name).joined(separator: ", ")))
                         \(table.isFilled ? "ON CONFLICT (\(key)) DO UPDATE SET \(rest)" : "")
                         """, table.columns.enumerated().map { index, column in Self.list(rows.map { $0[index] }, column) }),
                     PostgresCommand("UPDATE intertwine_copy SET progress = $1", [.text(progress.text)]),

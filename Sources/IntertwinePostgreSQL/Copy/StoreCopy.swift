@@ -38,22 +38,22 @@ package struct StoreCopy {
 
     /// Copies everything, and compares. To be called once.
     ///
-    /// - Parameter told: of each table how many rows have been copied so far, now and then; and how many there are once they are compared.
+    /// - Parameter onProgress: of each table how many rows have been copied so far, now and then; and how many there are once they are compared.
     /// - Returns: rows by table.
     /// - Throws: `StoreError.unusable` where the destination has something of its own, or is not what the source is.
-    package func run(_ told: (_ table: String, _ rows: Int) -> Void = { _, _ in }) throws -> [(table: String, rows: Int)] {
+    package func run(_ onProgress: (_ table: String, _ rows: Int) -> Void = { _, _ in }) throws -> [(table: String, rows: Int)] {
         defer {
             source.close()
             destination.close()
         }
         var (progress, isResumed) = try begin()
-        try copy(&progress, told)
+        try copy(&progress, onProgress)
         var comparison = try compare()
         if isResumed, !comparison.different.isEmpty {
             let names = Set(comparison.different.flatMap { [$0.name] + $0.dependents })
             for name in names { progress.last[name] = nil }
             try destination.clear(CopiedTable.all.filter { names.contains($0.name) }, progress)
-            try copy(&progress, told)
+            try copy(&progress, onProgress)
             comparison = try compare()
         }
         if let fault = comparison.fault { throw StoreError.unusable(fault) }
@@ -61,7 +61,7 @@ package struct StoreCopy {
         return comparison.counts
     }
 
-    private func copy(_ progress: inout CopyProgress, _ told: (_ table: String, _ rows: Int) -> Void) throws {
+    private func copy(_ progress: inout CopyProgress, _ onProgress: (_ table: String, _ rows: Int) -> Void) throws {
         for table in CopiedTable.all {
             var count = 0
             while true {
@@ -70,7 +70,7 @@ package struct StoreCopy {
                 progress.last[table.name] = Array(last.prefix(table.keyLength))
                 try destination.append(rows, to: table, progress)
                 count += rows.count
-                told(table.name, count)
+                onProgress(table.name, count)
             }
         }
     }

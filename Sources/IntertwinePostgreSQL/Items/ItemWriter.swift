@@ -15,26 +15,27 @@ struct ItemWriter {
     /// the item's takedown.
     func put(_ item: ValidatedItem) throws -> ItemChange {
         _ = try takedowns.remove([ItemKey(item)])
-        let lane = try stream(of: item)
-        if try update(item, in: lane) { return .replaced }
+        let stream = try stream(of: item)
+        if try update(item, in: stream) { return .replaced }
         // Its kind may belong to another lane now, in which it has no place yet.
         let isKnown = try remove(ItemKey(item))
-        try insert(item, in: lane, at: OrderMaintenance(StoredStream(connection: connection, stream: lane)).atEnd())
+        try insert(item, in: stream, at: OrderMaintenance(StoredStream(connection: connection, stream: stream)).atEnd())
         return isKnown ? .replaced : .added
     }
 
     /// Replaces an item in its place; false where it does not stand in the lane.
-    func update(_ item: ValidatedItem, in lane: StreamID) throws -> Bool {
+    func update(_ item: ValidatedItem, in stream: StreamID) throws -> Bool {
         try connection.query(
-            "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(lane.rawValue), .kind(item.kind),
+            "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(stream.rawValue),
+            .kind(item.kind),
             .text(item.id), .text(item.variant), .utf8(item.body)
         ).affected > 0
     }
 
     /// Inserts an item at a free position. An advertisement without a listing is listed after all content.
-    func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
+    func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
         try connection.query(
-            "INSERT INTO item (lane, position, kind, id, variant, body) VALUES ($1, $2, $3, $4, $5, $6)", .integer(lane.rawValue),
+            "INSERT INTO item (lane, position, kind, id, variant, body) VALUES ($1, $2, $3, $4, $5, $6)", .integer(stream.rawValue),
             .integer(position), .kind(item.kind), .text(item.id), .text(item.variant), .utf8(item.body))
         try list(item)
     }
@@ -98,12 +99,12 @@ struct TakedownTable {
     }
 
     /// Takes down all items of a lane.
-    func addAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
+    func addAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
         try connection.query(
             """
             INSERT INTO takedown (kind, id, at, reason, urls) SELECT kind, id, $2, $3, \(Self.urls) FROM item WHERE lane = $1
             ON CONFLICT (kind, id) DO UPDATE SET at = excluded.at, reason = excluded.reason, urls = excluded.urls
-            """, .integer(lane.rawValue), .integer(moment), .text(reason))
+            """, .integer(stream.rawValue), .integer(moment), .text(reason))
     }
 
     /// Returns the number of removed entries.

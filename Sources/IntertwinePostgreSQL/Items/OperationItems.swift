@@ -13,9 +13,9 @@ struct OperationItems: StoredItems {
         takedowns = TakedownTable(connection)
     }
 
-    func rows(of lane: StreamID) -> StoredStream { StoredStream(connection: connection, stream: lane) }
+    func rows(of stream: StreamID) -> StoredStream { StoredStream(connection: connection, stream: stream) }
 
-    func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64)? {
+    func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64)? {
         let rows = try connection.query("SELECT lane, position FROM item WHERE kind = $1 AND id = $2", .kind(key.kind), .text(key.id))
         return rows.isEmpty ? nil : (StreamID(rawValue: rows.integer(0, 0)), rows.integer(0, 1))
     }
@@ -26,9 +26,9 @@ struct OperationItems: StoredItems {
         try SectionTable(PostgresSnapshot(inside: connection)).layout.streams[name]
     }
 
-    func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
+    func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
         _ = try takedowns.remove([ItemKey(item)])
-        try writer.insert(item, in: lane, at: position)
+        try writer.insert(item, in: stream, at: position)
     }
 
     func move(_ key: ItemKey, to position: Int64) throws {
@@ -45,16 +45,16 @@ struct OperationItems: StoredItems {
 
     func delete(_ key: ItemKey) throws -> Bool { try writer.remove(key) }
 
-    func deleteAll(in lane: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
+    func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let rows = try connection.query(
-            "SELECT kind, id FROM item WHERE lane = $1 ORDER BY position LIMIT $2", .integer(lane.rawValue), .integer(Int64(limit)))
+            "SELECT kind, id FROM item WHERE lane = $1 ORDER BY position LIMIT $2", .integer(stream.rawValue), .integer(Int64(limit)))
         let first = (0..<rows.count).map { ItemKey(kind: rows.kind($0, 0), id: rows.text($0, 1)) }
-        return (try connection.query("DELETE FROM item WHERE lane = $1", .integer(lane.rawValue)).affected, first)
+        return (try connection.query("DELETE FROM item WHERE lane = $1", .integer(stream.rawValue)).affected, first)
     }
 
     func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
-    func takeDownAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
-        try takedowns.addAll(in: lane, at: moment, reason: reason)
+    func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
+        try takedowns.addAll(in: stream, at: moment, reason: reason)
     }
 }

@@ -40,7 +40,7 @@ package final class PostgresFeedStore: ItemStore {
     package var readStatistics: ReadStatistics { pool.statistics }
 
     /// Returns a change with the next message about an old primary, or nil. A restarted server is no replacement; readers receive its errors.
-    package func checkForReplacement() -> FileChange? { PostgresTimelines.shared.takeNews().map(FileChange.gone) }
+    package func checkForReplacement() -> FileChange? { PostgresTimelines.shared.takeMessage().map(FileChange.gone) }
 
     package func completeFile() {}
 
@@ -167,7 +167,7 @@ package final class PostgresFeedStore: ItemStore {
     }
 
     package func arrange(_ sections: [SectionConfiguration], willWrite: () -> Void) throws(StoreError) -> [String: StreamID] {
-        let lanes: [String: StreamID] = try blocking { connection in
+        let streams: [String: StreamID] = try blocking { connection in
             let found = try PostgresSnapshot.read(connection) { try SectionTable($0) }
             guard !found.isLaid(sections) else { return found.layout.streams }
             willWrite()
@@ -184,9 +184,9 @@ package final class PostgresFeedStore: ItemStore {
                 }
             }
         }
-        let known = sections.compactMap { section in lanes[section.name].map { ($0, section.order) } }
+        let known = sections.compactMap { section in streams[section.name].map { ($0, section.order) } }
         orders.withLock { $0 = Dictionary(known, uniquingKeysWith: { first, _ in first }) }
-        return lanes
+        return streams
     }
 
     /// Runs `body` on the caller's thread, at the start and without concurrent work.

@@ -94,11 +94,11 @@ final class PostgresSnapshot: FeedSnapshot {
     // MARK: FeedSnapshot
 
     func visit(
-        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        let read = ReadRequest(stream: lane, direction: direction, position: position, limit: max(limit, 0))
+        let read = ReadRequest(stream: stream, direction: direction, position: position, limit: max(limit, 0))
         let known = brought.first { other, rows in
-            (other.stream, other.direction, other.position) == (lane, direction, position)
+            (other.stream, other.direction, other.position) == (stream, direction, position)
                 && (limit <= other.limit || rows.count < other.limit)
         }
         try visit(known?.rows ?? rows(Self.command(read)), limit: read.limit, body)
@@ -110,45 +110,45 @@ final class PostgresSnapshot: FeedSnapshot {
         // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
         let found = try rows(form, in: StreamID.advertisements.rawValue, direction, of: position, limit: limit)
         guard found.isEmpty else { return try visit(found, body) }
-        let lane = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .kind(form.kind))
-        guard !lane.isEmpty, lane.integer(0, 0) != StreamID.advertisements.rawValue else { return }
-        try visit(rows(form, in: lane.integer(0, 0), direction, of: position, limit: limit), body)
+        let stream = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .kind(form.kind))
+        guard !stream.isEmpty, stream.integer(0, 0) != StreamID.advertisements.rawValue else { return }
+        try visit(rows(form, in: stream.integer(0, 0), direction, of: position, limit: limit), body)
     }
 
     /// With the lane as a literal: it is what lets PostgreSQL use the index of forms.
     private func rows(
-        _ form: ItemType, in lane: Int64, _ direction: PageDirection, of position: Int64?, limit: Int
+        _ form: ItemType, in stream: Int64, _ direction: PageDirection, of position: Int64?, limit: Int
     ) throws -> PostgresRows {
         let (comparison, order) = direction.words
         return try rows(
             """
-            SELECT \(Self.columns) FROM item WHERE lane = \(lane) AND kind = $1 AND variant = $2 AND position \(comparison) $3
+            SELECT \(Self.columns) FROM item WHERE lane = \(stream) AND kind = $1 AND variant = $2 AND position \(comparison) $3
             ORDER BY position\(order) LIMIT $4
             """, .kind(form.kind), .text(form.variant), .integer(position ?? direction.outermost), .integer(Int64(max(limit, 0))))
     }
 
     func visit(
-        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws {
-        let key = SectionKey(stream: lane, field: field)
+        let key = SectionKey(stream: stream, field: field)
         let (comparison, order) = direction.words
-        let selection = "SELECT \(Self.columns), \(key.expression) FROM item WHERE lane = \(lane.rawValue)"
+        let selection = "SELECT \(Self.columns), \(key.expression) FROM item WHERE lane = \(stream.rawValue)"
         let arrangement = "ORDER BY \(key.expression)\(order), position\(order) LIMIT $1"
         let limit = PostgresValue.integer(Int64(max(limit, 0)))
         let found =
-            if let place {
+            if let anchor {
                 try rows(
                     "\(selection) AND (\(key.expression), position) \(comparison) ($2, $3) \(arrangement)", limit,
-                    SectionKey.value(place.key ?? key.least), .integer(place.position))
+                    SectionKey.value(anchor.key ?? key.least), .integer(anchor.position))
             } else {
                 try rows("\(selection) \(arrangement)", limit)
             }
         try visit(found, keyedBy: key, body)
     }
 
-    func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        try items { try visit(lane, direction, of: position, limit: limit, $0) }
+    func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        try items { try visit(stream, direction, of: position, limit: limit, $0) }
     }
 
     func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
@@ -156,9 +156,9 @@ final class PostgresSnapshot: FeedSnapshot {
     }
 
     func items(
-        in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
+        in stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int
     ) throws -> [FeedItem] {
-        try items { try visit(lane, by: field, direction, of: place, limit: limit, $0) }
+        try items { try visit(stream, by: field, direction, of: anchor, limit: limit, $0) }
     }
 
     func item(kind: String, id: String) throws -> FeedItem? {
@@ -166,22 +166,22 @@ final class PostgresSnapshot: FeedSnapshot {
         return try items { try visit(rows, $0) }.first
     }
 
-    func count(in lane: StreamID) throws -> Int {
-        Int(try rows("SELECT count(*) FROM item WHERE lane = $1", .integer(lane.rawValue)).integer(0, 0))
+    func count(in stream: StreamID) throws -> Int {
+        Int(try rows("SELECT count(*) FROM item WHERE lane = $1", .integer(stream.rawValue)).integer(0, 0))
     }
 
-    func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition? {
+    func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
         guard index >= 0 else { return nil }
         guard let field else {
             let rows = try rows(
-                "SELECT position FROM item WHERE lane = $1 ORDER BY position LIMIT 1 OFFSET $2", .integer(lane.rawValue),
+                "SELECT position FROM item WHERE lane = $1 ORDER BY position LIMIT 1 OFFSET $2", .integer(stream.rawValue),
                 .integer(Int64(index)))
             return rows.isEmpty ? nil : SortPosition(position: rows.integer(0, 0))
         }
-        let key = SectionKey(stream: lane, field: field)
+        let key = SectionKey(stream: stream, field: field)
         let rows = try rows(
             """
-            SELECT position, \(key.expression) FROM item WHERE lane = \(lane.rawValue)
+            SELECT position, \(key.expression) FROM item WHERE lane = \(stream.rawValue)
             ORDER BY \(key.expression), position LIMIT 1 OFFSET $1
             """, .integer(Int64(index)))
         return rows.isEmpty ? nil : SortPosition(key: key.key(rows, 0, 1), position: rows.integer(0, 0))
@@ -204,14 +204,14 @@ final class PostgresSnapshot: FeedSnapshot {
         }
     }
 
-    func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
+    func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
         let rows = try rows(
             """
             SELECT a.kind, a.id, a.variant, a.position, a.body, l.position FROM ad_listing AS l
             JOIN item AS a ON a.kind = l.kind AND a.id = l.id
             WHERE l.lane = $1 AND l.position >= $2 AND l.position < $3 AND a.lane = \(StreamID.advertisements.rawValue)
             ORDER BY l.position, l.number LIMIT $4
-            """, .integer(lane.rawValue), .integer(positions.lowerBound), .integer(positions.upperBound), .integer(Int64(max(limit, 0))))
+            """, .integer(stream.rawValue), .integer(positions.lowerBound), .integer(positions.upperBound), .integer(Int64(max(limit, 0))))
         let ads = try items { try visit(rows, $0) }
         return ads.enumerated().map { PinnedAd(position: rows.integer($0.offset, 5), item: $0.element) }
     }

@@ -15,7 +15,7 @@ final class PostgresSourceSnapshot: SourceCollection {
     private let session: GuardedSession
     private(set) var count = 0
     /// Places in the list, those of repeated ids included.
-    private var places: Int64 = 0
+    private var stagedCount: Int64 = 0
 
     /// - Throws: `SnapshotRejection.busy` while the same source is being synchronised elsewhere, on whichever machine; `StoreError`.
     init(of source: String, kind: any ItemKind, into address: PostgresAddress, _ changes: OwnWrites) throws {
@@ -53,14 +53,14 @@ final class PostgresSourceSnapshot: SourceCollection {
                 INSERT INTO staged (place, id, variant, body, digest)
                 SELECT $1 + n, id, variant, body, digest FROM unnest($2, $3, $4, $5) WITH ORDINALITY AS u (id, variant, body, digest, n)
                 ORDER BY n ON CONFLICT (id) DO NOTHING RETURNING place - $1
-                """, .integer(places), .texts(items.map(\.id)), .texts(items.map(\.variant)),
+                """, .integer(stagedCount), .texts(items.map(\.id)), .texts(items.map(\.variant)),
                 .texts(items.map { String(decoding: $0.body, as: UTF8.self) }),
                 .integers(items.map { ItemDigest(variant: $0.variant, body: $0.body).stored }))
         }
-        places += Int64(items.count)
-        let taken = Set((0..<rows.count).map { rows.integer($0, 0) })
-        count += taken.count
-        return items.indices.filter { !taken.contains(Int64($0 + 1)) }
+        stagedCount += Int64(items.count)
+        let inserted = Set((0..<rows.count).map { rows.integer($0, 0) })
+        count += inserted.count
+        return items.indices.filter { !inserted.contains(Int64($0 + 1)) }
     }
 
     func apply(removing share: Double, step: (Int) throws -> Void) throws -> SourceChanges {

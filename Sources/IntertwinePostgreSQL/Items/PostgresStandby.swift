@@ -81,11 +81,11 @@ final class PostgresStandby: Sendable {
             "store.read-database: \(pool.address.shown) has another database than store.database; name a standby of that database")
     }
 
-    /// Runs `body`, unless what the server has is older than `place`.
+    /// Runs `body`, unless what the server has is older than `minimum`.
     ///
     /// - Returns: nil where the primary is to be asked.
     /// - Throws: what `body` throws, but for failures of the server.
-    func read<Value>(notOlderThan place: LSN, _ body: (PostgresSnapshot) throws -> Value) throws -> Value? {
+    func read<Value>(notOlderThan minimum: LSN, _ body: (PostgresSnapshot) throws -> Value) throws -> Value? {
         guard begin() else { return nil }
         var rest: Duration?
         var isDoubted = false
@@ -93,8 +93,8 @@ final class PostgresStandby: Sendable {
         do {
             return try pool.use { connection in
                 // Before the snapshot is taken; what a session has once reached it does not lose.
-                if !place.isReached(by: connection.followed) { connection.followed = try LSN.now(connection) }
-                guard place.isReached(by: connection.followed) else {
+                if !minimum.isReached(by: connection.followed) { connection.followed = try LSN.now(connection) }
+                guard minimum.isReached(by: connection.followed) else {
                     rest = Self.lag
                     return nil
                 }

@@ -7,13 +7,13 @@ struct SectionTable {
     private var indices: Set<String>
 
     init(_ snapshot: PostgresSnapshot) throws {
-        func lanes(_ text: String) throws -> [String: StreamID] {
+        func streams(_ text: String) throws -> [String: StreamID] {
             let rows = try snapshot.rows(text)
             return Dictionary(uniqueKeysWithValues: (0..<rows.count).map { (rows.text($0, 0), StreamID(rawValue: rows.integer($0, 1))) })
         }
-        let kinds = try lanes("SELECT kind, section FROM section_kind").map { (StoredKind.kind(named: $0), $1) }
+        let kinds = try streams("SELECT kind, section FROM section_kind").map { (StoredKind.kind(named: $0), $1) }
         layout = SectionLayout(
-            streams: try lanes("SELECT name, number FROM section"), kinds: Dictionary(uniqueKeysWithValues: kinds))
+            streams: try streams("SELECT name, number FROM section"), kinds: Dictionary(uniqueKeysWithValues: kinds))
         let indices = try snapshot.rows(
             """
             SELECT indexname::text FROM pg_indexes
@@ -26,11 +26,11 @@ struct SectionTable {
     /// Lays the items out, with the indices that go with it, inside a transaction that has the writers' lock.
     mutating func lay(_ sections: [SectionConfiguration], in connection: PostgresConnection) throws {
         let new = layout.arranged(by: sections)
-        for (name, lane) in new.names(besides: layout) {
-            try connection.query("INSERT INTO section (number, name) VALUES ($1, $2)", .integer(lane.rawValue), .text(name))
+        for (name, stream) in new.names(besides: layout) {
+            try connection.query("INSERT INTO section (number, name) VALUES ($1, $2)", .integer(stream.rawValue), .text(name))
         }
-        for (kind, lane, next) in layout.moves(to: new) {
-            try Self.move(kind, from: lane, to: next ?? .content, in: connection)
+        for (kind, stream, next) in layout.moves(to: new) {
+            try Self.move(kind, from: stream, to: next ?? .content, in: connection)
             if let next {
                 try connection.query(
                     "INSERT INTO section_kind (kind, section) VALUES ($1, $2) ON CONFLICT (kind) DO UPDATE SET section = excluded.section",
@@ -52,7 +52,7 @@ struct SectionTable {
     }
 
     private func keys(_ sections: [SectionConfiguration]) -> Set<SectionKey> {
-        Set(layout.fields(of: sections).map { SectionKey(stream: $0.lane, field: $0.field) })
+        Set(layout.fields(of: sections).map { SectionKey(stream: $0.stream, field: $0.field) })
     }
 
     /// Behind what stands there, in their order: each position moves by the same step.

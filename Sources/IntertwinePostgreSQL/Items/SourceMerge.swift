@@ -9,9 +9,9 @@ struct SourceMerge {
     private let stream: StreamID
     private var changes = SourceChanges()
     /// True if a blocked item of the source had to be recorded.
-    private var hasNoted = false
+    private var hasRecorded = false
 
-    var hasWritten: Bool { hasNoted || !changes.isEmpty }
+    var hasWritten: Bool { hasRecorded || !changes.isEmpty }
 
     init(_ connection: PostgresConnection, source name: String, kind: any ItemKind) throws {
         self.connection = connection
@@ -22,9 +22,9 @@ struct SourceMerge {
     }
 
     mutating func run(removing share: Double, batch: Int64, step: (Int) throws -> Void) throws -> SourceChanges {
-        try findGone(share, batch)
+        try findRemoved(share, batch)
         try put(batch, step)
-        try removeGone()
+        try deleteRemoved()
         if kind.name == Campaign.kind {
             let count = Int(try connection.query("SELECT count(*) FROM item WHERE kind = $1", .kind(kind.name)).integer(0, 0))
             guard count <= CampaignIndex.limit else { throw SnapshotRejection.tooManyCampaigns(count, limit: CampaignIndex.limit) }
@@ -35,7 +35,7 @@ struct SourceMerge {
     // MARK: What is gone
 
     /// Finds the items to remove before anything is written: those that only this source delivered and that no other writer has changed.
-    private func findGone(_ share: Double, _ batch: Int64) throws {
+    private func findRemoved(_ share: Double, _ batch: Int64) throws {
         var last = (kind: "", id: "")
         var leaving = 0
         while true {
@@ -62,10 +62,10 @@ struct SourceMerge {
         }
         guard leaving > 0 else { return }
         let all = Int(try connection.query("SELECT count(*) FROM source_item WHERE source = $1", source).integer(0, 0))
-        guard Double(leaving) <= Double(all) * share else { throw SnapshotRejection.tooManyGone(leaving, of: all, share: share) }
+        guard Double(leaving) <= Double(all) * share else { throw SnapshotRejection.tooManyRemovals(leaving, of: all, share: share) }
     }
 
-    private mutating func removeGone() throws {
+    private mutating func deleteRemoved() throws {
         let forgotten = try connection.query(
             "DELETE FROM source_item AS s USING gone AS g WHERE s.source = $1 AND s.kind = g.kind AND s.id = g.id", source
         ).affected
@@ -86,7 +86,7 @@ struct SourceMerge {
     // MARK: What is listed
 
     private mutating func put(_ batch: Int64, _ step: (Int) throws -> Void) throws {
-        var (place, done): (Int64, Int) = (0, 0)
+        var (lastStaged, done): (Int64, Int) = (0, 0)
         while true {
             let rows = try connection.query(
                 """
@@ -97,12 +97,12 @@ struct SourceMerge {
                 FROM staged AS t LEFT JOIN source_item AS s ON s.source = $2 AND s.kind = $1 AND s.id = t.id
                 LEFT JOIN item AS i ON i.kind = $1 AND i.id = t.id LEFT JOIN takedown AS w ON w.kind = $1 AND w.id = t.id
                 WHERE t.place > $3 ORDER BY t.place LIMIT $4
-                """, .kind(kind.name), source, .integer(place), .integer(batch))
+                """, .kind(kind.name), source, .integer(lastStaged), .integer(batch))
             guard !rows.isEmpty else { break }
             try put(rows)
             done += rows.count
             try step(done)
-            place = rows.integer(rows.count - 1, 0)
+            lastStaged = rows.integer(rows.count - 1, 0)
         }
     }
 
@@ -122,7 +122,7 @@ struct SourceMerge {
                 // Remembered like the others: once it is released, its absence tells that the source has to be asked again.
                 changes.withheld.record(ItemKey(kind: kind.name, id: rows.text(row, 1)))
                 if isKnown { continue }
-                hasNoted = true
+                hasRecorded = true
             } else if isThere {
                 try replace(item(rows, row))
                 changes.changed += 1

@@ -11,8 +11,8 @@ struct AdvisoryLockStripes {
     private var words = InlineArray<4, UInt64>(repeating: 0)
 
     mutating func insert(_ key: RateCounterKey) {
-        let place = Int(truncatingIfNeeded: key.high) & (Self.count - 1)
-        words[place >> 6] |= 1 << UInt64(place & 63)
+        let stripe = Int(truncatingIfNeeded: key.high) & (Self.count - 1)
+        words[stripe >> 6] |= 1 << UInt64(stripe & 63)
     }
 
     var isEmpty: Bool { words.indices.allSatisfy { words[$0] == 0 } }
@@ -24,10 +24,10 @@ struct AdvisoryLockStripes {
         guard words.indices.reduce(0, { $0 + words[$1].nonzeroBitCount }) <= Self.most else {
             return (PostgresCommand("SELECT pg_advisory_xact_lock($1::int, $2::int)", all), nil)
         }
-        let places = (0..<Self.count).filter { words[$0 >> 6] & 1 << UInt64($0 & 63) != 0 }
+        let stripes = (0..<Self.count).filter { words[$0 >> 6] & 1 << UInt64($0 & 63) != 0 }
         let each = PostgresCommand(
             "SELECT pg_advisory_xact_lock($1::int, place::int) FROM unnest($2) AS place",
-            [.integer(PostgresLedgerSchema.lockClass), .integers(places.map { PostgresLedgerSchema.Lock.allowance + Int64($0) })])
+            [.integer(PostgresLedgerSchema.lockClass), .integers(stripes.map { PostgresLedgerSchema.Lock.allowance + Int64($0) })])
         return (PostgresCommand("SELECT pg_advisory_xact_lock_shared($1::int, $2::int)", all), each)
     }
 }

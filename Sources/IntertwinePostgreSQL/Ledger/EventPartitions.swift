@@ -8,7 +8,7 @@ struct EventPartitions {
     private var known: Set<Int64> = []
 
     /// Returns true if some days may lack a partition.
-    func lacks(_ days: Set<Int64>) -> Bool { !days.isSubset(of: known) }
+    func isMissing(_ days: Set<Int64>) -> Bool { !days.isSubset(of: known) }
 
     /// Creates the missing partitions of days.
     ///

@@ -48,7 +48,7 @@ struct LedgerGroup {
     /// The lock stripes of the group's short windows.
     private let lockStripes: AdvisoryLockStripes
     /// The keys to look up: idempotency keys, selections, and the keys of ``RateCounterDecisions``.
-    private let wanted: (answers: [(scope: String, key: String)], selections: [String])
+    private let lookups: (responseKeys: [(scope: String, key: String)], selections: [String])
     private var allowances: RateCounterDecisions
     /// The location where the group reads and writes short windows.
     var mode: SharedRateCounters.Mode { allowances.mode }
@@ -73,23 +73,23 @@ struct LedgerGroup {
     init(_ entries: [LedgerEntry], recent: SeenKeyFilter?, _ mode: SharedRateCounters.Mode) {
         self.entries = entries
         keys = entries.map { $0.events.map { $0.verdict == .counted ? RateCounterKeys($0) : .none } }
-        var (asked, guesses, places) = (Set<RateCounterKey>(), false, AdvisoryLockStripes())
+        var (requestedKeys, guesses, stripes) = (Set<RateCounterKey>(), false, AdvisoryLockStripes())
         for (entry, keys) in zip(entries, keys) {
             for (event, keys) in zip(entry.events, keys) {
-                keys.forEach(event) { key, window, isLeft in
+                keys.forEach(event) { key, window, isRecorded in
                     let isShort = SharedRateCounters.isShort(window)
-                    if isShort { places.insert(key) }
+                    if isShort { stripes.insert(key) }
                     guard !isShort || mode.readsTable else { return }
                     // The table itself holds to a guess, where it is written.
-                    let isWritten = isLeft && (!isShort || mode.writesTable)
-                    if isWritten, let recent, recent.isNew(key) { guesses = true } else { asked.insert(key) }
+                    let isWritten = isRecorded && (!isShort || mode.writesTable)
+                    if isWritten, let recent, recent.isNew(key) { guesses = true } else { requestedKeys.insert(key) }
                 }
             }
         }
         self.guesses = guesses
-        self.lockStripes = places
-        allowances = RateCounterDecisions(asked: asked, mode)
-        wanted = (
+        self.lockStripes = stripes
+        allowances = RateCounterDecisions(requestedKeys: requestedKeys, mode)
+        lookups = (
             entries.compactMap { $0.idempotency?.key }.flatMap { key in
                 [key.scope, key.formerScope].compactMap(\.self).map { (scope: $0, key: key.key) }
             }, entries.flatMap { [$0.selection?.id, $0.undoes].compactMap(\.self) }
@@ -132,25 +132,25 @@ struct LedgerGroup {
     /// Finds, and locks, rows; for who has the locks.
     var questions: [PostgresCommand] {
         var questions: [PostgresCommand] = []
-        if !allowances.asked.isEmpty {
+        if !allowances.requestedKeys.isEmpty {
             questions.append(
                 PostgresCommand(
                     "SELECT key, until, used FROM allowance WHERE key = ANY ($1) ORDER BY key FOR UPDATE",
-                    [.blobs(allowances.asked.sorted().map(\.bytes))]))
+                    [.blobs(allowances.requestedKeys.sorted().map(\.bytes))]))
         }
-        if !wanted.answers.isEmpty {
+        if !lookups.responseKeys.isEmpty {
             questions.append(
                 PostgresCommand(
                     """
                     SELECT scope, key, fingerprint, answer, expires, owner FROM idempotency
                     WHERE (scope, key) IN (SELECT * FROM unnest($1, $2)) ORDER BY scope, key FOR UPDATE OF idempotency
-                    """, [.texts(wanted.answers.map(\.scope)), .texts(wanted.answers.map(\.key))]))
+                    """, [.texts(lookups.responseKeys.map(\.scope)), .texts(lookups.responseKeys.map(\.key))]))
         }
-        if !wanted.selections.isEmpty {
+        if !lookups.selections.isEmpty {
             questions.append(
                 PostgresCommand(
                     "SELECT id, expires, undone_at FROM selection WHERE id = ANY ($1) ORDER BY id FOR UPDATE",
-                    [.texts(wanted.selections)]))
+                    [.texts(lookups.selections)]))
         }
         return questions
     }
@@ -158,24 +158,25 @@ struct LedgerGroup {
     /// - Parameter rows: the answers to all of the questions, and to whatever was asked before them.
     mutating func apply(_ rows: [PostgresRows]) {
         var rest = rows
-        if !wanted.selections.isEmpty, let selected = rest.popLast() { applySelections(selected) }
-        if !wanted.answers.isEmpty, let answered = rest.popLast() { applyResponses(answered) }
-        if !allowances.asked.isEmpty, let kept = rest.popLast() { applyCounters(kept) }
+        if !lookups.selections.isEmpty, let selected = rest.popLast() { applySelections(selected) }
+        if !lookups.responseKeys.isEmpty, let responseRows = rest.popLast() { applyResponses(responseRows) }
+        if !allowances.requestedKeys.isEmpty, let stored = rest.popLast() { applyCounters(stored) }
     }
 
-    private mutating func applyCounters(_ kept: PostgresRows) {
-        for row in 0..<kept.count {
-            guard let key = RateCounterKey(kept.view(row, 0)) else { continue }
-            allowances.store(key, until: kept.integer(row, 1), used: kept.integer(row, 2))
+    private mutating func applyCounters(_ stored: PostgresRows) {
+        for row in 0..<stored.count {
+            guard let key = RateCounterKey(stored.view(row, 0)) else { continue }
+            allowances.store(key, until: stored.integer(row, 1), used: stored.integer(row, 2))
         }
     }
 
-    private mutating func applyResponses(_ answered: PostgresRows) {
-        for row in 0..<answered.count {
-            let key = StoredKey(scope: ByteString(answered.text(row, 0)), key: ByteString(answered.text(row, 1)))
+    private mutating func applyResponses(_ responseRows: PostgresRows) {
+        for row in 0..<responseRows.count {
+            let key = StoredKey(scope: ByteString(responseRows.text(row, 0)), key: ByteString(responseRows.text(row, 1)))
             responses[key] = StoredResponseRow(
-                fingerprint: ByteString(answered.text(row, 2)), response: answered.bytes(row, 3), expires: answered.integer(row, 4),
-                owner: answered.optionalText(row, 5))
+                fingerprint: ByteString(responseRows.text(row, 2)), response: responseRows.bytes(row, 3),
+                expires: responseRows.integer(row, 4),
+                owner: responseRows.optionalText(row, 5))
         }
     }
 
@@ -236,11 +237,11 @@ struct LedgerGroup {
             if verdict == .counted { remember(event) }
         }
         for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count), mayDefer: true) }
-        if let (key, answer) = entry.idempotency, let kept = answer(verdicts) {
-            let place = StoredKey(scope: ByteString(key.scope), key: ByteString(key.key))
-            responses[place] = StoredResponseRow(
-                fingerprint: ByteString(key.fingerprint), response: kept, expires: key.expires, owner: key.owner,
-                isStored: responses[place]?.isStored ?? false, isChanged: true)
+        if let (key, makeResponse) = entry.idempotency, let stored = makeResponse(verdicts) {
+            let storedKey = StoredKey(scope: ByteString(key.scope), key: ByteString(key.key))
+            responses[storedKey] = StoredResponseRow(
+                fingerprint: ByteString(key.fingerprint), response: stored, expires: key.expires, owner: key.owner,
+                isStored: responses[storedKey]?.isStored ?? false, isChanged: true)
         }
         return .success(.committed(verdicts))
     }
@@ -248,11 +249,11 @@ struct LedgerGroup {
     /// - Parameter delay: milliseconds since the request.
     private func receipt(of key: IdempotencyKey, delay: Int64) -> LedgerReceipt? {
         for scope in [key.scope, key.formerScope].compactMap(\.self) {
-            guard let kept = responses[StoredKey(scope: ByteString(scope), key: ByteString(key.key))], kept.expires > now,
+            guard let stored = responses[StoredKey(scope: ByteString(scope), key: ByteString(key.key))], stored.expires > now,
                 // One that is kept for longer than this one would be was kept by a clock that was ahead.
-                kept.expires <= LedgerTime.latestEnd(at: key.expires, window: delay)
+                stored.expires <= LedgerTime.latestEnd(at: key.expires, window: delay)
             else { continue }
-            return kept.fingerprint == ByteString(key.fingerprint) ? .replayed(kept.response) : .keyReused
+            return stored.fingerprint == ByteString(key.fingerprint) ? .replayed(stored.response) : .keyReused
         }
         return nil
     }

@@ -112,7 +112,7 @@ final class LedgerReplica {
         let mode = shared.mode(at: moment)
         var group = LedgerGroup(entries, recent: recent.isGuessing ? recent : nil, mode)
         longestWindow = max(longestWindow, group.longestWindow)
-        if days.lacks(group.days) {
+        if days.isMissing(group.days) {
             // Days of events that a wrong clock has given a time are not made.
             try clock.ask(connection)
             try days.make(group.days, today: LedgerTime.day(of: moment), connection)

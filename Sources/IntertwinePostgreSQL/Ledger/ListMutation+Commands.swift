@@ -39,18 +39,18 @@ extension ListMutation {
                     ])
             ]
         case .remove(let list, let viewer, let cell, let performance, let at):
-            let place: [PostgresValue] = [.text(viewer), .text(list.rawValue), .text(cell)]
-            if until <= now { return [PostgresCommand("DELETE FROM listing WHERE \(Self.ofCell)", place)] }
+            let entryKey: [PostgresValue] = [.text(viewer), .text(list.rawValue), .text(cell)]
+            if until <= now { return [PostgresCommand("DELETE FROM listing WHERE \(Self.ofCell)", entryKey)] }
             return [
-                PostgresCommand(Self.remove, place + [.text(performance), .integer(at), .integer(until)]),
-                PostgresCommand("UPDATE listing SET leads = false WHERE \(Self.ofCell) AND leads", place),
+                PostgresCommand(Self.remove, entryKey + [.text(performance), .integer(at), .integer(until)]),
+                PostgresCommand("UPDATE listing SET leads = false WHERE \(Self.ofCell) AND leads", entryKey),
             ]
         case .revert(let list, let viewer, let cell, let performance):
-            let place: [PostgresValue] = [.text(viewer), .text(list.rawValue), .text(cell)]
+            let entryKey: [PostgresValue] = [.text(viewer), .text(list.rawValue), .text(cell)]
             return [
-                PostgresCommand("DELETE FROM listing WHERE \(Self.ofCell) AND performance = $4", place + [.text(performance)]),
-                PostgresCommand("UPDATE listing SET leads = false WHERE \(Self.ofCell) AND leads", place),
-                PostgresCommand(Self.promote, place),
+                PostgresCommand("DELETE FROM listing WHERE \(Self.ofCell) AND performance = $4", entryKey + [.text(performance)]),
+                PostgresCommand("UPDATE listing SET leads = false WHERE \(Self.ofCell) AND leads", entryKey),
+                PostgresCommand(Self.promote, entryKey),
             ]
         }
     }

@@ -67,9 +67,9 @@ enum PostgresGoalTable {
         }
         let giver = ReservationID.number(of: exchange.process)
         situation.seen = (0..<seen.count).map { row in
-            let place = ReservationID(
+            let reservation = ReservationID(
                 process: giver, slot: UInt16(clamping: seen.integer(row, 0)), address: UInt16(clamping: seen.integer(row, 1)))
-            return RemoteImpressions(campaign: seen.text(row, 2), reservation: place, count: Int(seen.integer(row, 3)))
+            return RemoteImpressions(campaign: seen.text(row, 2), reservation: reservation, count: Int(seen.integer(row, 3)))
         }
         return situation
     }

@@ -163,11 +163,11 @@ extension PostgresLedger {
                     PostgresCommand("SELECT reached, clock, doubted FROM passed_time"),
                     PostgresCommand("SELECT at FROM event ORDER BY id DESC LIMIT 1"),
                 ])
-                let (kept, last) = (rows[1], rows[2])
+                let (stored, last) = (rows[1], rows[2])
                 var time =
-                    kept.isEmpty
+                    stored.isEmpty
                     ? RetentionClock(now: last.isEmpty ? clock : last.integer(0, 0), clock: clock)
-                    : RetentionClock(now: kept.integer(0, 0), clock: kept.integer(0, 1), unconfirmed: kept.optionalInteger(0, 2))
+                    : RetentionClock(now: stored.integer(0, 0), clock: stored.integer(0, 1), unconfirmed: stored.optionalInteger(0, 2))
                 time.advance(to: clock, after: elapsed)
                 try connection.query(
                     """

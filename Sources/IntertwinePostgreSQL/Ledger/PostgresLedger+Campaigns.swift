@@ -15,10 +15,10 @@ extension PostgresLedger {
     }
 
     package func served(to viewer: String, besides process: String, now: Int64) throws -> [FrequencyCount] {
-        try reading { try Self.given(to: viewer, besides: process, now: clock.corrected(now), $0) }
+        try reading { try Self.readServed(to: viewer, besides: process, now: clock.corrected(now), $0) }
     }
 
-    private static func given(
+    private static func readServed(
         to viewer: String, besides process: String, now: Int64, _ connection: PostgresConnection
     ) throws -> [FrequencyCount] {
         let rows = try connection.query(
@@ -43,7 +43,7 @@ extension PostgresLedger {
     package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
         var claim = claim
         (claim.now, claim.until) = (clock.corrected(claim.now), clock.corrected(claim.until))
-        let places = claim.counts.sorted { $0.key < $1.key }
+        let entries = claim.counts.sorted { $0.key < $1.key }
         return try reading { connection in
             try connection.transaction {
                 try connection.run([
@@ -52,7 +52,7 @@ extension PostgresLedger {
                         "SELECT pg_advisory_xact_lock($1::int, $2::int)",
                         [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.of(claim.viewer))]),
                 ])
-                let known = try Self.given(to: claim.viewer, besides: claim.process, now: claim.now, connection)
+                let known = try Self.readServed(to: claim.viewer, besides: claim.process, now: claim.now, connection)
                 guard claim.counts.isEmpty || known.reduce(0, { $0 + $1.count }) == claim.known else { return false }
                 try connection.run([
                     PostgresCommand(
@@ -71,7 +71,7 @@ extension PostgresLedger {
                         INSERT INTO given_page (viewer, page, given, until) VALUES ($1, $2, $3, $4)
                         ON CONFLICT (viewer, page) DO UPDATE SET given = excluded.given, until = excluded.until
                         """,
-                        [.text(claim.viewer), .integer(claim.page.key), .bytes(claim.page.given), .integer(claim.until)]),
+                        [.text(claim.viewer), .integer(claim.page.key), .bytes(claim.page.served), .integer(claim.until)]),
                     PostgresCommand(
                         """
                         INSERT INTO claim AS old (viewer, process, campaign, at, count, until)
@@ -80,8 +80,8 @@ extension PostgresLedger {
                             SET count = old.count + excluded.count, until = excluded.until
                         """,
                         [
-                            .text(claim.viewer), .text(claim.process), .texts(places.map(\.key)),
-                            .integers(places.map { Int64($0.value) }), .integer(claim.now), .integer(claim.until),
+                            .text(claim.viewer), .text(claim.process), .texts(entries.map(\.key)),
+                            .integers(entries.map { Int64($0.value) }), .integer(claim.now), .integer(claim.until),
                         ]),
                 ])
                 return true
@@ -122,13 +122,13 @@ extension PostgresLedger {
         }
     }
 
-    package func exchange(_ exchange: BudgetSyncRequest, _ hold: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
+    package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
         var exchange = exchange
         exchange.now = clock.corrected(exchange.now)
         try commits.blocking { connection in
             try connection.transaction {
                 let rows = try connection.run(PostgresGoalTable.readings(exchange))
-                let holdings = hold(PostgresGoalTable.situation(rows.suffix(3), of: exchange))
+                let holdings = decide(PostgresGoalTable.situation(rows.suffix(3), of: exchange))
                 try connection.run(PostgresGoalTable.writings(holdings, of: exchange))
             }
         }

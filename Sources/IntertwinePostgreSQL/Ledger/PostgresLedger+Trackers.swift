@@ -19,23 +19,23 @@ extension PostgresLedger {
             let events = try await events(after: marker, through: end, limit: Self.trackedBatch, isTrackedAlone: true)
             let last = events.count < Self.trackedBatch ? end : events.last?.sequence ?? end
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
-            let (isTaken, room) = try await pool.run(for: .background) { connection in
+            let (isTaken, capacity) = try await pool.run(for: .background) { connection in
                 try connection.transaction { () -> (Bool, Int) in
                     // Another replica may have taken them.
                     guard try PostgresReportTables.lock(.trackers, connection) == marker else { return (true, 0) }
-                    var room = 0
+                    var capacity = 0
                     if !made.isEmpty {
                         let before = try connection.query("SELECT count(*) FROM tracker_call WHERE given_up IS NULL").integer(0, 0)
                         let missing = before + Int64(made.count) - Int64(waiting)
-                        if missing > 0 { room = try Self.makeRoom(for: missing, now: now, connection) }
-                        guard before - Int64(room) < Int64(waiting) else { return (false, room) }
+                        if missing > 0 { capacity = try Self.makeRoom(for: missing, now: now, connection) }
+                        guard before - Int64(capacity) < Int64(waiting) else { return (false, capacity) }
                         try Self.insert(made, connection)
                     }
                     try PostgresReportTables.setMarker(of: .trackers, to: last, connection)
-                    return (true, room)
+                    return (true, capacity)
                 }
             }
-            ousted += room
+            ousted += capacity
             // Leaves the events to a later call if the queue is full. Events that arrive meanwhile also wait: under load, new ones arrive constantly.
             guard isTaken else { return ousted }
         }

@@ -38,9 +38,9 @@ extension PostgresLedger {
     package func withCells<Value>(on lists: [ViewerList], of viewer: String, _ body: ([(any CellSet)?]) throws -> Value) throws -> Value {
         do {
             return try pool.use { connection in
-                let stretches = try ListRanges(lists, of: viewer, connection)
-                defer { stretches.end() }
-                return try body(lists.map { ListRange($0, stretches) })
+                let listRanges = try ListRanges(lists, of: viewer, connection)
+                defer { listRanges.end() }
+                return try body(lists.map { ListRange($0, listRanges) })
             }
         } catch let error as PostgresError {
             throw error.storeError
@@ -57,7 +57,7 @@ private final class ListRanges {
     /// The number of cells per query.
     private static let length: Int64 = 1_000
 
-    private struct Stretch {
+    private struct CachedRange {
         /// The first known cell of the range; cells before it are unknown. Nil if the range begins with the list.
         var start: ByteString?
         /// The known cells in ascending order. Cells after the last one are unknown, unless `isLast` is true.
@@ -70,7 +70,7 @@ private final class ListRanges {
     private let connection: PostgresConnection
     /// The query that begins the transaction, until its result is read.
     private var beginning: PipelinedQuery?
-    private var ranges: [ViewerList: Stretch] = [:]
+    private var ranges: [ViewerList: CachedRange] = [:]
     /// The number of removals among dismissed cells; nil if there were none or it was not read.
     private var withdrawalCount: Int64?
 
@@ -112,7 +112,7 @@ private final class ListRanges {
     }
 
     private func store(_ rows: PostgresRows, of list: ViewerList, from start: String?) {
-        ranges[list] = Stretch(
+        ranges[list] = CachedRange(
             start: start.map { ByteString($0) }, cells: (0..<rows.count).map { Array(rows.text($0, 0).utf8) },
             isLast: rows.count < Self.length)
     }
@@ -120,21 +120,21 @@ private final class ListRanges {
     func contains(_ cell: String, on list: ViewerList) throws -> Bool {
         try begin()
         let bytes = Array(cell.utf8)
-        if let told = ranges[list].flatMap({ Self.contains($0, of: bytes) }) { return told }
+        if let known = ranges[list].flatMap({ Self.contains($0, of: bytes) }) { return known }
         store(try connection.run([Self.command(list, of: viewer, from: cell)])[0], of: list, from: cell)
         return ranges[list].flatMap { Self.contains($0, of: bytes) } ?? false
     }
 
     /// Nil where the stretch does not reach to the cell.
-    private static func contains(_ stretch: Stretch, of cell: [UInt8]) -> Bool? {
-        if let start = stretch.start, cell.lexicographicallyPrecedes(start.text.utf8) { return nil }
-        var (low, high) = (0, stretch.cells.count)
+    private static func contains(_ range: CachedRange, of cell: [UInt8]) -> Bool? {
+        if let start = range.start, cell.lexicographicallyPrecedes(start.text.utf8) { return nil }
+        var (low, high) = (0, range.cells.count)
         while low < high {
             let middle = (low + high) / 2
-            if stretch.cells[middle].lexicographicallyPrecedes(cell) { low = middle + 1 } else { high = middle }
+            if range.cells[middle].lexicographicallyPrecedes(cell) { low = middle + 1 } else { high = middle }
         }
-        if low < stretch.cells.count { return stretch.cells[low] == cell }
-        return stretch.isLast ? false : nil
+        if low < range.cells.count { return range.cells[low] == cell }
+        return range.isLast ? false : nil
     }
 }
 
@@ -142,8 +142,8 @@ private struct ListRange: CellSet {
     private let list: ViewerList
     private let ranges: ListRanges
 
-    init(_ list: ViewerList, _ stretches: ListRanges) {
-        (self.list, self.ranges) = (list, stretches)
+    init(_ list: ViewerList, _ listRanges: ListRanges) {
+        (self.list, self.ranges) = (list, listRanges)
     }
 
     func contains(_ cell: String) throws -> Bool { try ranges.contains(cell, on: list) }

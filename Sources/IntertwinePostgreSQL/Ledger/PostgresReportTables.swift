@@ -29,12 +29,12 @@ enum PostgresReportTables {
 
     static func add(_ totals: ReportTotals, _ connection: PostgresConnection) throws {
         let ads = totals.ads.values
-        let places = totals.placements.values
+        let placementKeys = totals.placements.values
         let adValues = [ads.map(\.cell), ads.map(\.campaign), ads.map(\.creative), ads.map(\.advertiser)].map { texts in
             PostgresValue.texts(texts.map(\.text))
         }
         let placeValues: [PostgresValue] = [
-            .texts(places.map(\.feed.text)), .texts(places.map(\.section.text)), .integers(places.map(\.position)),
+            .texts(placementKeys.map(\.feed.text)), .texts(placementKeys.map(\.section.text)), .integers(placementKeys.map(\.position)),
         ]
         let rows = try connection.run([
             PostgresCommand(
@@ -54,7 +54,7 @@ enum PostgresReportTables {
                 JOIN report_place USING (feed, section, position) ORDER BY number
                 """, placeValues),
         ])
-        guard rows[1].count == ads.count, rows[3].count == places.count else {
+        guard rows[1].count == ads.count, rows[3].count == placementKeys.count else {
             throw PostgresError(code: "P0002", message: "an advertisement's number is not found")
         }
         let counts = totals.counts.map { (total: $0.key, count: $0.value) }
@@ -132,14 +132,14 @@ enum PostgresReportTables {
     static func merge(_ sketches: ArraySlice<(key: ReportViewers.Subject, value: UniqueViewersSketch)>, _ connection: PostgresConnection)
         throws
     {
-        let kept = try connection.query(
+        let stored = try connection.query(
             """
             SELECT number, sketch FROM unnest($1, $2, $3) WITH ORDINALITY AS asked (grouping, key, day, number)
             JOIN report_viewers USING (grouping, key, day)
             """, .texts(sketches.map(\.key.grouping)), .texts(sketches.map(\.key.key.text)), .integers(sketches.map(\.key.day)))
         var merged = sketches.map { $0 }
-        for row in 0..<kept.count {
-            if let before = UniqueViewersSketch(kept.bytes(row, 1)) { merged[Int(kept.integer(row, 0)) - 1].value.merge(before) }
+        for row in 0..<stored.count {
+            if let before = UniqueViewersSketch(stored.bytes(row, 1)) { merged[Int(stored.integer(row, 0)) - 1].value.merge(before) }
         }
         try connection.query(
             """

@@ -10,7 +10,7 @@ extension RateCounterKey {
 
 extension RateCounterKeys {
     /// Calls `body` with each key of an event, its window, and whether the event stores the key if it counts. Other keys are only read.
-    func forEach(_ event: LedgerEvent, _ body: (RateCounterKey, _ window: Int64, _ isLeft: Bool) -> Void) {
+    func forEach(_ event: LedgerEvent, _ body: (RateCounterKey, _ window: Int64, _ isRecorded: Bool) -> Void) {
         let window = event.deduplication?.window ?? 0
         for key in repeats where !recorded.contains(key) { body(key, window, false) }
         for key in required { body(key, event.requiredPriorEvent?.window ?? 0, false) }
@@ -37,12 +37,12 @@ struct RateCounterDecisions {
 
     private var allowances: [RateCounterKey: RateCounter] = [:]
     /// The keys that were looked up in the table. All others are treated as new.
-    let asked: Set<RateCounterKey>
+    let requestedKeys: Set<RateCounterKey>
     /// The location of short windows.
     let mode: SharedRateCounters.Mode
 
-    init(asked: Set<RateCounterKey>, _ mode: SharedRateCounters.Mode) {
-        (self.asked, self.mode) = (asked, mode)
+    init(requestedKeys: Set<RateCounterKey>, _ mode: SharedRateCounters.Mode) {
+        (self.requestedKeys, self.mode) = (requestedKeys, mode)
     }
 
     /// Returns true if the decision relies on a key that was treated as new and is not written, so that no key conflict would show an error.
@@ -51,7 +51,7 @@ struct RateCounterDecisions {
         var isGuess = false
         keys.forEach(event) { key, window, _ in
             guard location(of: key, at: moment, window, shared) == .table else { return }
-            isGuess = isGuess || !asked.contains(key) && allowances[key] == nil
+            isGuess = isGuess || !requestedKeys.contains(key) && allowances[key] == nil
         }
         return isGuess
     }

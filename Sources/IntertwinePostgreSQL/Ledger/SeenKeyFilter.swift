@@ -58,14 +58,14 @@ struct SeenKeyFilter {
 
         func contains(_ key: RateCounterKey) -> Bool {
             guard !words.isEmpty else { return false }
-            let marks = key.bitIndexes
-            return marks.indices.allSatisfy { words[marks[$0] % Self.size / 64] & 1 << (marks[$0] % 64) != 0 }
+            let bits = key.bitIndexes
+            return bits.indices.allSatisfy { words[bits[$0] % Self.size / 64] & 1 << (bits[$0] % 64) != 0 }
         }
 
         mutating func insert(_ key: RateCounterKey) {
             if words.isEmpty { words = [UInt64](repeating: 0, count: Self.size / 64) }
-            let marks = key.bitIndexes
-            for number in marks.indices { words[marks[number] % Self.size / 64] |= 1 << (marks[number] % 64) }
+            let bits = key.bitIndexes
+            for number in bits.indices { words[bits[number] % Self.size / 64] |= 1 << (bits[number] % 64) }
             count += 1
         }
     }

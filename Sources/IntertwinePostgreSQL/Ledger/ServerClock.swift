@@ -16,7 +16,7 @@ final class ServerClock: Sendable {
     /// Stands in for the server's time in tests; nil otherwise.
     let substitute: (@Sendable () -> Int64)?
     /// The last time that the server reported, and the local moment of that report.
-    private let noted = Mutex<(server: Int64, at: ContinuousClock.Instant)?>(nil)
+    private let lastReading = Mutex<(server: Int64, at: ContinuousClock.Instant)?>(nil)
 
     init(substitute: (@Sendable () -> Int64)? = nil) {
         self.substitute = substitute
@@ -26,8 +26,8 @@ final class ServerClock: Sendable {
     var now: Int64 { substitute?() ?? estimate ?? SQLiteLedger.systemTime() }
 
     private var estimate: Int64? {
-        noted.withLock { noted in
-            noted.map { $0.server &+ Self.milliseconds($0.at.duration(to: .now)) }
+        lastReading.withLock { lastReading in
+            lastReading.map { $0.server &+ Self.milliseconds($0.at.duration(to: .now)) }
         }
     }
 
@@ -47,7 +47,7 @@ final class ServerClock: Sendable {
     /// - Throws: `StoreError.unavailable` with one line that says what to do, where the two clocks differ.
     @discardableResult
     func check(_ server: Int64, askedAt start: Int64) throws(StoreError) -> Int64 {
-        noted.withLock { $0 = (server, .now) }
+        lastReading.withLock { $0 = (server, .now) }
         let end = SQLiteLedger.systemTime()
         let (ahead, behind) = (start - server, server - end)
         guard max(ahead, behind) > Self.tolerance else { return server }

@@ -20,9 +20,9 @@ extension SharedRateCounters {
             let rows = try connection.query("DELETE FROM recent_allowance RETURNING id, entries")
             guard !rows.isEmpty else { return }
             let order = (0..<rows.count).sorted { rows.integer($0, 0) < rows.integer($1, 0) }
-            var kept: [RateCounterKey: RecentRateCounters.RateCounter] = [:]
-            for row in order { RateCounterEntries.unpack(rows.view(row, 1)) { kept[$0] = $1 } }
-            let sorted = kept.sorted { $0.key < $1.key }
+            var counters: [RateCounterKey: RecentRateCounters.RateCounter] = [:]
+            for row in order { RateCounterEntries.unpack(rows.view(row, 1)) { counters[$0] = $1 } }
+            let sorted = counters.sorted { $0.key < $1.key }
             try connection.run(
                 [
                     PostgresCommand(

@@ -43,7 +43,7 @@ struct SharedRateCounters {
     ///
     /// Writers of a version without the log are in the result if they were active in the last 10 minutes.
     /// Why: counters that they wrote to the table `allowance` may still be valid.
-    private static let news = """
+    private static let newRows = """
         SELECT writer.process, writer.last, writer.logs, kept.until, kept.spilled, kept.entries
         FROM ledger_writer AS writer LEFT JOIN unnest($1, $2) AS known (process, last) ON known.process = writer.process
         -- In an order, so that it is looked up for each.
@@ -62,7 +62,7 @@ struct SharedRateCounters {
     func question(besides process: Int64?) -> PostgresCommand {
         var known = known
         if let process { known[process] = .max }
-        return PostgresCommand(Self.news, [.integers(Array(known.keys)), .integers(Array(known.values))])
+        return PostgresCommand(Self.newRows, [.integers(Array(known.keys)), .integers(Array(known.values))])
     }
 
     /// Takes the answer.

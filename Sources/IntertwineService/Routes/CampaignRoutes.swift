@@ -111,12 +111,12 @@ struct CampaignRoutes: Sendable {
 
     private func respond(_ request: RouteRequest) async throws -> ServerResponse {
         let campaigns = campaigns()
-        let book = try await campaigns.book(of: store)
+        let campaignIndex = try await campaigns.campaignIndex(of: store)
         // The closure reads the ledger.
         let now = request.now
         var rows: [Answer.Campaign] =
             try await store.read(for: .background) { _ in
-                book.map { campaigns.delivery.progress(of: $0, now: now) } ?? []
+                campaignIndex.map { campaigns.delivery.progress(of: $0, now: now) } ?? []
             }.map { progress in
                 let campaign = progress.campaign
                 let goal = campaign.goal.map {
@@ -124,7 +124,7 @@ struct CampaignRoutes: Sendable {
                         unit: $0.unit.rawValue, total: $0.total, daily: $0.daily, due: progress.due, dueToday: progress.dueToday)
                 }
                 let isOver = progress.obstacle == .ended || progress.obstacle == .goalReached
-                let blockage = isOver ? nil : book.flatMap { campaigns.blockage(of: campaign.id, in: $0) }
+                let blockage = isOver ? nil : campaignIndex.flatMap { campaigns.blockage(of: campaign.id, in: $0) }
                 return Answer.Campaign(
                     campaign: campaign.id, advertiser: campaign.advertiser, priority: campaign.priority.rawValue,
                     state: blockage == nil ? progress.obstacle?.state ?? "running" : "blocked",
@@ -140,7 +140,7 @@ struct CampaignRoutes: Sendable {
                 status: .ok, fields: [.contentType: "text/csv; charset=utf-8", .cacheControl: "no-store"],
                 body: Array(LedgerReport.csv([Answer.Campaign.columns] + rows.map(\.texts)).utf8))
         }
-        let withheld = (book?.former ?? [:]).map { creative, campaigns in
+        let withheld = (campaignIndex?.former ?? [:]).map { creative, campaigns in
             Answer.Withheld(item: "\(creative.kind):\(creative.id)", campaigns: campaigns)
         }.sorted { $0.item < $1.item }
         let encoder = JSONEncoder()

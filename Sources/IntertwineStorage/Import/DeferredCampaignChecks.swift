@@ -2,7 +2,7 @@ import IntertwineFeed
 
 /// The campaigns of an import, which are written last, when the existence of their ads is known.
 struct DeferredCampaignChecks {
-    private struct Held {
+    private struct PendingCampaign {
         var item: ValidatedItem
         var line: Int
         var index: Int?
@@ -16,7 +16,7 @@ struct DeferredCampaignChecks {
         }
     }
 
-    private var campaigns: [Held] = []
+    private var campaigns: [PendingCampaign] = []
     /// The line of each campaign by its id.
     private var lines: [String: Int] = [:]
 
@@ -26,11 +26,11 @@ struct DeferredCampaignChecks {
     ///
     /// - Returns: an error if its id is repeated or the limit of campaigns is reached; the campaign is not added then.
     mutating func check(_ item: ValidatedItem, line: Int, index: Int?, offset: Int, file: Int) -> InvalidItem? {
-        let held = Held(item: item, line: line, index: index, offset: offset, file: file)
-        if let first = lines[item.id] { return held.bad("id", "line \(first) already has a campaign with this id") }
-        guard campaigns.count < CampaignIndex.limit else { return held.bad("kind", CampaignIndex.surplus) }
+        let pending = PendingCampaign(item: item, line: line, index: index, offset: offset, file: file)
+        if let first = lines[item.id] { return pending.bad("id", "line \(first) already has a campaign with this id") }
+        guard campaigns.count < CampaignIndex.limit else { return pending.bad("kind", CampaignIndex.surplus) }
         lines[item.id] = line
-        campaigns.append(held)
+        campaigns.append(pending)
         return nil
     }
 
@@ -42,14 +42,14 @@ struct DeferredCampaignChecks {
     /// Returns each campaign, or the error that prevents its import.
     func checked(_ kinds: ItemKinds, _ found: FoundItems) -> [Result<ValidatedItem, InvalidItem>] {
         var count = found.campaigns
-        return campaigns.map { held in
-            if let creative = kinds.creatives(of: held.item).first(where: { found.missing.contains($0.key) }) {
-                return .failure(held.bad(creative.field, creative.reason))
+        return campaigns.map { pending in
+            if let creative = kinds.creatives(of: pending.item).first(where: { found.missing.contains($0.key) }) {
+                return .failure(pending.bad(creative.field, creative.reason))
             }
-            guard found.missing.contains(ItemKey(held.item)) else { return .success(held.item) }
-            guard count < CampaignIndex.limit else { return .failure(held.bad("kind", CampaignIndex.surplus)) }
+            guard found.missing.contains(ItemKey(pending.item)) else { return .success(pending.item) }
+            guard count < CampaignIndex.limit else { return .failure(pending.bad("kind", CampaignIndex.surplus)) }
             count += 1
-            return .success(held.item)
+            return .success(pending.item)
         }
     }
 }

@@ -65,12 +65,12 @@ public final class ItemImport {
 
     /// Begins an import into any destination.
     ///
-    /// - Parameter place: the name of the store in messages.
+    /// - Parameter position: the name of the store in messages.
     package init(
-        into destination: any ImportDestination, at place: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop,
+        into destination: any ImportDestination, at position: String, kinds: ItemKinds = .standard, policy: BadItemPolicy = .stop,
         isCompressed: Bool = false, limit: Int = .max, report: @escaping (InvalidItem) -> Void = { _ in }
     ) {
-        self.path = place
+        self.path = position
         self.kinds = kinds
         self.policy = policy
         self.report = report
@@ -227,8 +227,9 @@ public final class ItemImport {
                 switch reader.next() {
                 case .item(let item):
                     if item.kind == Campaign.kind {
-                        let place = reader.last
-                        if let bad = campaigns.check(item, line: place.line, index: place.index, offset: place.offset, file: files) {
+                        let position = reader.last
+                        if let bad = campaigns.check(item, line: position.line, index: position.index, offset: position.offset, file: files)
+                        {
                             try refuse(bad)
                             continue
                         }

@@ -63,15 +63,15 @@ struct NewFileImport: ImportDestination {
         guard let insert, let listings else { throw StoreError.unavailable("the import is over") }
         try queue.writeWithoutTransaction { _ in
             for item in batch {
-                let lane = kinds.stream(of: item)
-                let position = try ItemSchema.position(after: lastPositions[lane] ?? 0)
-                lastPositions[lane] = position
-                try insert.bind(item, in: lane, at: position)
+                let stream = kinds.stream(of: item)
+                let position = try ItemSchema.position(after: lastPositions[stream] ?? 0)
+                lastPositions[stream] = position
+                try insert.bind(item, in: stream, at: position)
                 try insert.run()
-                if lane == .advertisements {
+                if stream == .advertisements {
                     try listings.add(ItemKey(item), stream: lastContent, position: lastPositions[lastContent])
                 } else {
-                    lastContent = lane
+                    lastContent = stream
                 }
             }
         }
@@ -144,8 +144,8 @@ struct NewFileImport: ImportDestination {
             defer { rows.reset() }
             while try rows.step() {
                 // The numbers of sections differ between stores; the store finds its stream by kind.
-                let lane = StreamID(rawValue: rows.integer(0)) == .advertisements ? StreamID.advertisements : .content
-                let item = ValidatedItem(kind: rows.kind(1), stream: lane, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
+                let stream = StreamID(rawValue: rows.integer(0)) == .advertisements ? StreamID.advertisements : .content
+                let item = ValidatedItem(kind: rows.kind(1), stream: stream, id: rows.text(2), variant: rows.text(3), body: rows.bytes(4))
                 _ = try store.write([item])
             }
         }

@@ -17,7 +17,7 @@ final class SpoolFile {
     /// Creates an empty buffer.
     ///
     /// - Parameter store: the path of the store of the items.
-    init(beside store: String) {
+    init(nextTo store: String) {
         self.store = store
     }
 
@@ -35,15 +35,15 @@ final class SpoolFile {
 
     /// Passes all items in order to a function, and removes them.
     ///
-    /// - Throws: the error of `take`, or `StoreError.unavailable` if the file cannot be read.
-    func drain(inBatchesOf size: Int, _ take: ([ValidatedItem]) throws -> Void) throws {
+    /// - Throws: the error of `onBatch`, or `StoreError.unavailable` if the file cannot be read.
+    func drain(inBatchesOf size: Int, _ onBatch: ([ValidatedItem]) throws -> Void) throws {
         var batch: [ValidatedItem] = []
-        func takeAll(of bytes: inout [UInt8]) throws {
+        func readAll(of bytes: inout [UInt8]) throws {
             var start = 0
             while let item = StagedItem.next(in: bytes, at: &start) {
                 batch.append(item)
                 guard batch.count == size else { continue }
-                try take(batch)
+                try onBatch(batch)
                 batch.removeAll(keepingCapacity: true)
             }
             bytes.removeSubrange(..<start)
@@ -51,11 +51,11 @@ final class SpoolFile {
         if descriptor >= 0 {
             guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure() }
             var bytes: [UInt8] = []
-            while try read(into: &bytes) { try takeAll(of: &bytes) }
+            while try read(into: &bytes) { try readAll(of: &bytes) }
             closeFile()
         }
-        try takeAll(of: &tail)
-        if !batch.isEmpty { try take(batch) }
+        try readAll(of: &tail)
+        if !batch.isEmpty { try onBatch(batch) }
     }
 
     private func flush() throws(StoreError) {
@@ -118,7 +118,7 @@ private enum StagedItem {
     static func next(in bytes: [UInt8], at start: inout Int) -> ValidatedItem? {
         bytes.withUnsafeBytes { bytes in
             guard bytes.count - start >= headSize else { return nil }
-            let lane = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: Int64.self))
+            let stream = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: Int64.self))
             let lengths = (0..<4).map { number in
                 Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 8 + 4 * number, as: UInt32.self)))
             }
@@ -129,7 +129,7 @@ private enum StagedItem {
                 return UnsafeRawBufferPointer(rebasing: bytes[start..<start + lengths[number]])
             }
             return ValidatedItem(
-                kind: String(decoding: part(0), as: UTF8.self), stream: StreamID(rawValue: lane),
+                kind: String(decoding: part(0), as: UTF8.self), stream: StreamID(rawValue: stream),
                 id: String(decoding: part(1), as: UTF8.self),
                 variant: String(decoding: part(2), as: UTF8.self), body: Array(part(3)))
         }

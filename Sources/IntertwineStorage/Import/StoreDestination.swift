@@ -23,7 +23,7 @@ struct StoreDestination: ImportDestination {
         pool = try ItemSchema.file(path).open(Self.configuration)
         try pool.syncCommits()
         self.sections = sections
-        stage = SpoolFile(beside: path)
+        stage = SpoolFile(nextTo: path)
     }
 
     private static var configuration: Configuration {

@@ -50,10 +50,10 @@ struct ItemWriter {
     ///   - note: records if more was done than a replacement in place.
     mutating func put(_ item: ValidatedItem, over old: FeedItem?, _ note: inout ChangeLogEntry) throws -> ItemChange {
         let wasTakenDown = try takedowns.remove(ItemKey(item))
-        let (change, lane) = try move(item)
+        let (change, stream) = try move(item)
         try listings.append(item)
-        if let lane, let old, old.variant == item.variant, lane != .advertisements, !wasTakenDown {
-            note.replace(InPlaceUpdate(kind: item.kind, stream: lane, position: old.position))
+        if let stream, let old, old.variant == item.variant, stream != .advertisements, !wasTakenDown {
+            note.replace(InPlaceUpdate(kind: item.kind, stream: stream, position: old.position))
         } else {
             note.doOther()
         }
@@ -63,20 +63,20 @@ struct ItemWriter {
     /// Stores an item.
     ///
     /// - Returns: the change, and the stream if the item was replaced in place.
-    private mutating func move(_ item: ValidatedItem) throws -> (change: ItemChange, lane: StreamID?) {
-        let lane = sections.stream(of: item)
-        if try append(item, to: lane) { return (.added, nil) }
-        try update.bind(1, lane.rawValue)
+    private mutating func move(_ item: ValidatedItem) throws -> (change: ItemChange, stream: StreamID?) {
+        let stream = sections.stream(of: item)
+        if try append(item, to: stream) { return (.added, nil) }
+        try update.bind(1, stream.rawValue)
         try update.bind(2, kind: item.kind)
         try update.bind(3, item.id)
         try update.bind(4, item.variant)
         try update.bind(5, text: item.body)
         try update.bind(6, RowDigest.of(item))
         try update.run()
-        if database.changesCount > 0 { return (.replaced, lane) }
+        if database.changesCount > 0 { return (.replaced, stream) }
         // The kind belongs to another stream now, in which the item has no position yet.
         _ = try remove(kind: item.kind, id: item.id)
-        _ = try append(item, to: lane)
+        _ = try append(item, to: stream)
         return (.replaced, nil)
     }
 
@@ -88,19 +88,19 @@ struct ItemWriter {
         return database.changesCount > 0
     }
 
-    private mutating func append(_ item: ValidatedItem, to lane: StreamID) throws -> Bool {
-        let position = try ItemSchema.position(after: lastPosition(of: lane))
-        try insert.bind(item, in: lane, at: position)
+    private mutating func append(_ item: ValidatedItem, to stream: StreamID) throws -> Bool {
+        let position = try ItemSchema.position(after: lastPosition(of: stream))
+        try insert.bind(item, in: stream, at: position)
         try insert.run()
         guard database.changesCount > 0 else { return false }
-        lastPositions[lane] = position
+        lastPositions[stream] = position
         return true
     }
 
-    private mutating func lastPosition(of lane: StreamID) throws -> Int64 {
-        if let position = lastPositions[lane] { return position }
-        let position = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(lane.rawValue)) ?? 0
-        lastPositions[lane] = position
+    private mutating func lastPosition(of stream: StreamID) throws -> Int64 {
+        if let position = lastPositions[stream] { return position }
+        let position = try SQLStatement.integer(database, "SELECT max(position) FROM item WHERE lane = ?", .integer(stream.rawValue)) ?? 0
+        lastPositions[stream] = position
         return position
     }
 }
@@ -115,8 +115,8 @@ public enum ItemChange: Sendable, Hashable {
 
 extension SQLStatement {
     /// Binds the seven values of ``ItemSchema/insertion``.
-    func bind(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
-        try bind(1, lane.rawValue)
+    func bind(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
+        try bind(1, stream.rawValue)
         try bind(2, position)
         try bind(3, kind: item.kind)
         try bind(4, item.id)

@@ -35,8 +35,8 @@ struct PinnedAdTable {
         try forget.bind(2, item.id)
         try forget.bind(3, session)
         try forget.run()
-        let place = try neighbour.flatMap { try location(of: $0) } ?? (StreamID.content, Self.top)
-        try add(ItemKey(item), stream: place.0, position: place.1)
+        let anchor = try neighbour.flatMap { try location(of: $0) } ?? (StreamID.content, Self.top)
+        try add(ItemKey(item), stream: anchor.0, position: anchor.1)
     }
 
     /// Adds an ad without a position after all content.
@@ -70,17 +70,17 @@ struct PinnedAdTable {
     }
 
     /// Returns true if an ad is listed after a position of a stream.
-    static func hasAny(in lane: StreamID, after position: Int64, of database: Database) throws -> Bool {
+    static func hasAny(in stream: StreamID, after position: Int64, of database: Database) throws -> Bool {
         try SQLStatement.integer(
-            database, "SELECT 1 FROM ad_listing WHERE lane = ? AND position > ? LIMIT 1", .integer(lane.rawValue), .integer(position))
+            database, "SELECT 1 FROM ad_listing WHERE lane = ? AND position > ? LIMIT 1", .integer(stream.rawValue), .integer(position))
             != nil
     }
 
     /// Moves the ads listed after an item together with the item: those from its position up to the next item.
-    static func move(from old: Int64, before end: Int64, to new: Int64, in lane: StreamID, of database: Database) throws {
+    static func move(from old: Int64, before end: Int64, to new: Int64, in stream: StreamID, of database: Database) throws {
         try SQLStatement.run(
             database, "UPDATE ad_listing SET position = ? WHERE lane = ? AND position >= ? AND position < ?", .integer(new),
-            .integer(lane.rawValue), .integer(old), .integer(end))
+            .integer(stream.rawValue), .integer(old), .integer(end))
     }
 
     /// Moves the ads listed after the items of a kind, which are about to move to another stream by a step.
@@ -98,7 +98,7 @@ struct PinnedAdTable {
 extension SQLiteSnapshot {
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try TakedownTable.items(of: kind, limit: limit, database) }
 
-    func listings(in lane: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
+    func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
         let statement = try SQLStatement(
             database,
             """
@@ -107,7 +107,7 @@ extension SQLiteSnapshot {
             WHERE l.lane = ? AND l.position >= ? AND l.position < ? AND +a.lane = \(StreamID.advertisements.rawValue)
             ORDER BY l.position, l.number LIMIT ?
             """)
-        try statement.bind(1, lane.rawValue)
+        try statement.bind(1, stream.rawValue)
         try statement.bind(2, positions.lowerBound)
         try statement.bind(3, positions.upperBound)
         try statement.bind(4, Int64(max(limit, 0)))

@@ -2,51 +2,52 @@ import IntertwineFeed
 
 extension SQLiteSnapshot {
     func items(
-        in lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int
+        in stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int
     ) throws -> [FeedItem] {
-        try items { try visit(lane, by: field, direction, of: place, limit: limit, $0) }
+        try items { try visit(stream, by: field, direction, of: anchor, limit: limit, $0) }
     }
 
     private func visit(
-        _ lane: StreamID, by field: SortField, _ direction: PageDirection, of place: SortPosition?, limit: Int,
+        _ stream: StreamID, by field: SortField, _ direction: PageDirection, of anchor: SortPosition?, limit: Int,
         _ body: (ItemRow) throws -> Void
     ) throws {
-        guard let place else { return try visit(lane, by: field, direction, where: "", [], limit: limit, body) }
+        guard let anchor else { return try visit(stream, by: field, direction, where: "", [], limit: limit, body) }
         // Two range queries of the index run in sequence, because SQLite would not seek to the start of both in one condition.
         let comparison = direction == .forward ? ">" : "<"
         let expression = SectionIndex.expression(field)
-        let key = place.key ?? field.leastKey
+        let key = anchor.key ?? field.leastKey
         var alike = 0
         try visit(
-            lane, by: field, direction, where: "AND \(expression) = ?2 AND position \(comparison) ?3", [key], place.position, limit: limit
+            stream, by: field, direction, where: "AND \(expression) = ?2 AND position \(comparison) ?3", [key], anchor.position,
+            limit: limit
         ) {
             alike += 1
             try body($0)
         }
         guard alike < limit else { return }
-        try visit(lane, by: field, direction, where: "AND \(expression) \(comparison) ?2", [key], limit: limit - alike, body)
+        try visit(stream, by: field, direction, where: "AND \(expression) \(comparison) ?2", [key], limit: limit - alike, body)
     }
 
-    func count(in lane: StreamID) throws -> Int {
+    func count(in stream: StreamID) throws -> Int {
         // The index of ids is about a tenth of the table's size.
         let statement = try SQLStatement(database, "SELECT count(*) FROM item INDEXED BY item_identity WHERE lane = ?")
         defer { statement.reset() }
-        try statement.bind(1, lane.rawValue)
+        try statement.bind(1, stream.rawValue)
         return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    func sortPosition(at index: Int, in lane: StreamID, by field: SortField?) throws -> SortPosition? {
+    func sortPosition(at index: Int, in stream: StreamID, by field: SortField?) throws -> SortPosition? {
         guard index >= 0 else { return nil }
         guard let field else {
             let statement = try SQLStatement(database, "SELECT position FROM item WHERE lane = ? ORDER BY position LIMIT 1 OFFSET ?")
             defer { statement.reset() }
-            try statement.bind(1, lane.rawValue)
+            try statement.bind(1, stream.rawValue)
             try statement.bind(2, Int64(index))
             return try statement.step() ? SortPosition(position: statement.integer(0)) : nil
         }
         let key = SectionIndex.expression(field)
         let statement = try ordered(
-            SectionIndex(stream: lane, field: field), "SELECT position, \(key)", "", "ORDER BY \(key), position LIMIT 1 OFFSET ?1")
+            SectionIndex(stream: stream, field: field), "SELECT position, \(key)", "", "ORDER BY \(key), position LIMIT 1 OFFSET ?1")
         defer { statement.reset() }
         try statement.bind(1, Int64(index))
         return try statement.step() ? SortPosition(key: statement.key(1, field), position: statement.integer(0)) : nil
@@ -57,7 +58,7 @@ extension SQLiteSnapshot {
     /// - Parameters:
     ///   - condition: a condition with `?2`, a key, and `?3`, a position.
     private func visit(
-        _ lane: StreamID, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey],
+        _ stream: StreamID, by field: SortField, _ direction: PageDirection, where condition: String, _ key: [SortKey],
         _ position: Int64? = nil,
         limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
@@ -66,7 +67,7 @@ extension SQLiteSnapshot {
         // For items with an equal field, the order names the position alone, so that SQLite does not sort.
         let order = position == nil ? "\(expression)\(way), position\(way)" : "position\(way)"
         let statement = try ordered(
-            SectionIndex(stream: lane, field: field), "SELECT \(Self.columns), \(expression)", condition,
+            SectionIndex(stream: stream, field: field), "SELECT \(Self.columns), \(expression)", condition,
             "ORDER BY \(order) LIMIT ?1")
         try statement.bind(1, Int64(max(limit, 0)))
         for key in key { try statement.bind(2, key) }
@@ -77,10 +78,11 @@ extension SQLiteSnapshot {
     /// Returns a statement that reads through a section's index, or sorts if the file has no such index.
     private func ordered(_ index: SectionIndex, _ selection: String, _ condition: String, _ order: String) throws -> SQLStatement {
         // The lane and the expression are written exactly as in the index, so that SQLite can use it.
-        let (lane, rest) = (index.stream.rawValue, "\(condition) \(order)")
-        if let statement = try? SQLStatement(database, "\(selection) FROM item INDEXED BY \"\(index.name)\" WHERE lane = \(lane) \(rest)") {
+        let (stream, rest) = (index.stream.rawValue, "\(condition) \(order)")
+        if let statement = try? SQLStatement(database, "\(selection) FROM item INDEXED BY \"\(index.name)\" WHERE lane = \(stream) \(rest)")
+        {
             return statement
         }
-        return try SQLStatement(database, "\(selection) FROM item WHERE lane = \(lane) \(rest)")
+        return try SQLStatement(database, "\(selection) FROM item WHERE lane = \(stream) \(rest)")
     }
 }

@@ -23,13 +23,13 @@ struct SQLiteSnapshot: FeedSnapshot {
         )
     }
 
-    private static func texts(ofFormsIn lane: Int64) -> Texts { texts("lane = \(lane) AND kind = ? AND variant = ?") }
+    private static func texts(ofFormsIn stream: Int64) -> Texts { texts("lane = \(stream) AND kind = ? AND variant = ?") }
 
     func visit(
-        _ lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
+        _ stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         let statement = try SQLStatement(database, direction == .forward ? Self.streamCondition.forward : Self.streamCondition.backward)
-        try statement.bind(1, lane.rawValue)
+        try statement.bind(1, stream.rawValue)
         try statement.bind(2, position ?? direction.outermost)
         try statement.bind(3, Int64(max(limit, 0)))
         try visit(statement, body)
@@ -40,8 +40,8 @@ struct SQLiteSnapshot: FeedSnapshot {
     ) throws {
         // All items of a kind are in one stream. Forms are almost always requested for ads.
         if try visit(form, Self.ofAdvertisements, direction, of: position, limit: limit, body) { return }
-        guard let lane = try stream(of: form.kind), lane != StreamID.advertisements.rawValue else { return }
-        _ = try visit(form, Self.texts(ofFormsIn: lane), direction, of: position, limit: limit, body)
+        guard let stream = try stream(of: form.kind), stream != StreamID.advertisements.rawValue else { return }
+        _ = try visit(form, Self.texts(ofFormsIn: stream), direction, of: position, limit: limit, body)
     }
 
     /// Reads items of a form, and returns true if there are any.
@@ -61,8 +61,8 @@ struct SQLiteSnapshot: FeedSnapshot {
         return isAny
     }
 
-    func items(in lane: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
-        try items { try visit(lane, direction, of: position, limit: limit, $0) }
+    func items(in stream: StreamID, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {
+        try items { try visit(stream, direction, of: position, limit: limit, $0) }
     }
 
     func items(of form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int) throws -> [FeedItem] {

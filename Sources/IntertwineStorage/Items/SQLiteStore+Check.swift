@@ -61,14 +61,14 @@ extension SQLiteStore: CheckedFile {
     /// Adds missing digests of rows, which an earlier version wrote or another program changed.
     private static func seal(after key: [Int64], _ database: Database) throws {
         let statement = try rows(after: key, database)
-        var digests: [(lane: Int64, position: Int64, digest: Int64)] = []
+        var digests: [(stream: Int64, position: Int64, digest: Int64)] = []
         while try statement.step() {
             if statement.isNull(6) { digests.append((statement.integer(0), statement.integer(1), digest(statement))) }
         }
         statement.reset()
         let update = try SQLStatement(database, "UPDATE item SET digest = ?3 WHERE lane = ?1 AND position = ?2")
         for row in digests {
-            try update.bind(1, row.lane)
+            try update.bind(1, row.stream)
             try update.bind(2, row.position)
             try update.bind(3, row.digest)
             try update.run()

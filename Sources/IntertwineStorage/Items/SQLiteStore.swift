@@ -41,9 +41,9 @@ public final class SQLiteStore: FeedStore {
         /// Reads both ends of both streams, which detects a file that was truncated or overwritten.
         static func validate(_ database: any SQLConnection) throws {
             let snapshot = SQLiteSnapshot(database: database)
-            for lane in [StreamID.content, .advertisements] {
-                _ = try snapshot.items(in: lane, .forward, of: nil, limit: 1)
-                _ = try snapshot.items(in: lane, .backward, of: nil, limit: 1)
+            for stream in [StreamID.content, .advertisements] {
+                _ = try snapshot.items(in: stream, .forward, of: nil, limit: 1)
+                _ = try snapshot.items(in: stream, .backward, of: nil, limit: 1)
             }
         }
     }
@@ -133,7 +133,7 @@ public final class SQLiteStore: FeedStore {
     package func checkForReplacement() -> FileChange? {
         try? checkEnds()
         var (watch, file) = state.withLock { ($0.watch, $0.opened.file) }
-        let news = watch.check(file: file) {
+        let change = watch.check(file: file) {
             let opened = try Opened(file.path)
             state.withLock { state in
                 state.opened = opened
@@ -144,7 +144,7 @@ public final class SQLiteStore: FeedStore {
         }
         state.withLock { $0.watch = watch }
         guardLog()
-        return news
+        return change
     }
 
     /// Makes the loss of the write-ahead log detectable at the next start. Call it by one caller at a time; it blocks.

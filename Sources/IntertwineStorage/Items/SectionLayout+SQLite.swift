@@ -7,20 +7,20 @@ extension SectionLayout {
     init(_ database: any SQLConnection) throws {
         let sections = try SQLStatement(database, "SELECT name, number FROM section")
         defer { sections.reset() }
-        var lanes: [String: StreamID] = [:]
-        while try sections.step() { lanes[sections.text(0)] = StreamID(rawValue: sections.integer(1)) }
-        self.init(streams: lanes, kinds: try SectionKinds(database).streams)
+        var streams: [String: StreamID] = [:]
+        while try sections.step() { streams[sections.text(0)] = StreamID(rawValue: sections.integer(1)) }
+        self.init(streams: streams, kinds: try SectionKinds(database).streams)
     }
 
     /// Applies the sections to a file, and creates or drops their indices.
     static func lay(_ sections: [SectionConfiguration], in database: Database) throws -> SectionLayout {
         let old = try SectionLayout(database)
         let new = old.arranged(by: sections)
-        for (name, lane) in new.names(besides: old) {
-            try SQLStatement.run(database, "INSERT INTO section (number, name) VALUES (?, ?)", .integer(lane.rawValue), .text(name))
+        for (name, stream) in new.names(besides: old) {
+            try SQLStatement.run(database, "INSERT INTO section (number, name) VALUES (?, ?)", .integer(stream.rawValue), .text(name))
         }
-        for (kind, lane, next) in old.moves(to: new) {
-            try move(kind, from: lane, to: next ?? .content, in: database)
+        for (kind, stream, next) in old.moves(to: new) {
+            try move(kind, from: stream, to: next ?? .content, in: database)
             if let next {
                 try SQLStatement.run(
                     database, "INSERT OR REPLACE INTO section_kind (kind, section) VALUES (?, ?)", .kind(kind), .integer(next.rawValue))
@@ -41,13 +41,13 @@ extension SectionLayout {
     }
 
     private func indices(_ sections: [SectionConfiguration]) -> Set<SectionIndex> {
-        Set(fields(of: sections).map { SectionIndex(stream: $0.lane, field: $0.field) })
+        Set(fields(of: sections).map { SectionIndex(stream: $0.stream, field: $0.field) })
     }
 
     /// Moves the items of a kind after those of another stream, in their order: each position moves by an equal step.
     private static func move(_ kind: String, from old: StreamID, to new: StreamID, in database: Database) throws {
-        func outermost(_ end: String, of lane: StreamID) throws -> Int64? {
-            try SQLStatement.integer(database, "SELECT \(end)(position) FROM item WHERE lane = ?", .integer(lane.rawValue))
+        func outermost(_ end: String, of stream: StreamID) throws -> Int64? {
+            try SQLStatement.integer(database, "SELECT \(end)(position) FROM item WHERE lane = ?", .integer(stream.rawValue))
         }
         let step = try Self.step(of: kind, (outermost("min", of: old), outermost("max", of: old)), after: outermost("max", of: new))
         try PinnedAdTable.move(kind, from: old, to: new, by: step, in: database)
@@ -106,10 +106,10 @@ extension SQLiteStore {
                 return (layout, try layout.isLaid(sections, in: database))
             }
             if !isLaid { willWrite() }
-            let lanes = isLaid ? layout.streams : try pool.write { try SectionLayout.lay(sections, in: $0).streams }
-            let known = sections.compactMap { section in lanes[section.name].map { ($0, section.order) } }
+            let streams = isLaid ? layout.streams : try pool.write { try SectionLayout.lay(sections, in: $0).streams }
+            let known = sections.compactMap { section in streams[section.name].map { ($0, section.order) } }
             orders.withLock { $0 = Dictionary(known, uniquingKeysWith: { first, _ in first }) }
-            return lanes
+            return streams
         } catch let error as DatabaseError {
             throw StoreError(error)
         } catch let error as StoreError {

@@ -21,9 +21,9 @@ package struct SectionLayout: Sendable, Equatable {
     package func arranged(by sections: [SectionConfiguration]) -> SectionLayout {
         var layout = SectionLayout(streams: streams)
         for section in sections {
-            let lane = layout.streams[section.name] ?? layout.nextStream
-            layout.streams[section.name] = lane
-            if lane != .content { for kind in section.kinds { layout.kinds[kind] = lane } }
+            let stream = layout.streams[section.name] ?? layout.nextStream
+            layout.streams[section.name] = stream
+            if stream != .content { for kind in section.kinds { layout.kinds[kind] = stream } }
         }
         return layout
     }
@@ -33,9 +33,9 @@ package struct SectionLayout: Sendable, Equatable {
     }
 
     /// Returns the sections that another layout lacks, ordered by stream.
-    package func names(besides other: SectionLayout) -> [(name: String, lane: StreamID)] {
-        streams.filter { other.streams[$0.key] == nil }.map { (name: $0.key, lane: $0.value) }.sorted {
-            $0.lane.rawValue < $1.lane.rawValue
+    package func names(besides other: SectionLayout) -> [(name: String, stream: StreamID)] {
+        streams.filter { other.streams[$0.key] == nil }.map { (name: $0.key, stream: $0.value) }.sorted {
+            $0.stream.rawValue < $1.stream.rawValue
         }
     }
 
@@ -47,10 +47,10 @@ package struct SectionLayout: Sendable, Equatable {
     }
 
     /// Returns the fields by which streams are ordered.
-    package func fields(of sections: [SectionConfiguration]) -> [(lane: StreamID, field: SortField)] {
-        sections.flatMap { section -> [(lane: StreamID, field: SortField)] in
-            guard let lane = streams[section.name] else { return [] }
-            return section.fields.map { (lane, $0) }
+    package func fields(of sections: [SectionConfiguration]) -> [(stream: StreamID, field: SortField)] {
+        sections.flatMap { section -> [(stream: StreamID, field: SortField)] in
+            guard let stream = streams[section.name] else { return [] }
+            return section.fields.map { (stream, $0) }
         }
     }
 

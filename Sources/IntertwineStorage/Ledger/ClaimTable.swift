@@ -14,11 +14,11 @@ enum ClaimTable {
         try find.bind(1, viewer)
         try find.bind(2, process)
         try find.bind(3, now)
-        var given: [FrequencyCount] = []
+        var frequencies: [FrequencyCount] = []
         while try find.step() {
-            given.append(FrequencyCount(campaign: find.text(0), at: find.integer(1), count: Int(find.integer(2))))
+            frequencies.append(FrequencyCount(campaign: find.text(0), at: find.integer(1), count: Int(find.integer(2))))
         }
-        return given
+        return frequencies
     }
 
     static func page(_ key: Int64, of viewer: String, now: Int64, _ database: any SQLConnection) throws -> [UInt8]? {
@@ -62,7 +62,7 @@ enum ClaimTable {
             """)
         try page.bind(1, claim.viewer)
         try page.bind(2, claim.page.key)
-        try page.bind(3, blob: claim.page.given)
+        try page.bind(3, blob: claim.page.served)
         try page.bind(4, claim.until)
         try page.run()
         for (campaign, count) in claim.counts {

@@ -7,27 +7,27 @@ internal import IntertwineFeed
 /// Writes are serialized, so a process that writes reads the current shares of all others.
 enum GoalTable {
     /// Exchanges shares with other processes. Call it within a write transaction.
-    static func exchange(_ exchange: BudgetSyncRequest, _ hold: (BudgetSyncState) -> SharedBudgetLeases, _ database: Database) throws {
+    static func exchange(_ exchange: BudgetSyncRequest, _ decide: (BudgetSyncState) -> SharedBudgetLeases, _ database: Database) throws {
         // Deletes rows with an end too far in the future, which a clock that was set back leaves behind.
         let end = exchange.now + 2 * (exchange.lifetime + exchange.presence)
         try SQLStatement.run(
             database, "DELETE FROM reservation WHERE until <= ?1 OR until > ?2", .integer(exchange.now), .integer(end))
-        try removeGone(besides: exchange.process, database)
+        try deleteRemoved(besides: exchange.process, database)
         var situation = BudgetSyncState(delivered: try delivered(exchange.questions, database))
         try add(others: exchange.process, to: &situation, database)
         try publish(exchange, until: end, database)
         situation.seen = try drainSeen(of: ReservationID.number(of: exchange.process), database)
-        try write(hold(situation), of: exchange, database)
+        try write(decide(situation), of: exchange, database)
     }
 
     /// Frees the unserved shares of processes that have ended. Shares that they have served remain.
-    private static func removeGone(besides process: String, _ database: Database) throws {
+    private static func deleteRemoved(besides process: String, _ database: Database) throws {
         let find = try SQLStatement(database, "SELECT process FROM reservation WHERE campaign = '' AND process != ?1")
         var gone: [String] = []
         try find.bind(1, process)
         while try find.step() {
             let name = find.text(0)
-            if ProcessName.isGone(name) { gone.append(name) }
+            if ProcessName.isMissing(name) { gone.append(name) }
         }
         find.reset()
         for name in gone { try SQLStatement.run(database, "DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .text(name)) }
@@ -97,9 +97,9 @@ enum GoalTable {
         var seen: [RemoteImpressions] = []
         try find.bind(1, Int64(giver))
         while try find.step() {
-            let place = ReservationID(
+            let reservation = ReservationID(
                 process: giver, slot: UInt16(clamping: find.integer(0)), address: UInt16(clamping: find.integer(1)))
-            seen.append(RemoteImpressions(campaign: find.text(2), reservation: place, count: Int(find.integer(3))))
+            seen.append(RemoteImpressions(campaign: find.text(2), reservation: reservation, count: Int(find.integer(3))))
         }
         find.reset()
         if !seen.isEmpty { try SQLStatement.run(database, "DELETE FROM seen_place WHERE giver = ?1", .integer(Int64(giver))) }

@@ -61,7 +61,7 @@ final class GroupCommit: @unchecked Sendable {
     private var writer: LedgerWriter
     private var sweeper: LedgerExpiryPurger
     /// Reused memory for the next group, which is swapped with the array of waiting units.
-    private var spare: [Unit] = []
+    private var spareGroup: [Unit] = []
     /// A Boolean value indicating whether the connection syncs its commits.
     private var isSynced = true
     /// The time of the last write of counts without rows, and a Boolean value indicating whether the next write is scheduled.
@@ -214,8 +214,8 @@ final class GroupCommit: @unchecked Sendable {
 
     private func record(_ units: [ClaimUnit]) {
         do {
-            let areNoted = try perform(isSynced: false) { database in try units.map { try ClaimTable.add($0.claim, database) } }
-            for (unit, isNoted) in zip(units, areNoted) { unit.outcome.withLock { $0 = .success(isNoted) } }
+            let areRecorded = try perform(isSynced: false) { database in try units.map { try ClaimTable.add($0.claim, database) } }
+            for (unit, isRecorded) in zip(units, areRecorded) { unit.outcome.withLock { $0 = .success(isRecorded) } }
         } catch {
             for unit in units { unit.outcome.withLock { $0 = .failure(error) } }
         }
@@ -294,7 +294,7 @@ final class GroupCommit: @unchecked Sendable {
         fail(late, StoreError.late)
         commit(group)
         group.removeAll(keepingCapacity: group.capacity <= 4_096)
-        spare = group
+        spareGroup = group
         let isWaitedFor = state.withLock { state in
             state.isRunning = !state.waiting.isEmpty
             return state.isRunning
@@ -304,8 +304,8 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Removes the next group. Expired units, for example after the process was suspended, are returned separately.
     private func next() -> (group: [Unit], late: [Unit]) {
-        var group = spare
-        spare = []
+        var group = spareGroup
+        spareGroup = []
         let now = ContinuousClock.now
         let late = state.withLock { state in
             let late = Array(state.waiting.prefix { isLate($0, at: now) })
@@ -389,11 +389,11 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// Sets the lock timeout of the next transaction. Zero or less: one attempt.
-    private static func wait(_ database: Database, atMost patience: Duration) {
-        let (seconds, attoseconds) = max(patience, .zero).components
+    private static func wait(_ database: Database, atMost timeout: Duration) {
+        let (seconds, attoseconds) = max(timeout, .zero).components
         // The timeout is rounded up, so that a unit has expired when the wait for it ends.
         let milliseconds = Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
-        sqlite3_busy_timeout(database.sqliteConnection, patience > .zero ? milliseconds : 0)
+        sqlite3_busy_timeout(database.sqliteConnection, timeout > .zero ? milliseconds : 0)
     }
 
     /// Removes expired rows also under continuous load, after enough rows were written.

@@ -129,7 +129,7 @@ final class LedgerWriter {
             if verdict == .counted { try remember(event) }
         }
         for (refused, count) in entry.refused { rollups.count(refused.event(at: now), as: refused.reason, Int64(count), mayDefer: true) }
-        if let (key, answer) = entry.idempotency, let kept = answer(verdicts) { try insert(key, response: kept) }
+        if let (key, makeResponse) = entry.idempotency, let stored = makeResponse(verdicts) { try insert(key, response: stored) }
         return .committed(verdicts)
     }
 
@@ -145,7 +145,7 @@ final class LedgerWriter {
     private func finish(since changes: Int, flushes: Bool) throws -> Bool {
         // A row that was inserted and deleted again is no change.
         let rows = try allowances.write()
-        perishable += rows.kept
+        perishable += rows.stored
         let unchanged = changes + 2 * rows.removed
         guard flushes || rollups.isDue || database.totalChangesCount != unchanged else { return false }
         try rollups.write()

@@ -83,12 +83,12 @@ package struct RateCounterTable {
     /// Writes the counters of the group. Call it before the group is committed.
     ///
     /// - Returns: the number of rows with an expiry time, and of rows that were inserted and deleted again.
-    mutating func write() throws -> (kept: Int, removed: Int) {
+    mutating func write() throws -> (written: Int, removed: Int) {
         var rows = try stored.write()
         let changed = recent.changed
         guard !changed.isEmpty || spilled.own != nil else { return rows }
         try log.write(changed, spilled: spilled.own)
-        rows.kept += 1
+        rows.written += 1
         return rows
     }
 

@@ -109,9 +109,9 @@ package struct RecentRateCounters {
     /// - Parameter isOver: returns true if a counter with this end has expired.
     package mutating func tidy(_ isOver: (Int64) -> Bool) {
         // A full table accepts no new counters, so a fixed share of its slots is examined.
-        let looks = min(isFull ? max(owed, Self.lookupsPerInsert, slots.count / Self.segments) : owed, slots.count)
+        let lookups = min(isFull ? max(owed, Self.lookupsPerInsert, slots.count / Self.segments) : owed, slots.count)
         owed = 0
-        for _ in 0..<looks {
+        for _ in 0..<lookups {
             // A removal can move the next counter into this slot.
             while slots[hand].key != 0, isOver(slots[hand].until) { remove(at: hand) }
             hand += 1

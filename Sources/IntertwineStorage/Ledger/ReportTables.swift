@@ -26,7 +26,7 @@ struct ReportTables {
 
     static func add(_ totals: ReportTotals, _ database: Database) throws {
         let ads = try totals.ads.values.map { try id(of: $0, database) }
-        let places = try totals.placements.values.map { try id(of: $0, database) }
+        let placementIDs = try totals.placements.values.map { try id(of: $0, database) }
         let add = try SQLStatement(
             database,
             """
@@ -37,7 +37,7 @@ struct ReportTables {
             try add.bind(1, total.combination.rawValue)
             try add.bind(2, total.time)
             try add.bind(3, total.ad > 0 ? ads[total.ad - 1] : 0)
-            try add.bind(4, total.placement > 0 ? places[total.placement - 1] : 0)
+            try add.bind(4, total.placement > 0 ? placementIDs[total.placement - 1] : 0)
             try add.bind(5, totals.kinds.values[total.kind - 1].rawValue)
             try add.bind(6, count)
             try add.run()
@@ -51,11 +51,11 @@ struct ReportTables {
             "INSERT INTO report_ad (cell, campaign, creative, advertiser) VALUES (?1, ?2, ?3, ?4)", texts)
     }
 
-    private static func id(of place: ReportTotals.PlacementKey, _ database: Database) throws -> Int64 {
+    private static func id(of placementKey: ReportTotals.PlacementKey, _ database: Database) throws -> Int64 {
         try id(
             database, "SELECT id FROM report_place WHERE feed = ?1 AND section = ?2 AND position = ?3",
             "INSERT INTO report_place (feed, section, position) VALUES (?1, ?2, ?3)",
-            [.text(place.feed.text), .text(place.section.text), .integer(place.position)])
+            [.text(placementKey.feed.text), .text(placementKey.section.text), .integer(placementKey.position)])
     }
 
     private static func id(_ database: Database, _ find: String, _ insert: String, _ values: [SQLStatement.Value]) throws -> Int64 {
@@ -73,7 +73,7 @@ struct ReportTables {
 
     static func merge(_ sketches: ArraySlice<(key: ReportViewers.Subject, value: UniqueViewersSketch)>, _ database: Database) throws {
         let find = try SQLStatement(database, "SELECT sketch FROM report_viewers WHERE grouping = ?1 AND key = ?2 AND day = ?3")
-        let keep = try SQLStatement(
+        let store = try SQLStatement(
             database,
             """
             INSERT INTO report_viewers (grouping, key, day, sketch) VALUES (?1, ?2, ?3, ?4)
@@ -91,9 +91,9 @@ struct ReportTables {
             var merged = before ?? UniqueViewersSketch()
             merged.merge(sketch)
             guard merged != before else { continue }
-            try bind(keep)
-            try keep.bind(4, blob: merged.bytes)
-            try keep.run()
+            try bind(store)
+            try store.bind(4, blob: merged.bytes)
+            try store.run()
         }
     }
 

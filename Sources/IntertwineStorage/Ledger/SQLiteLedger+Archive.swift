@@ -71,7 +71,7 @@ extension SQLiteLedger: LedgerArchive {
     }
 
     private static func query(_ grouping: LedgerReport.Grouping, prefixes: Int) -> String {
-        let places = (0..<prefixes).map { "(?\($0 * 2 + 3), ?\($0 * 2 + 4))" }.joined(separator: ", ")
+        let placeholders = (0..<prefixes).map { "(?\($0 * 2 + 3), ?\($0 * 2 + 4))" }.joined(separator: ", ")
         return switch grouping {
         case .day:
             """
@@ -84,7 +84,7 @@ extension SQLiteLedger: LedgerArchive {
             // The query seeks by day and prefix, because the ads of each prefix are adjacent: it reads no cells of other kinds.
             """
             WITH days AS (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN ?1 AND ?2),
-            prefixes (first, beyond) AS (\(prefixes == 0 ? "SELECT NULL, NULL" : "VALUES " + places))
+            prefixes (first, beyond) AS (\(prefixes == 0 ? "SELECT NULL, NULL" : "VALUES " + placeholders))
             SELECT cell, kind, sum(count) FROM days CROSS JOIN prefixes CROSS JOIN rollup_cell AS rollup
             ON rollup.day = days.day AND rollup.verdict = 'counted' AND rollup.cell >= prefixes.first AND rollup.cell < prefixes.beyond
             GROUP BY cell, kind ORDER BY cell
@@ -129,12 +129,12 @@ extension SQLiteLedger: LedgerArchive {
             try await commits.write { database in
                 var time = try Self.passedTime(database) ?? RetentionClock(now: Self.lastEvent(database) ?? clock, clock: clock)
                 time.advance(to: clock, after: elapsed)
-                let keep = try SQLStatement(
+                let store = try SQLStatement(
                     database, "INSERT OR REPLACE INTO passed_time (only, reached, clock, doubted) VALUES (1, ?1, ?2, ?3)")
-                try keep.bind(1, time.now)
-                try keep.bind(2, time.clock)
-                try keep.bind(3, time.unconfirmed)
-                try keep.run()
+                try store.bind(1, time.now)
+                try store.bind(2, time.clock)
+                try store.bind(3, time.unconfirmed)
+                try store.run()
                 return time
             }
         }

@@ -68,9 +68,9 @@ extension SQLiteLedger: CampaignLedger {
         }
     }
 
-    package func exchange(_ exchange: BudgetSyncRequest, _ hold: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
+    package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
         do {
-            try commits.sweepBlocking { try GoalTable.exchange(exchange, hold, $0) }
+            try commits.sweepBlocking { try GoalTable.exchange(exchange, decide, $0) }
         } catch let error as DatabaseError {
             throw StoreError(error)
         }

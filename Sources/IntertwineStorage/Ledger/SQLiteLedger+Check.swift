@@ -29,12 +29,12 @@ extension SQLiteLedger: CheckedFile {
             marker = EventDigests.end(of: next)
             let digest = try EventDigests.digest(endingAt: marker, connection)
             checked.bytes += digest.bytes
-            let kept = try SQLStatement.integer(connection, "SELECT digest FROM event_digest WHERE last = ?1", .integer(marker))
-            if let kept, kept != digest.value {
+            let stored = try SQLStatement.integer(connection, "SELECT digest FROM event_digest WHERE last = ?1", .integer(marker))
+            if let stored, stored != digest.value {
                 checked.damage = "events \(marker - EventDigests.length + 1) to \(marker) do not match their digest"
                 return checked
             }
-            if kept == nil, marker <= last { checked.unsealed = (checked.unsealed ?? []) + [marker] }
+            if stored == nil, marker <= last { checked.unsealed = (checked.unsealed ?? []) + [marker] }
         }
         (checked.next, checked.share) = ([marker], Double(marker) / Double(last))
         return checked

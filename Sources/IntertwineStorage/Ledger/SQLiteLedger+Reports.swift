@@ -38,16 +38,16 @@ extension SQLiteLedger {
                     ($0, try $0.totals(database))
                 }
             }
-            guard let (stretch, totals) = found else { return }
+            guard let (range, totals) = found else { return }
             let isTaken = try await commits.sweep { database in
                 // Another process may have added these events.
                 guard try ReportTables.marker(of: .totals, database) == before else { return false }
                 try ReportTables.add(totals, database)
-                try ReportTables.setMarker(of: .totals, to: stretch.last, database)
+                try ReportTables.setMarker(of: .totals, to: range.last, database)
                 return true
             }
-            guard stretch.earliest < moment else { return }
-            marker = isTaken ? stretch.last : try await self.marker(of: .totals)
+            guard range.earliest < moment else { return }
+            marker = isTaken ? range.last : try await self.marker(of: .totals)
             if !isUrgent { try await Task.sleep(for: began.duration(to: .now)) }
         }
     }
@@ -79,14 +79,14 @@ extension SQLiteLedger {
                 let found = try await read(for: .background) { database in
                     try EventBatch(after: before, limit: Self.batch, database).map { ($0, try $0.seen(database)) }
                 }
-                guard let (stretch, events) = found else {
+                guard let (range, events) = found else {
                     isOver = true
                     break
                 }
                 for event in events { viewers.add(event) }
                 count += events.count
-                marker = stretch.last
-                guard stretch.earliest < moment else {
+                marker = range.last
+                guard range.earliest < moment else {
                     isOver = true
                     break
                 }
@@ -191,7 +191,7 @@ private struct ReportKeys {
             first: try number(by, time, ad, placement), second: try and.map { try number($0, time, ad, placement) } ?? 0)
     }
 
-    private mutating func number(_ grouping: LedgerReport.Grouping, _ time: Int64, _ ad: Int64, _ place: Int64) throws -> Int64 {
+    private mutating func number(_ grouping: LedgerReport.Grouping, _ time: Int64, _ ad: Int64, _ placementID: Int64) throws -> Int64 {
         switch grouping {
         case .day, .verdict, .reason, .choice: isHourly ? time / 24 : time
         case .hour: time
@@ -199,9 +199,9 @@ private struct ReportKeys {
         case .campaign: try self.ad(ad)[1]
         case .creative: try self.ad(ad)[2]
         case .advertiser: try self.ad(ad)[3]
-        case .feed: try self.placement(place)[0]
-        case .section: try self.placement(place)[1]
-        case .position: try self.placement(place)[2]
+        case .feed: try self.placement(placementID)[0]
+        case .section: try self.placement(placementID)[1]
+        case .position: try self.placement(placementID)[2]
         }
     }
 

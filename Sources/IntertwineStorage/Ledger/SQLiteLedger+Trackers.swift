@@ -17,25 +17,25 @@ extension SQLiteLedger: TrackerLedger {
             let marker = try await read(for: .background) { try ReportTables.marker(of: .trackers, $0) }
             let events = try await events(after: marker, through: recent?.last ?? .max, limit: Self.batch)
             guard let last = events.last?.sequence else { return ousted }
-            let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
-            let (isTaken, room) = try await StoreError.wrapping {
+            let inserted = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
+            let (isTaken, capacity) = try await StoreError.wrapping {
                 try await commits.sweep { database -> (Bool, Int) in
                     // Another process may have queued the calls of these events.
                     guard try ReportTables.marker(of: .trackers, database) == marker else { return (true, 0) }
-                    var room = 0
-                    if !made.isEmpty {
+                    var capacity = 0
+                    if !inserted.isEmpty {
                         let before =
                             try SQLStatement.integer(database, "SELECT count(*) FROM tracker_call WHERE given_up IS NULL AND due >= 0") ?? 0
-                        let missing = before + Int64(made.count) - Int64(waiting)
-                        if missing > 0 { room = try Self.makeRoom(for: missing, now: now, database) }
-                        guard before - Int64(room) < Int64(waiting) else { return (false, room) }
-                        try Self.insert(made, database)
+                        let missing = before + Int64(inserted.count) - Int64(waiting)
+                        if missing > 0 { capacity = try Self.makeRoom(for: missing, now: now, database) }
+                        guard before - Int64(capacity) < Int64(waiting) else { return (false, capacity) }
+                        try Self.insert(inserted, database)
                     }
                     try ReportTables.setMarker(of: .trackers, to: last, database)
-                    return (true, room)
+                    return (true, capacity)
                 }
             }
-            ousted += room
+            ousted += capacity
             guard isTaken else { return ousted }
         }
     }
@@ -47,9 +47,9 @@ extension SQLiteLedger: TrackerLedger {
             UPDATE tracker_call SET given_up = ?1 WHERE id IN (
                 SELECT id FROM tracker_call WHERE given_up IS NULL AND due >= 0 AND failure IS NOT NULL ORDER BY attempts DESC, due DESC LIMIT ?2)
             """, .integer(now), .integer(count))
-        let room = database.changesCount
-        if room > 0 { try forgetFailures(database) }
-        return room
+        let capacity = database.changesCount
+        if capacity > 0 { try forgetFailures(database) }
+        return capacity
     }
 
     /// Removes all abandoned calls except the latest.

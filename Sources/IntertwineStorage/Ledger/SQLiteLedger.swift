@@ -92,7 +92,7 @@ public final class SQLiteLedger: Ledger {
     package func checkForReplacement() -> FileChange? {
         var (watch, counter) = state.withLock { ($0.watch, $0.counter) }
         try? connections.read { commits.file.integrity.look($0, counter) }
-        let news = watch.check(file: commits.file) {
+        let change = watch.check(file: commits.file) {
             let (pool, connections, file, counter) = try Self.open(path, lockTimeout)
             try commits.reopen(with: pool, file, counter)
             state.withLock { ($0.connections, $0.pool, $0.counter, $0.log) = (connections, pool, counter, LogGuard()) }
@@ -100,7 +100,7 @@ public final class SQLiteLedger: Ledger {
         }
         state.withLock { $0.watch = watch }
         guardLog()
-        return news
+        return change
     }
 
     /// Makes the loss of the write-ahead log detectable at the next start. Call it by one caller at a time; it blocks.

@@ -64,23 +64,23 @@ struct StoredRateCounters {
     /// Writes the changes of the group. Call it before the group is committed.
     ///
     /// - Returns: the number of new rows, and of rows that were inserted and deleted again.
-    mutating func write() throws -> (kept: Int, removed: Int) {
-        var (kept, removed) = (0, 0)
+    mutating func write() throws -> (written: Int, removed: Int) {
+        var (written, removed) = (0, 0)
         for (key, allowance) in known {
             switch allowance.change {
             case .none:
                 guard allowance.claimed != nil else { continue }
                 removed += 1
                 try run(remove, key)
-            case .began where allowance.claimed == allowance.until && allowance.used == 1: kept += 1
+            case .began where allowance.claimed == allowance.until && allowance.used == 1: written += 1
             case .began:
-                kept += 1
+                written += 1
                 try store(key, until: allowance.until, used: allowance.used)
             case .used: try run(update, key) { try $0.bind(3, allowance.used) }
             }
         }
         discard()
-        return (kept, removed)
+        return (written, removed)
     }
 
     /// Forgets all counters at the end of a group, because another process may write before the next one.
@@ -108,9 +108,9 @@ struct StoredRateCounters {
     /// Returns the number of a key, and assigns the next number to a new key.
     private mutating func number(of key: RateCounterKey) -> (number: Int, isNew: Bool) {
         // The `inout` access reads and inserts in one lookup. Reading the subscript alone would not insert the default.
-        func kept(_ number: inout Int) -> Int { number }
+        func written(_ number: inout Int) -> Int { number }
         let next = known.count
-        let number = kept(&numbers[key, default: next])
+        let number = written(&numbers[key, default: next])
         if number == next { known.append((key, RateCounter(until: .min, used: 0))) }
         return (number, number == next)
     }

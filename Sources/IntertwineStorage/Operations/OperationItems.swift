@@ -23,9 +23,9 @@ struct OperationItems: StoredItems {
         delete = try SQLStatement(database, "DELETE FROM item WHERE kind = ? AND id = ?")
     }
 
-    func rows(of lane: StreamID) -> StoredStream { StoredStream(database: database, stream: lane) }
+    func rows(of stream: StreamID) -> StoredStream { StoredStream(database: database, stream: stream) }
 
-    func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64)? {
+    func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64)? {
         defer { find.reset() }
         try find.bind(1, kind: key.kind)
         try find.bind(2, key.id)
@@ -36,9 +36,9 @@ struct OperationItems: StoredItems {
 
     func stream(ofSection name: String) throws -> StreamID? { try SectionLayout(database).streams[name] }
 
-    func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
+    func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
         _ = try takedowns.remove(ItemKey(item))
-        try insert.bind(item, in: lane, at: position)
+        try insert.bind(item, in: stream, at: position)
         try insert.run()
         try PinnedAdTable(database).append(item)
     }
@@ -67,20 +67,20 @@ struct OperationItems: StoredItems {
         return database.changesCount > 0
     }
 
-    func deleteAll(in lane: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
+    func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey]) {
         let some = try SQLStatement(database, "SELECT kind, id FROM item WHERE lane = ? ORDER BY position LIMIT ?")
         defer { some.reset() }
-        try some.bind(1, lane.rawValue)
+        try some.bind(1, stream.rawValue)
         try some.bind(2, Int64(limit))
         var first: [ItemKey] = []
         while try some.step() { first.append(ItemKey(kind: some.kind(0), id: some.text(1))) }
-        try SQLStatement.run(database, "DELETE FROM item WHERE lane = ?", .integer(lane.rawValue))
+        try SQLStatement.run(database, "DELETE FROM item WHERE lane = ?", .integer(stream.rawValue))
         return (database.changesCount, first)
     }
 
     func takeDown(_ takedown: Takedown) throws { try takedowns.add(takedown) }
 
-    func takeDownAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
-        try takedowns.addAll(in: lane, at: moment, reason: reason)
+    func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
+        try takedowns.addAll(in: stream, at: moment, reason: reason)
     }
 }

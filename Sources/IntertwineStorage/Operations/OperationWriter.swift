@@ -4,15 +4,15 @@ package import IntertwineFeed
 package protocol StoredItems {
     associatedtype Rows: StreamRows
 
-    func rows(of lane: StreamID) -> Rows
-    func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64)?
+    func rows(of stream: StreamID) -> Rows
+    func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64)?
 
     /// Returns the stream of an item.
     func stream(of item: ValidatedItem) throws -> StreamID
     func stream(ofSection name: String) throws -> StreamID?
 
     /// Stores an unknown item at a free position, and ends its takedown.
-    func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws
+    func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws
     func move(_ key: ItemKey, to position: Int64) throws
 
     /// Replaces an item in place, and returns true if it exists.
@@ -22,11 +22,11 @@ package protocol StoredItems {
     /// Removes all items of a stream.
     ///
     /// - Returns: the number of removed items, and the first of them, at most `limit`.
-    func deleteAll(in lane: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey])
+    func deleteAll(in stream: StreamID, naming limit: Int) throws -> (count: Int, first: [ItemKey])
 
     /// Takes an item down. Call it before the item is removed.
     func takeDown(_ takedown: Takedown) throws
-    func takeDownAll(in lane: StreamID, at moment: Int64, reason: String?) throws
+    func takeDownAll(in stream: StreamID, at moment: Int64, reason: String?) throws
 }
 
 /// A writer that performs operations one after another.
@@ -68,17 +68,17 @@ package struct OperationWriter<Items: StoredItems> {
         switch operation {
         case .append(let item):
             try requireUnknown(ItemKey(item))
-            let lane = try items.stream(of: item)
-            try insert(item, in: lane, at: positions(lane).atEnd())
-        case .insert(let item, let place):
+            let stream = try items.stream(of: item)
+            try insert(item, in: stream, at: positions(stream).atEnd())
+        case .insert(let item, let target):
             try requireUnknown(ItemKey(item))
-            let neighbour = try location(of: place.neighbour)
-            guard try neighbour.lane == items.stream(of: item) else {
-                throw StoreOperationError.Reason.elsewhere(ItemKey(item), than: place.neighbour)
+            let neighbour = try location(of: target.neighbour)
+            guard try neighbour.stream == items.stream(of: item) else {
+                throw StoreOperationError.Reason.elsewhere(ItemKey(item), than: target.neighbour)
             }
-            let side = side(place, in: neighbour.lane)
-            try insert(item, in: neighbour.lane, at: positions(neighbour.lane).free(side, of: neighbour.position))
-        case .move(let key, let place): try move(key, to: place)
+            let side = side(target, in: neighbour.stream)
+            try insert(item, in: neighbour.stream, at: positions(neighbour.stream).free(side, of: neighbour.position))
+        case .move(let key, let target): try move(key, to: target)
         case .update(let item):
             guard try items.update(item) else { throw StoreOperationError.Reason.unknown(ItemKey(item)) }
             summary.updated += 1
@@ -91,19 +91,19 @@ package struct OperationWriter<Items: StoredItems> {
         }
     }
 
-    private mutating func insert(_ item: ValidatedItem, in lane: StreamID, at position: Int64) throws {
-        try items.insert(item, in: lane, at: position)
+    private mutating func insert(_ item: ValidatedItem, in stream: StreamID, at position: Int64) throws {
+        try items.insert(item, in: stream, at: position)
         summary.inserted += 1
     }
 
-    private mutating func move(_ key: ItemKey, to place: StoreOperation.Position) throws {
-        guard key != place.neighbour else { throw StoreOperationError.Reason.besideItself(key) }
+    private mutating func move(_ key: ItemKey, to target: StoreOperation.Position) throws {
+        guard key != target.neighbour else { throw StoreOperationError.Reason.besideItself(key) }
         let item = try location(of: key)
-        let neighbour = try location(of: place.neighbour)
-        guard item.lane == neighbour.lane else { throw StoreOperationError.Reason.elsewhere(key, than: place.neighbour) }
-        if let field = orders[item.lane]?.field { throw StoreOperationError.Reason.ordered(key, by: field.name) }
-        let positions = positions(item.lane)
-        let side = side(place, in: item.lane)
+        let neighbour = try location(of: target.neighbour)
+        guard item.stream == neighbour.stream else { throw StoreOperationError.Reason.elsewhere(key, than: target.neighbour) }
+        if let field = orders[item.stream]?.field { throw StoreOperationError.Reason.ordered(key, by: field.name) }
+        let positions = positions(item.stream)
+        let side = side(target, in: item.stream)
         summary.moved += 1
         // An item that is already at the position does not move.
         guard try positions.next(side, of: neighbour.position) != item.position else { return }
@@ -111,28 +111,28 @@ package struct OperationWriter<Items: StoredItems> {
     }
 
     private mutating func clear(_ section: String) throws {
-        let lane = try items.stream(ofSection: section) ?? (section == StoreOperation.advertisements ? .advertisements : nil)
-        guard let lane else { throw StoreOperationError.Reason.unknownSection(section) }
-        try items.takeDownAll(in: lane, at: moment, reason: reason)
-        let cleared = try items.deleteAll(in: lane, naming: StoreOperationSummary.clearedLimit - summary.cleared.count)
+        let stream = try items.stream(ofSection: section) ?? (section == StoreOperation.advertisements ? .advertisements : nil)
+        guard let stream else { throw StoreOperationError.Reason.unknownSection(section) }
+        try items.takeDownAll(in: stream, at: moment, reason: reason)
+        let cleared = try items.deleteAll(in: stream, naming: StoreOperationSummary.clearedLimit - summary.cleared.count)
         summary.cleared += cleared.first
         summary.removed += cleared.count
     }
 
     /// Returns the side of a neighbour in the order of positions. In a descending section, the side is reversed.
-    private func side(_ place: StoreOperation.Position, in lane: StreamID) -> PageDirection {
-        let isReversed = orders[lane]?.isDescending == true
-        return switch place {
+    private func side(_ target: StoreOperation.Position, in stream: StreamID) -> PageDirection {
+        let isReversed = orders[stream]?.isDescending == true
+        return switch target {
         case .before: isReversed ? .forward : .backward
         case .after: isReversed ? .backward : .forward
         }
     }
 
-    private func positions(_ lane: StreamID) -> OrderMaintenance<Items.Rows> {
-        OrderMaintenance(items.rows(of: lane))
+    private func positions(_ stream: StreamID) -> OrderMaintenance<Items.Rows> {
+        OrderMaintenance(items.rows(of: stream))
     }
 
-    private func location(of key: ItemKey) throws -> (lane: StreamID, position: Int64) {
+    private func location(of key: ItemKey) throws -> (stream: StreamID, position: Int64) {
         guard let location = try items.location(of: key) else { throw StoreOperationError.Reason.unknown(key) }
         return location
     }

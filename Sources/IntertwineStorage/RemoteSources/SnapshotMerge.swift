@@ -10,9 +10,9 @@ struct SnapshotMerge {
     private let remember: SQLStatement
     private var changes = SourceChanges()
     /// A Boolean value indicating whether the digest of a withheld item was stored.
-    private var hasNoted = false
+    private var hasRecorded = false
 
-    var hasWritten: Bool { hasNoted || !changes.isEmpty }
+    var hasWritten: Bool { hasRecorded || !changes.isEmpty }
 
     /// The number of items between two calls of `step`.
     private static let stride = 1_024
@@ -35,9 +35,9 @@ struct SnapshotMerge {
     }
 
     mutating func run(removing share: Double, step: (Int) throws -> Void) throws -> SourceChanges {
-        try findGone(share)
+        try findRemoved(share)
         try put(step)
-        try removeGone()
+        try deleteRemoved()
         if kind.name == Campaign.kind {
             let count = Int(try SQLStatement.integer(database, "SELECT count(*) FROM item WHERE kind = ?", .kind(kind.name)) ?? 0)
             guard count <= CampaignIndex.limit else { throw SnapshotRejection.tooManyCampaigns(count, limit: CampaignIndex.limit) }
@@ -46,7 +46,7 @@ struct SnapshotMerge {
     }
 
     /// Finds items that the source no longer lists, and checks their share before any write.
-    private func findGone(_ share: Double) throws {
+    private func findRemoved(_ share: Double) throws {
         try SQLStatement.run(
             database,
             """
@@ -57,10 +57,10 @@ struct SnapshotMerge {
         let gone = try countRemovable()
         guard gone > 0 else { return }
         let all = Int(try SQLStatement.integer(database, "SELECT count(*) FROM source_item WHERE source = ?", .integer(source)) ?? 0)
-        guard Double(gone) <= Double(all) * share else { throw SnapshotRejection.tooManyGone(gone, of: all, share: share) }
+        guard Double(gone) <= Double(all) * share else { throw SnapshotRejection.tooManyRemovals(gone, of: all, share: share) }
     }
 
-    /// Returns the number of items that ``removeGone()`` will remove.
+    /// Returns the number of items that ``deleteRemoved()`` will remove.
     private func countRemovable() throws -> Int {
         let rows = try SQLStatement(
             database,
@@ -117,7 +117,7 @@ struct SnapshotMerge {
                 // The digest of a withheld item is stored too. After the release, the missing item shows that the source must be read again.
                 changes.withheld.record(ItemKey(kind: kind.name, id: id))
                 if !rows.isNull(4), rows.integer(4) == rows.integer(3) { continue }
-                hasNoted = true
+                hasRecorded = true
             }
             try remember.bind(1, source)
             try remember.bind(2, kind: kind.name)
@@ -129,7 +129,7 @@ struct SnapshotMerge {
         try step(done)
     }
 
-    private mutating func removeGone() throws {
+    private mutating func deleteRemoved() throws {
         let snapshot = SQLiteSnapshot(database: database)
         let rows = try SQLStatement(database, "SELECT kind, id, digest, adopted FROM staging.gone ORDER BY place")
         let forget = try SQLStatement(database, "DELETE FROM source_item WHERE source = ? AND kind = ? AND id = ?")

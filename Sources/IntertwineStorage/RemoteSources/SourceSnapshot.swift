@@ -24,7 +24,7 @@ package final class SourceSnapshot {
     package init(of source: String, kind: any ItemKind, into path: String) throws {
         self.source = source
         self.kind = kind
-        let file = try StagingFile(of: source, beside: path)
+        let file = try StagingFile(of: source, nextTo: path)
         self.file = file
         do {
             let pool = try ItemSchema.file(path).open(Self.configuration)
@@ -203,7 +203,7 @@ public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertibl
     /// The snapshot has no items.
     case empty
     /// The snapshot lacks too many items that the source has stored before.
-    case tooManyGone(Int, of: Int, share: Double)
+    case tooManyRemovals(Int, of: Int, share: Double)
 
     /// The store would exceed its limit of campaigns.
     case tooManyCampaigns(Int, limit: Int)
@@ -215,7 +215,7 @@ public enum SnapshotRejection: Error, Sendable, Hashable, CustomStringConvertibl
         case .empty: "the list is empty, which would remove all items of the source; `removable: 1` in its declaration allows that"
         case .tooManyCampaigns(let count, let limit): "there would be \(count) campaigns; the limit is \(limit)"
         case .busy(let source): "the source \(source) is already being synchronized, by the service or by another `intertwine sync`"
-        case .tooManyGone(let gone, let all, let share):
+        case .tooManyRemovals(let gone, let all, let share):
             "\(gone) of \(all) items would be removed, more than the share of \(share) that may be removed at once; a greater `removable` in its declaration allows more"
         }
     }
@@ -231,7 +231,7 @@ private struct StagingFile {
     /// Creates and locks the file.
     ///
     /// - Throws: ``SnapshotRejection/busy(_:)`` while the source is being synchronized elsewhere; `StoreError.unusable`.
-    init(of source: String, beside database: String) throws {
+    init(of source: String, nextTo database: String) throws {
         let path = "\(database).source-\(source)"
         self.path = path
         while true {

@@ -123,7 +123,7 @@ private struct UnusedSpace {
         }
     }
 
-    private func number(at place: Int) -> Int { Int(page[place]) << 8 | Int(page[place + 1]) }
+    private func number(at byte: Int) -> Int { Int(page[byte]) << 8 | Int(page[byte + 1]) }
 
     func contains(_ text: [UInt8]) -> Bool {
         parts.contains { part in

@@ -146,7 +146,7 @@ final class FileCheck: Sendable {
 
     /// Returns true if a page can be a b-tree page, an overflow page or a free page. The digests detect damage that this check misses.
     private static func isSound(_ page: [UInt8], headerAt start: Int, pages: Int64) -> Bool {
-        func number(_ place: Int) -> Int { Int(page[place]) << 8 | Int(page[place + 1]) }
+        func number(_ offset: Int) -> Int { Int(page[offset]) << 8 | Int(page[offset + 1]) }
         let headerLength: Int
         switch page[start] {
         case 2, 5: headerLength = 12

@@ -99,15 +99,15 @@ final class FileIntegrity: Sendable {
 
     /// Returns true if the log has the header and the frame that SQLite wrote at a position (<https://www.sqlite.org/walformat.html>).
     private func holds(_ position: WALChangeCounter.LogPosition, pageSize: Int) -> Bool {
-        let place = 32 + Int64(position.frames - 1) * Int64(24 + pageSize)
-        guard log >= 0, let header = read(32, at: 0), let frame = read(24, at: place) else { return log < 0 }
+        let offset = 32 + Int64(position.frames - 1) * Int64(24 + pageSize)
+        guard log >= 0, let header = read(32, at: 0), let frame = read(24, at: offset) else { return log < 0 }
         let magic = header[0..<4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
         return [0x377F_0682, 0x377F_0683].contains(magic) && header[16..<24].elementsEqual(position.salt)
             && frame[8..<16].elementsEqual(position.salt) && frame[16..<24].elementsEqual(position.checksum)
     }
 
-    private func read(_ count: Int, at place: Int64) -> [UInt8]? {
+    private func read(_ count: Int, at offset: Int64) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
-        return pread(log, &bytes, count, off_t(place)) == count ? bytes : nil
+        return pread(log, &bytes, count, off_t(offset)) == count ? bytes : nil
     }
 }

@@ -13,7 +13,7 @@ package enum FileChange: Sendable, Hashable {
 
 /// A monitor that detects changes of a database file between checks.
 struct FileReplacementMonitor {
-    private(set) var isGone = false
+    private(set) var isMissing = false
     /// The other file at the path. It is opened once it has stopped changing, because a copy may be in progress.
     private var successor: FileIdentity.Stamp?
 
@@ -22,14 +22,14 @@ struct FileReplacementMonitor {
     /// - Parameter open: opens the current file at the path. If it throws, the next check tries again.
     mutating func check(file: FileIdentity, open: () throws -> Void) -> FileChange? {
         guard let fault = file.error else {
-            guard isGone else { return nil }
+            guard isMissing else { return nil }
             self = FileReplacementMonitor()
             return .back("\(file.path): is available again")
         }
-        if !isGone {
-            isGone = true
+        if !isMissing {
+            isMissing = true
             successor = file.successor
-            guard file.place != nil else {
+            guard file.replacementError != nil else {
                 return .damaged("\(file.path): \(fault); writes are rejected until the file is replaced")
             }
             return .gone("\(file.path): \(fault); writes are rejected until it is restored")
@@ -90,10 +90,10 @@ struct FileIdentity: Sendable {
     }
 
     /// A short description of the error; nil if the files are unchanged.
-    var error: String? { place ?? integrity.damage }
+    var error: String? { replacementError ?? integrity.damage }
 
     /// A short description of a missing or replaced file; nil if the files are at their paths.
-    var place: String? {
+    var replacementError: String? {
         guard let found = Stamp(path) else { return "the file is missing" }
         guard found.isSameFile(as: database) else { return "the file was replaced" }
         let isWhole = others.allSatisfy { name, stamp in Stamp(path + name).map { $0.isSameFile(as: stamp) } ?? false }

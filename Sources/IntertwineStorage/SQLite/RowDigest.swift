@@ -17,13 +17,13 @@ struct RowDigest {
     /// Adds bytes and their count.
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         mix(UInt64(bytes.count))
-        var place = 0
-        while place + 8 <= bytes.count {
-            mix(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian)
-            place += 8
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            mix(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian)
+            offset += 8
         }
-        guard place < bytes.count else { return }
-        mix(bytes[place...].reduce(0) { $0 << 8 | UInt64($1) })
+        guard offset < bytes.count else { return }
+        mix(bytes[offset...].reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     /// Adds the values of a row's columns. A NULL or empty value adds nothing, so that a column can be added to the table.

@@ -97,14 +97,14 @@ struct TakedownTable {
     }
 
     /// Takes down all items of a stream.
-    func addAll(in lane: StreamID, at moment: Int64, reason: String?) throws {
+    func addAll(in stream: StreamID, at moment: Int64, reason: String?) throws {
         let insert = try SQLStatement(
             database,
             """
             INSERT INTO takedown (kind, id, at, reason, urls) SELECT kind, id, ?2, ?3, \(Self.urls) FROM item WHERE lane = ?1
             ON CONFLICT (kind, id) DO UPDATE SET at = ?2, reason = ?3, urls = excluded.urls
             """)
-        try insert.bind(1, lane.rawValue)
+        try insert.bind(1, stream.rawValue)
         try insert.bind(2, moment)
         try insert.bind(3, reason)
         try insert.run()

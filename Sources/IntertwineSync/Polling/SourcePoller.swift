@@ -47,7 +47,7 @@ package struct SourcePoller: ServiceLifecycle.Service {
 
     /// Loads the record of a source from before this service started, or from another process.
     private func recall(_ name: String) {
-        guard let record = SourceRecord(of: name, beside: location.companions) else { return }
+        guard let record = SourceRecord(of: name, nextTo: location.companions) else { return }
         registry.update(name) { $0.recall(record) }
     }
 

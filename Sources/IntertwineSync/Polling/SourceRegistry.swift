@@ -5,7 +5,7 @@ internal import Synchronization
 package final class SourceRegistry: Sendable {
     private struct SourceStatus {
         var state: SourceState
-        var isWished = false
+        var isRequested = false
         /// The wait of the source's task.
         var sleep: Task<Void, Never>?
     }
@@ -23,19 +23,19 @@ package final class SourceRegistry: Sendable {
     }
 
     func update(_ name: String, _ body: (inout SourceState) -> Void) {
-        statuses.withLock { places in
-            guard var place = places[name] else { return }
-            body(&place.state)
-            places[name] = place
+        statuses.withLock { entries in
+            guard var entry = entries[name] else { return }
+            body(&entry.state)
+            entries[name] = entry
         }
     }
 
     /// Requests a synchronisation of a source now, or again if one is running. Returns false for an unknown source.
     package func requestSync(_ name: String) -> Bool {
-        statuses.withLock { places in
-            guard let place = places[name] else { return false }
-            places[name]?.isWished = true
-            place.sleep?.cancel()
+        statuses.withLock { entries in
+            guard let entry = entries[name] else { return false }
+            entries[name]?.isRequested = true
+            entry.sleep?.cancel()
             return true
         }
     }
@@ -45,19 +45,19 @@ package final class SourceRegistry: Sendable {
     /// - Returns: True if a synchronisation was requested.
     func cooldown(_ name: String, for duration: Duration) async -> Bool {
         let nap = Task { _ = try? await Task.sleep(for: duration) }
-        statuses.withLock { places in
-            places[name]?.sleep = nap
-            if places[name]?.isWished == true { nap.cancel() }
+        statuses.withLock { entries in
+            entries[name]?.sleep = nap
+            if entries[name]?.isRequested == true { nap.cancel() }
         }
         await withTaskCancellationHandler {
             await nap.value
         } onCancel: {
             nap.cancel()
         }
-        return statuses.withLock { places in
-            places[name]?.sleep = nil
-            defer { places[name]?.isWished = false }
-            return places[name]?.isWished ?? false
+        return statuses.withLock { entries in
+            entries[name]?.sleep = nil
+            defer { entries[name]?.isRequested = false }
+            return entries[name]?.isRequested ?? false
         }
     }
 }

@@ -18,7 +18,7 @@ struct AdServerTests {
         return campaign
     }
 
-    static func book(_ campaigns: [Campaign]) -> CampaignIndex {
+    static func campaignIndex(_ campaigns: [Campaign]) -> CampaignIndex {
         CampaignIndex(campaigns) { (CreativeID(kind: "ad", id: $0), [.collection]) }
     }
 
@@ -112,9 +112,9 @@ struct AdServerTests {
 
     @Test("an even campaign is at its pace all day long")
     func isEven() throws {
-        let (delivery, book) = (
+        let (delivery, campaignIndex) = (
             delivery(),
-            Self.book([
+            Self.campaignIndex([
                 Self.campaign("a") {
                     $0.goal = .init(unit: .impressions, total: 2_400); $0.pacing = .even
                 }
@@ -123,7 +123,7 @@ struct AdServerTests {
         var delivered = 0
         for number in 0..<24_000 {
             let now = Self.start + Int64(number) * 3_600
-            if let given = try delivery.allocate(Self.page("v\(number)", now: now), of: book)[0] {
+            if let given = try delivery.allocate(Self.page("v\(number)", now: now), of: campaignIndex)[0] {
                 delivered += 1
                 delivery.eventsDidCommit([Self.seen(given, by: "v\(number)", at: now)], [.counted])
             }
@@ -133,20 +133,22 @@ struct AdServerTests {
 
     @Test("what is given out counts until it is seen or its time is over, and what is exhausted leaves at once")
     func reserves() throws {
-        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 2) }]))
-        let first = try #require(try delivery.allocate(Self.page("1"), of: book)[0])
-        #expect(try delivery.allocate(Self.page("2"), of: book)[0] != nil)
-        #expect(try delivery.allocate(Self.page("3"), of: book)[0] == nil)
+        let (delivery, campaignIndex) = (
+            delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 2) }])
+        )
+        let first = try #require(try delivery.allocate(Self.page("1"), of: campaignIndex)[0])
+        #expect(try delivery.allocate(Self.page("2"), of: campaignIndex)[0] != nil)
+        #expect(try delivery.allocate(Self.page("3"), of: campaignIndex)[0] == nil)
         // The same page once more is the same, and gives nothing out.
-        #expect(try delivery.allocate(Self.page("1"), of: book)[0] == first)
+        #expect(try delivery.allocate(Self.page("1"), of: campaignIndex)[0] == first)
         delivery.eventsDidCommit([Self.seen(first)], [.counted])
-        #expect(try delivery.allocate(Self.page("3", page: 2), of: book)[0] == nil)
+        #expect(try delivery.allocate(Self.page("3", page: 2), of: campaignIndex)[0] == nil)
         // What a robot saw counts for nothing. The other one is never seen.
         delivery.eventsDidCommit([Self.seen(first)], [.bot])
         let later = Self.start + 310_000
-        #expect(try delivery.allocate(Self.page("4", now: later), of: book)[0] != nil)
-        #expect(try delivery.allocate(Self.page("5", now: later), of: book)[0] == nil)
-        #expect(delivery.progress(of: book, now: later).map(\.obstacle) == [.reserved])
+        #expect(try delivery.allocate(Self.page("4", now: later), of: campaignIndex)[0] != nil)
+        #expect(try delivery.allocate(Self.page("5", now: later), of: campaignIndex)[0] == nil)
+        #expect(delivery.progress(of: campaignIndex, now: later).map(\.obstacle) == [.reserved])
     }
 
     /// Somebody without a name, who asks from an address.
@@ -158,17 +160,19 @@ struct AdServerTests {
 
     @Test("who has no name and sees nothing holds a quarter of what is out at most, and all of them a half")
     func nameless() throws {
-        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 40) }]))
+        let (delivery, campaignIndex) = (
+            delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 40) }])
+        )
         func ask(_ address: UInt16, _ numbers: Range<Int>, at now: Int64 = Self.start + 1) throws -> [AdServer.ServedAd] {
-            try numbers.compactMap { try delivery.allocate(Self.nameless($0, from: address, at: now), of: book)[0] }
+            try numbers.compactMap { try delivery.allocate(Self.nameless($0, from: address, at: now), of: campaignIndex)[0] }
         }
         let first = try ask(7, 0..<100)
         #expect(first.count == 10)
         #expect(try ask(8, 100..<200).count == 10)
         #expect(try ask(9, 200..<300).isEmpty)
         let page = Self.nameless(300, from: 9)
-        #expect(try delivery.explain(page, of: book, served: [nil]) == [[.reserved]])
-        #expect(try (0..<100).count { try delivery.allocate(Self.page("v\($0)"), of: book)[0] != nil } == 20)
+        #expect(try delivery.explain(page, of: campaignIndex, served: [nil]) == [[.reserved]])
+        #expect(try (0..<100).count { try delivery.allocate(Self.page("v\($0)"), of: campaignIndex)[0] != nil } == 20)
         // Who sees what was given gets more, and what nobody sees is free in the end.
         delivery.eventsDidCommit(first.prefix(4).map { Self.seen($0, by: nil) }, Array(repeating: .counted, count: 4))
         let later = Self.start + 310_000
@@ -180,12 +184,14 @@ struct AdServerTests {
         let hour = Self.campaign("a") {
             ($0.goal, $0.pacing, $0.ends) = (.init(unit: .impressions, total: 360), .even, Self.start + 6 * 3_600_000)
         }
-        let (delivery, book) = (delivery(), Self.book([hour]))
+        let (delivery, campaignIndex) = (delivery(), Self.campaignIndex([hour]))
         var seen = 0
         for second in 0..<21_600 {
             let now = Self.start + Int64(second) * 1_000
-            _ = try delivery.allocate(Self.nameless(second, from: 7, at: now), of: book)
-            guard second % 10 == 0, let given = try delivery.allocate(Self.page("v\(second)", now: now), of: book)[0] else { continue }
+            _ = try delivery.allocate(Self.nameless(second, from: 7, at: now), of: campaignIndex)
+            guard second % 10 == 0, let given = try delivery.allocate(Self.page("v\(second)", now: now), of: campaignIndex)[0] else {
+                continue
+            }
             delivery.eventsDidCommit([Self.seen(given, by: "v\(second)", at: now)], [.counted])
             seen += 1
         }
@@ -194,33 +200,35 @@ struct AdServerTests {
 
     @Test("an impression ends the reservation of its own place, and one that comes late ends none")
     func endsItsOwn() throws {
-        let (delivery, book) = (delivery(), Self.book([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 3) }]))
-        let first = try #require(try delivery.allocate(Self.page("1"), of: book)[0])
-        let second = try #require(try delivery.allocate(Self.page("2", now: Self.start + 200_000), of: book)[0])
+        let (delivery, campaignIndex) = (
+            delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 3) }])
+        )
+        let first = try #require(try delivery.allocate(Self.page("1"), of: campaignIndex)[0])
+        let second = try #require(try delivery.allocate(Self.page("2", now: Self.start + 200_000), of: campaignIndex)[0])
         let late = Self.start + 310_000
         delivery.eventsDidCommit([Self.seen(first, by: "1", at: late)], [.counted])
         // Of three, one is delivered and one given out still.
-        #expect(delivery.progress(of: book, now: late).map(\.reserved) == [1])
-        #expect(try delivery.allocate(Self.page("3", now: late), of: book)[0] != nil)
-        #expect(try delivery.allocate(Self.page("4", now: late), of: book)[0] == nil)
+        #expect(delivery.progress(of: campaignIndex, now: late).map(\.reserved) == [1])
+        #expect(try delivery.allocate(Self.page("3", now: late), of: campaignIndex)[0] != nil)
+        #expect(try delivery.allocate(Self.page("4", now: late), of: campaignIndex)[0] == nil)
         delivery.eventsDidCommit([Self.seen(second, by: "2", at: late)], [.counted])
-        #expect(delivery.progress(of: book, now: late).map(\.reserved) == [1])
+        #expect(delivery.progress(of: campaignIndex, now: late).map(\.reserved) == [1])
     }
 
     @Test("a viewer sees a campaign no more often than its caps permit; who has no name sees it not at all")
     func caps() throws {
-        let (delivery, book) = (
+        let (delivery, campaignIndex) = (
             delivery(),
-            Self.book([
+            Self.campaignIndex([
                 Self.campaign("a") {
                     $0.caps = [.init(count: 2, window: 3_600)]; $0.creatives = ["1", "2", "3"]
                 }
             ])
         )
-        #expect(try delivery.allocate(Self.page(nil), of: book) == [nil])
-        #expect(try delivery.allocate(Self.page("v", places: 3), of: book).compactMap(\.self).count == 2)
-        #expect(try delivery.allocate(Self.page("v", page: 2), of: book) == [nil])
-        #expect(try delivery.allocate(Self.page("w"), of: book)[0] != nil)
+        #expect(try delivery.allocate(Self.page(nil), of: campaignIndex) == [nil])
+        #expect(try delivery.allocate(Self.page("v", places: 3), of: campaignIndex).compactMap(\.self).count == 2)
+        #expect(try delivery.allocate(Self.page("v", page: 2), of: campaignIndex) == [nil])
+        #expect(try delivery.allocate(Self.page("w"), of: campaignIndex)[0] != nil)
     }
 
     @Test("caps are kept over a simulated week, by the ledger's exposures")
@@ -243,17 +251,17 @@ struct AdServerTests {
             $0.priority = .house; $0.weight = 1_000
         }
         let (one, other) = (delivery(), delivery())
-        let book = Self.book([light, heavy, house])
+        let campaignIndex = Self.campaignIndex([light, heavy, house])
         var counts: [String: Int] = [:]
         for number in 0..<4_000 {
             let page = Self.page("v\(number)")
-            let given = try one.allocate(page, of: book)[0]
-            #expect(try other.allocate(page, of: book)[0] == given)
+            let given = try one.allocate(page, of: campaignIndex)[0]
+            #expect(try other.allocate(page, of: campaignIndex)[0] == given)
             counts[given?.campaign ?? "", default: 0] += 1
         }
         #expect(counts["house"] == nil && (2_900...3_100).contains(counts["heavy"] ?? 0))
         // A sponsorship has all there is, and the next ones what it leaves.
-        let sponsored = Self.book([
+        let sponsored = Self.campaignIndex([
             light,
             Self.campaign("sponsor") {
                 $0.priority = .sponsorship; $0.goal = .init(unit: .impressions, total: 1)
@@ -277,18 +285,18 @@ struct AdServerTests {
                 }
             }
         }
-        let (delivery, book) = (delivery(), Self.book(many))
+        let (delivery, campaignIndex) = (delivery(), Self.campaignIndex(many))
         var counts = [0, 0, 0, 0]
         for number in 0..<20_000 {
             let page = Self.page(number % 2 == 0 ? nil : "v\(number)", page: UInt32(number + 1), attributes: "plan=pro")
-            let given = try #require(try delivery.allocate(page, of: book)[0])
+            let given = try #require(try delivery.allocate(page, of: campaignIndex)[0])
             counts[(Int(given.campaign.dropFirst()) ?? 0) % 4] += 1
         }
         // Who has no name sees none with caps: 50 x 3 to 50 x 1. Who has one sees all but the sponsors: 150 to 50 to 50.
         #expect((13_300...13_700).contains(counts[0]) && (4_300...4_700).contains(counts[1]) && (1_850...2_150).contains(counts[2]))
         #expect(counts[3] == 0)
         // Where a viewer has seen all that come first, what is left is found.
-        let few = Self.book(
+        let few = Self.campaignIndex(
             (0..<100).map { number in
                 Self.campaign("c\(number)") { if number != 77 { $0.caps = [.init(count: 1, window: 3_600)] } }
             })
@@ -298,12 +306,12 @@ struct AdServerTests {
 
     @Test("no two of one label stand on a page, and no advertisement twice")
     func labels() throws {
-        let book = Self.book([
+        let campaignIndex = Self.campaignIndex([
             Self.campaign("a") { $0.labels = ["cars"] }, Self.campaign("b") { $0.labels = ["cars", "fuel"] },
             Self.campaign("c") { $0.creatives = ["x", "y"] },
         ])
         for number in 0..<100 {
-            let given = try delivery().allocate(Self.page("v\(number)", places: 5), of: book).compactMap(\.self)
+            let given = try delivery().allocate(Self.page("v\(number)", places: 5), of: campaignIndex).compactMap(\.self)
             #expect(given.count == 3 && Set(given.map(\.creative)).count == 3)
             #expect(given.count { $0.campaign != "c" } == 1)
         }
@@ -318,7 +326,7 @@ struct AdServerTests {
             ("german", "", "de-AT,en;q=0.5", true), ("german", "", "en, de;q=0", false), ("german", "", "", false),
         ] as [(String, String, String, Bool)])
     func targets(rule: String, attributes: String, languages: String, isShown: Bool) throws {
-        let book = Self.book([
+        let campaignIndex = Self.campaignIndex([
             Self.campaign("a") {
                 switch rule {
                 case "any": $0.targeting.any = ["plan=free", "plan=trial"]
@@ -328,7 +336,7 @@ struct AdServerTests {
                 }
             }
         ])
-        let given = try delivery().allocate(Self.page(attributes: attributes, languages: languages), of: book)
+        let given = try delivery().allocate(Self.page(attributes: attributes, languages: languages), of: campaignIndex)
         #expect((given[0] != nil) == isShown)
     }
 
@@ -338,7 +346,7 @@ struct AdServerTests {
         let late = Self.start + Self.day - 1_800_000
         let berlin = try #require(CampaignTimeZone("Europe/Berlin"))
         func isShown(at now: Int64, _ change: (inout Campaign) -> Void) throws -> Bool {
-            try delivery().allocate(Self.page(now: now), of: Self.book([Self.campaign("a", change)]))[0] != nil
+            try delivery().allocate(Self.page(now: now), of: Self.campaignIndex([Self.campaign("a", change)]))[0] != nil
         }
         #expect(
             try isShown(at: late) {
@@ -359,7 +367,7 @@ struct AdServerTests {
 
     @Test("says of each campaign why it was not chosen")
     func explains() throws {
-        let book = Self.book([
+        let campaignIndex = Self.campaignIndex([
             Self.campaign("chosen") { $0.labels = ["cars"] },
             Self.campaign("labelled") {
                 $0.labels = ["cars"]; $0.priority = .house
@@ -370,10 +378,10 @@ struct AdServerTests {
         ])
         let delivery = delivery()
         let page = Self.page(places: 2)
-        let given = try delivery.allocate(page, of: book)
+        let given = try delivery.allocate(page, of: campaignIndex)
         #expect(given.map { $0?.campaign } == ["chosen", nil])
-        let reasons = try delivery.explain(page, of: book, served: given)
-        let names = book.campaigns.map(\.id)
+        let reasons = try delivery.explain(page, of: campaignIndex, served: given)
+        let names = campaignIndex.campaigns.map(\.id)
         #expect(
             Dictionary(uniqueKeysWithValues: zip(names, reasons[0])) == [
                 "chosen": nil, "labelled": .lost, "later": .notStarted, "elsewhere": .feed, "others": .attributes,

@@ -22,11 +22,11 @@ struct BudgetSyncRequestTests {
     @Test("a process that starts hears the others before it gives, and one that goes leaves its part to them")
     func comesAndGoes() throws {
         let ledger = ModelLedger()
-        let book = AdServerTests.book([AdServerTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
+        let campaignIndex = AdServerTests.campaignIndex([AdServerTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
         func process(_ name: String) -> AdServer { AdServer(ledger: ledger, process: name, lifetime: 300_000) }
         func give(_ delivery: AdServer, _ count: Int, at now: Int64) throws -> Int {
             try (0..<count).count { number in
-                try delivery.allocate(AdServerTests.page("\(now) \(number)", now: now), of: book)[0] != nil
+                try delivery.allocate(AdServerTests.page("\(now) \(number)", now: now), of: campaignIndex)[0] != nil
             }
         }
         let (one, two) = (process("1"), process("2"))
@@ -42,7 +42,7 @@ struct BudgetSyncRequestTests {
         try two.exchange(now: now + 4_700)
         #expect(try give(two, 9, at: now + 4_800) == 4)
         #expect(try give(one, 9, at: now + 4_800) == 4)
-        #expect(one.progress(of: book, now: now + 4_900).map(\.obstacle) == [.reserved])
+        #expect(one.progress(of: campaignIndex, now: now + 4_900).map(\.obstacle) == [.reserved])
         try two.shutdown(now: now + 5_000)
         #expect(try give(two, 1, at: now + 5_100) == 0)
         try one.exchange(now: now + 5_200)
@@ -52,21 +52,21 @@ struct BudgetSyncRequestTests {
     @Test("what is seen through another process ends the reservation of the one that gave it, and no other")
     func seenElsewhere() throws {
         let ledger = ModelLedger()
-        let book = AdServerTests.book([AdServerTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
+        let campaignIndex = AdServerTests.campaignIndex([AdServerTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
         let now = AdServerTests.start + 1
         let (one, two) = (
             AdServer(ledger: ledger, process: "1", lifetime: 300_000),
             AdServer(ledger: ledger, process: "2", lifetime: 300_000)
         )
         for delivery in [one, two, one, two] {
-            try delivery.begin(book, now: now)
+            try delivery.begin(campaignIndex, now: now)
             try delivery.exchange(now: now)
         }
-        let given = try #require(try one.allocate(AdServerTests.page("v", now: now), of: book)[0])
-        #expect(try two.allocate(AdServerTests.page("w", now: now), of: book)[0] != nil)
+        let given = try #require(try one.allocate(AdServerTests.page("v", now: now), of: campaignIndex)[0])
+        #expect(try two.allocate(AdServerTests.page("w", now: now), of: campaignIndex)[0] != nil)
         ledger.count()
         two.eventsDidCommit([AdServerTests.seen(given, at: now)], [.counted])
-        func reserved() -> [Int64] { [one, two].map { $0.progress(of: book, now: now + 2_000)[0].reserved } }
+        func reserved() -> [Int64] { [one, two].map { $0.progress(of: campaignIndex, now: now + 2_000)[0].reserved } }
         for (delivery, later) in zip([one, two, one, two], [Int64(500), 600, 1_000, 1_100]) { try delivery.exchange(now: now + later) }
         #expect(reserved() == [1, 1])
     }
@@ -77,18 +77,18 @@ extension BudgetSyncRequestTests {
     func clicks() throws {
         let ledger = ModelLedger()
         let now = AdServerTests.start
-        let book = AdServerTests.book([AdServerTests.campaign("a") { $0.goal = .init(unit: .clicks, total: 8) }])
+        let campaignIndex = AdServerTests.campaignIndex([AdServerTests.campaign("a") { $0.goal = .init(unit: .clicks, total: 8) }])
         let processes = (0..<3).map { AdServer(ledger: ledger, process: "p\($0)", lifetime: 300_000) }
         func exchange(at now: Int64) throws {
             for process in processes {
-                try process.begin(book, now: now)
+                try process.begin(campaignIndex, now: now)
                 try process.exchange(now: now)
             }
         }
         func click(at now: Int64) throws {
             for number in 0..<60 {
                 let page = AdServerTests.page("v\(number)-\(now)", now: now)
-                guard let given = try processes[number % 3].allocate(page, of: book)[0] else { continue }
+                guard let given = try processes[number % 3].allocate(page, of: campaignIndex)[0] else { continue }
                 var event = AdServerTests.seen(given, at: now)
                 event.kind = .click
                 ledger.count()
@@ -200,7 +200,7 @@ private struct World {
     }
 
     static let lifetime: Int64 = 30_000
-    private let book: CampaignIndex
+    private let campaignIndex: CampaignIndex
     let ledger = ModelLedger()
     let goal: Int
     /// Impressions of places that processes gave before they died and that no other one could know of, and of those whose time was over.
@@ -217,7 +217,7 @@ private struct World {
 
     init(seed: UInt64, total: Int) {
         (random, goal) = (seed, total)
-        book = AdServerTests.book([
+        campaignIndex = AdServerTests.campaignIndex([
             AdServerTests.campaign("a") {
                 $0.goal = seed % 2 == 0 ? .init(unit: .impressions, total: total) : .init(unit: .impressions, daily: total)
             }
@@ -239,7 +239,7 @@ private struct World {
         case 1: if below(3) == 0 { die(process) }
         case 2: if below(8) == 0 { now += 12_000 }
         case 3..<40: try exchange(process)
-        case 40..<75: try Self.give(process, book, name(), at: now)
+        case 40..<75: try Self.give(process, campaignIndex, name(), at: now)
         case 75..<95: see(process)
         case 95..<98: seeOrphan()
         default: seeStale()
@@ -254,7 +254,7 @@ private struct World {
             forget()
             for process in processes {
                 try process.delivery.exchange(now: now)
-                try Self.give(process, book, name(), at: now)
+                try Self.give(process, campaignIndex, name(), at: now)
                 see(process)
             }
         }
@@ -269,7 +269,7 @@ private struct World {
         names += 1
         // Names come in any order.
         let process = Process("\(below(1_000)) \(names)", ledger)
-        try process.delivery.begin(book, now: now)
+        try process.delivery.begin(campaignIndex, now: now)
         process.state.withLock { $0.exchanged = now }
         processes.append(process)
     }
@@ -296,9 +296,9 @@ private struct World {
         }
     }
 
-    private static func give(_ process: Process, _ book: CampaignIndex, _ viewer: String, at now: Int64) throws {
+    private static func give(_ process: Process, _ campaignIndex: CampaignIndex, _ viewer: String, at now: Int64) throws {
         let page = AdServerTests.page(viewer, now: now)
-        guard let given = try process.delivery.allocate(page, of: book)[0] else { return }
+        guard let given = try process.delivery.allocate(page, of: campaignIndex)[0] else { return }
         process.state.withLock { $0.places.append(.init(at: now, given: given)) }
     }
 
@@ -336,13 +336,13 @@ private struct World {
     /// In two halves: pages are given while what the process holds is written, which may fail.
     private mutating func exchange(_ process: Process) throws {
         let (count, fails, at) = (below(4), below(8) == 0, now)
-        let (book, known) = (book, process.state.withLock { $0.places.count })
+        let (campaignIndex, known) = (campaignIndex, process.state.withLock { $0.places.count })
         let viewers = (0..<count).map { _ in name() }
         let isFresh = process.state.withLock { now < $0.exchanged + 8_000 }
         let wasWritten = Mutex(false)
         ledger.interrupt {
             // Who must not give any more waits for the exchange.
-            if isFresh { for viewer in viewers { try? Self.give(process, book, viewer, at: at) } }
+            if isFresh { for viewer in viewers { try? Self.give(process, campaignIndex, viewer, at: at) } }
             if !fails { wasWritten.withLock { $0 = true } }
             return !fails
         }

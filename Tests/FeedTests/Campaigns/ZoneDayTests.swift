@@ -48,7 +48,7 @@ struct ZoneDayTests {
             var campaign = Campaign(id: "a", advertiser: "ACME", creatives: ["1"])
             (campaign.goal, campaign.pacing, campaign.zone) = (.init(unit: .impressions, daily: 1_000), .even, zone)
             campaign.targeting.hours = hours
-            let book = AdServerTests.book([campaign])
+            let campaignIndex = AdServerTests.campaignIndex([campaign])
             let delivery = AdServer(ledger: nil, process: "p", lifetime: 300_000)
             // What there is to be, minute by minute, by what the clocks show.
             let minutes = stride(from: day.lowerBound, to: day.upperBound, by: 60_000).map { moment in
@@ -61,7 +61,7 @@ struct ZoneDayTests {
                 for number in 0..<6 {
                     let now = day.lowerBound + Int64(minute) * 60_000 + Int64(number) * 10_000
                     let page = AdServerTests.page("v\(minute)-\(number)", now: now)
-                    guard let given = try delivery.allocate(page, of: book)[0] else { continue }
+                    guard let given = try delivery.allocate(page, of: campaignIndex)[0] else { continue }
                     #expect(isShown)
                     delivered += 1
                     delivery.eventsDidCommit([AdServerTests.seen(given, by: page.facts.viewer, at: now)], [.counted])

@@ -15,7 +15,7 @@ final class CellTemplate: Sendable {
     /// The text between the gaps, including the closing brace of the cell.
     let text: [UInt8]
     /// The insertion points: for the cell's id, which is spelled alike in paths and JSON, or for the other part of the cell.
-    let gaps: [(place: Int, isID: Bool)]
+    let gaps: [(offset: Int, isID: Bool)]
     /// The number of gaps for the id.
     let idCount: Int
     let digest: RenderedCell.Digest
@@ -27,7 +27,7 @@ final class CellTemplate: Sendable {
     private let identifier: String
     private let base: String
 
-    private init(_ text: [UInt8], _ gaps: [(place: Int, isID: Bool)], for viewModel: CellViewModel?) {
+    private init(_ text: [UInt8], _ gaps: [(offset: Int, isID: Bool)], for viewModel: CellViewModel?) {
         self.text = text
         self.gaps = gaps
         size = viewModel?.size ?? CellSize(width: 0, height: 0)
@@ -37,7 +37,7 @@ final class CellTemplate: Sendable {
         identifier = viewModel?.identifier ?? ""
         base = viewModel?.subject.context.links.base ?? ""
         idCount = gaps.count { $0.isID }
-        digest = RenderedCell.Digest(of: gaps.reduce(text) { $0 + "\($1.isID ? "id" : "rest") at \($1.place)\n".utf8 })
+        digest = RenderedCell.Digest(of: gaps.reduce(text) { $0 + "\($1.isID ? "id" : "rest") at \($1.offset)\n".utf8 })
     }
 
     /// A placeholder for ids. Why random: Content from outside must not be able to contain it.
@@ -59,7 +59,7 @@ final class CellTemplate: Sendable {
         writer.raw("}")
         let ids = writer.bytes.ranges(of: Self.dummyID.utf8)
         var text: [UInt8] = []
-        var gaps: [(place: Int, isID: Bool)] = []
+        var gaps: [(offset: Int, isID: Bool)] = []
         var start = 0
         for range in (ids + [middle..<middle]).sorted(by: { $0.lowerBound < $1.lowerBound }) {
             text += writer.bytes[start..<range.lowerBound]

@@ -110,7 +110,7 @@ package final class RenderedCell: Sendable {
     let companions: [RenderedCell]
     let digest: Digest
     /// The ``ImageMetadataStore/version`` at which pending images were last looked up.
-    private let asked: Atomic<UInt64>
+    private let lastUse: Atomic<UInt64>
     /// The ``ImageMetadataStore/revision`` at which all images were last compared.
     private let compared: Atomic<UInt64>
 
@@ -140,9 +140,9 @@ package final class RenderedCell: Sendable {
         other.page = context.page == .max ? 1 : context.page + 1
         let twin = try factories.makeViewModel(for: item, in: other)
         let twins = try factories.makeCompanions(for: item, in: other)
-        let finished = zip(companions, twins).map { RenderedCell($0, $1) }
-        let isOfPage = companions.count != twins.count || finished.contains { $0.page != nil }
-        self.init(first, twin, with: finished, isOfPage: isOfPage, learned: learned, written: &writer)
+        let rendered = zip(companions, twins).map { RenderedCell($0, $1) }
+        let isOfPage = companions.count != twins.count || rendered.contains { $0.page != nil }
+        self.init(first, twin, with: rendered, isOfPage: isOfPage, learned: learned, written: &writer)
     }
 
     /// Renders a companion, or a cell that is valid only for the page it was made for.
@@ -175,12 +175,12 @@ package final class RenderedCell: Sendable {
         digest = writer.bytes.withUnsafeBytes { [frame, gaps, idEnd] in Digest(frame, around: $0, id: Int(idEnd), gaps: gaps) }
         contentEnd = Int32(writer.bytes.count)
         packed = RowLayout(viewModel.subject.item)
-        let lacksLooks = Self.append(imagesOf: configuration, of: viewModel.subject.item, packed, to: &writer)
-        hasPendingImageMetadata = lacksLooks || companions.contains(where: \.hasPendingImageMetadata)
+        let lacksPlaceholder = Self.append(imagesOf: configuration, of: viewModel.subject.item, packed, to: &writer)
+        hasPendingImageMetadata = lacksPlaceholder || companions.contains(where: \.hasPendingImageMetadata)
         bytes = packed.bytes(of: viewModel.subject.item, with: writer.bytes)
         (id, identifier) = (viewModel.id, viewModel.identifier)
         self.companions = companions
-        asked = Atomic(learned.version)
+        lastUse = Atomic(learned.version)
         compared = Atomic(learned.revision)
         page = found == nil || isOfPage ? context.page : nil
         circumstances = RenderKey(context)
@@ -226,36 +226,36 @@ package final class RenderedCell: Sendable {
         imagesOf configuration: Action?, of item: FeedItem, _ packed: RowLayout, to writer: inout JSONWriter
     ) -> Bool {
         guard case .bind(let bindings)? = configuration else { return false }
-        var lacksLooks = false
+        var lacksPlaceholder = false
         for index in bindings.indices {
             guard case .image(let image) = bindings[index].value, let source = image.source else { continue }
-            lacksLooks = lacksLooks || image.placeholder == nil
+            lacksPlaceholder = lacksPlaceholder || image.placeholder == nil
             let range = packed.range(of: source, inBodyOf: item)
             writer.append(
                 number: UInt64(UInt32(truncatingIfNeeded: range?.lowerBound ?? 0)) << 32 | UInt64(UInt32(clamping: source.utf8.count)))
             writer.append(number: placeholderDigest(of: image.placeholder))
             if range == nil { writer.append(source) }
         }
-        return lacksLooks
+        return lacksPlaceholder
     }
 
     /// Returns a digest of image metadata that is valid within this process; 0 without metadata.
-    private static func placeholderDigest(of looks: ImagePlaceholder?) -> UInt64 {
-        looks.map { UInt64(truncatingIfNeeded: $0.hashValue) | 1 } ?? 0
+    private static func placeholderDigest(of placeholder: ImagePlaceholder?) -> UInt64 {
+        placeholder.map { UInt64(truncatingIfNeeded: $0.hashValue) | 1 } ?? 0
     }
 
     /// True if any image of the cell or its companions satisfies the predicate.
-    private func hasImage(where isWanted: (_ source: () -> String, _ looks: UInt64) -> Bool) -> Bool {
+    private func hasImage(where isWanted: (_ source: () -> String, _ digest: UInt64) -> Bool) -> Bool {
         let isFound = bytes.withUnsafeBytes { memory in
             var place = packed.end + Int(contentEnd)
             while place < memory.count {
                 let position = memory.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-                let looks = memory.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self)
+                let digest = memory.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self)
                 place += 16
                 let (inItem, length) = (Int(position >> 32), Int(position & 0xFFFF_FFFF))
                 let start = inItem > 0 ? inItem : place
                 if inItem == 0 { place += length }
-                if isWanted({ String(decoding: memory[start..<start + length], as: UTF8.self) }, looks) { return true }
+                if isWanted({ String(decoding: memory[start..<start + length], as: UTF8.self) }, digest) { return true }
             }
             return false
         }
@@ -273,9 +273,9 @@ package final class RenderedCell: Sendable {
         }
         guard hasPendingImageMetadata else { return false }
         let version = known.version
-        guard asked.load(ordering: .relaxed) != version else { return false }
+        guard lastUse.load(ordering: .relaxed) != version else { return false }
         if hasImage(where: { $1 == 0 && known.placeholder(of: $0()) != nil }) { return true }
-        asked.store(version, ordering: .relaxed)
+        lastUse.store(version, ordering: .relaxed)
         return false
     }
 

@@ -65,7 +65,7 @@ package final class RenderedCellCache: Sendable {
         private var late = 0
     }
 
-    private let shelves: [Stripe]
+    private let stripes: [Stripe]
     /// The number of low bits of a key that do not select the stripe.
     private let shift: UInt64
     /// The capacity of each stripe, in bytes.
@@ -76,15 +76,15 @@ package final class RenderedCellCache: Sendable {
     public init(capacity: Int = defaultCapacity, counters: Counters = Counters()) {
         // A small cache has few stripes, because a cell must fit into one stripe.
         shift = capacity < 8 << 20 ? 60 : 58
-        shelves = (0..<(1 << (64 - shift))).map { _ in Stripe() }
-        self.capacity = max(0, capacity) / shelves.count
+        stripes = (0..<(1 << (64 - shift))).map { _ in Stripe() }
+        self.capacity = max(0, capacity) / stripes.count
         self.counters = counters
     }
 
     /// The number of cached cells and their size in bytes.
     public var contents: (cells: Int, bytes: Int) {
-        shelves.reduce((0, 0)) { sum, shelf in
-            shelf.state.withLock { (sum.0 + $0.count, sum.1 + $0.size) }
+        stripes.reduce((0, 0)) { sum, stripe in
+            stripe.state.withLock { (sum.0 + $0.count, sum.1 + $0.size) }
         }
     }
 
@@ -119,7 +119,7 @@ package final class RenderedCellCache: Sendable {
         if evicted > 0 { counters.countEvictions(evicted) }
     }
 
-    private func stripe(_ key: UInt64) -> Stripe { shelves[Int(key >> shift)] }
+    private func stripe(_ key: UInt64) -> Stripe { stripes[Int(key >> shift)] }
 
     /// Returns the key of a row; never 0. Two cells with equal keys replace each other and are rendered again.
     private static func key(_ row: ItemRow, _ circumstances: RenderedCell.RenderKey) -> UInt64 {
@@ -170,19 +170,19 @@ extension RenderedCellCache.State {
         return late == 0
     }
 
-    fileprivate mutating func put(_ place: RenderedCellCache.EntryKey) {
-        var slot = slot(of: place.key)
+    fileprivate mutating func put(_ entryKey: RenderedCellCache.EntryKey) {
+        var slot = slot(of: entryKey.key)
         if entries[slot].key == 0 {
             count += 1
             if 2 * count > entries.count {
                 grow()
-                slot = self.slot(of: place.key)
+                slot = self.slot(of: entryKey.key)
             }
         } else {
             size -= Int(entries[slot].size)
         }
-        size += Int(place.size)
-        entries[slot] = place
+        size += Int(entryKey.size)
+        entries[slot] = entryKey
     }
 
     /// Evicts entries until the size is within the capacity (second chance). An entry that was requested since the last pass of the hand is
@@ -207,7 +207,7 @@ extension RenderedCellCache.State {
     private mutating func grow() {
         let old = entries
         entries = [RenderedCellCache.EntryKey](repeating: RenderedCellCache.EntryKey(), count: 2 * old.count)
-        for place in old where place.key != 0 { entries[slot(of: place.key)] = place }
+        for entryKey in old where entryKey.key != 0 { entries[slot(of: entryKey.key)] = entryKey }
     }
 
     private mutating func remove(at slot: Int) {
