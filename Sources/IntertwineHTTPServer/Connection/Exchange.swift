@@ -185,7 +185,7 @@ final class Exchange: @unchecked Sendable {
             self.worker.loop.execute {
                 guard self.connection.serves(self) else { return }
                 let response = make()
-                let fields = response.isFinished ? self.worker.handler.cachedResponseFields(for: self.head) : nil
+                let fields = response.isEncoded ? self.worker.handler.cachedResponseFields(for: self.head) : nil
                 self.send(self.encoded(response), fields, closes: response.closesConnection)
             }
         }

@@ -213,7 +213,7 @@ public struct PendingResponse: Sendable {
     }
 
     /// Returns this response with additional fields unless it is encoded. Encoded responses get theirs from
-    /// ``HTTPHandler/finishedFields(for:)``.
+    /// ``HTTPHandler/cachedResponseFields(for:)``.
     ///
     /// - Parameter fields: A closure that is called on the event loop if the fields are needed.
     public func addingToUnfinished(_ fields: @escaping @Sendable () -> HTTPFields) -> PendingResponse {

@@ -51,7 +51,7 @@ actor ImageFetchCoordinator {
     // MARK: Subscriptions
 
     func subscribe(_ request: ImageRequest, _ ticket: ImageCancellation, _ reply: @escaping Reply) {
-        guard !ticket.hasLeft else { return state.refuse(ImageError(.cancelled), reply) }
+        guard !ticket.isCancelled else { return state.refuse(ImageError(.cancelled), reply) }
         state.subscribe(request, ticket.number, reply)
         resume()
     }

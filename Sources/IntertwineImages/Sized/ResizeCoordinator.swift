@@ -37,7 +37,7 @@ actor ResizeCoordinator {
     // MARK: Subscribe
 
     func subscribe(_ request: ImageRequest, _ sizing: ResizeMode, _ ticket: ImageCancellation, _ reply: @escaping Reply) {
-        guard !ticket.hasLeft else { return refuse(ImageError(.cancelled), .bypass, reply) }
+        guard !ticket.isCancelled else { return refuse(ImageError(.cancelled), .bypass, reply) }
         guard !isShutDown else { return refuse(ImageError(.fetch(.shuttingDown)), .bypass, reply) }
         let resizeKey = ResizeKey(request.source, sizing, request.kinds.made(configuration.formats))
         guard !resizeKey.formats.isEmpty else { return refuse(ImageError(.notAcceptable), .bypass, reply) }

@@ -68,7 +68,7 @@ actor WorkerPool {
         _ spec: TransformJob, _ image: [UInt8], pixels: Int, _ urgency: TransformPriority, _ ticket: TransformCancellation,
         _ reply: @escaping Reply
     ) {
-        guard !ticket.hasLeft else { return reply(.failure(ImageError(.cancelled))) }
+        guard !ticket.isCancelled else { return reply(.failure(ImageError(.cancelled))) }
         guard !isShutDown else { return reply(.failure(ImageError(.cancelled))) }
         guard isReady.isSet else { return reply(.failure(ImageError(.workerFailed))) }
         let number = nextNumber()
@@ -355,11 +355,11 @@ final class Flag: Sendable {
 
 /// A cancellation handle of a job. It can be cancelled before the event loop receives the job.
 final class TransformCancellation: Sendable {
-    private let left = Atomic<Bool>(false)
+    private let cancelled = Atomic<Bool>(false)
     /// The number of the job; 0 before it is known. It is set and read on the event loop.
     private let job = Atomic<UInt32>(0)
 
-    var hasLeft: Bool { left.load(ordering: .acquiring) }
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
     var number: UInt32? {
         get {
@@ -370,7 +370,7 @@ final class TransformCancellation: Sendable {
     }
 
     func cancel() {
-        left.store(true, ordering: .releasing)
+        cancelled.store(true, ordering: .releasing)
     }
 }
 

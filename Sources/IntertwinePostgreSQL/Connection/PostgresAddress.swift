@@ -9,9 +9,9 @@ package struct PostgresAddress: Sendable, Hashable {
     let uri: String
     private let password: String
     /// The hosts with their ports; empty if the URI names none.
-    let places: [Place]
+    let endpoints: [Endpoint]
 
-    struct Place: Sendable, Hashable {
+    struct Endpoint: Sendable, Hashable {
         var host: String
         var hostAddress: String
         var port: String
@@ -67,12 +67,12 @@ package struct PostgresAddress: Sendable, Hashable {
         let user = values["user"].map { "\($0)@" } ?? ""
         let list = { (name: String) in (values[name] ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
         let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
-        places = (0..<max(hosts.count, addresses.count)).map { index in
-            Place(
+        endpoints = (0..<max(hosts.count, addresses.count)).map { index in
+            Endpoint(
                 host: index < hosts.count ? hosts[index] : "", hostAddress: index < addresses.count ? addresses[index] : "",
                 port: index < ports.count ? ports[index] : ports.count == 1 ? ports[0] : "")
         }
-        shown = "postgresql://\(user)\(places.map(\.shown).joined(separator: ","))/\(values["dbname"] ?? "")"
+        shown = "postgresql://\(user)\(endpoints.map(\.shown).joined(separator: ","))/\(values["dbname"] ?? "")"
     }
 
     /// Returns the number of the first parameter after the `?` that libpq does not know. Its name may be part of a password.

@@ -47,7 +47,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
     private let handle: OpaquePointer
     /// The timeline of the server; nil for a standby.
-    private let timeline: PostgresTimelines.Place?
+    private let timeline: PostgresTimelines.TimelinePosition?
     private let address: PostgresAddress
     private let warnings = Warnings()
     /// The time limit for a result; nil means no limit. The server's own limit is a little shorter, so exceeding this one is a network fault.

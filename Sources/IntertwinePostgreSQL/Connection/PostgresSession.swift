@@ -33,21 +33,21 @@ enum PostgresSession {
     /// - Returns: The session, and the timeline of its server if that server accepts writes.
     static func open(
         _ address: PostgresAddress, _ settings: PostgresSettings
-    ) throws(PostgresError) -> (OpaquePointer, PostgresTimelines.Place?) {
+    ) throws(PostgresError) -> (OpaquePointer, PostgresTimelines.TimelinePosition?) {
         let handle = try connect(address, settings)
-        guard let place = timeline(of: handle) else { return (handle, nil) }
+        guard let position = timeline(of: handle) else { return (handle, nil) }
         let timelines = PostgresTimelines.shared
         // A new process has seen no timeline, and an old primary may be the first host that responds.
-        if !timelines.isSeen(place.system) { for other in others(address, handle) { look(at: other, address, settings) } }
-        timelines.note(place)
+        if !timelines.isSeen(position.system) { for other in others(address, handle) { readTimeline(at: other, address, settings) } }
+        timelines.record(position)
         let server = shown(handle)
-        guard timelines.isOutdated(place, server: server) else { return (handle, place) }
+        guard timelines.isOutdated(position, server: server) else { return (handle, position) }
         defer { PQfinish(handle) }
         // libpq would connect to this host again.
         for other in others(address, handle) {
             guard let next = try? connect(address, settings, at: other) else { continue }
             let found = timeline(of: next)
-            if let found { timelines.note(found) }
+            if let found { timelines.record(found) }
             if let found, !timelines.isOutdated(found, server: shown(next)) { return (next, found) }
             PQfinish(next)
         }
@@ -61,23 +61,23 @@ enum PostgresSession {
     }
 
     /// Returns the hosts of an address except the one that serves the session.
-    private static func others(_ address: PostgresAddress, _ handle: OpaquePointer) -> [PostgresAddress.Place] {
-        guard address.places.count > 1 else { return [] }
+    private static func others(_ address: PostgresAddress, _ handle: OpaquePointer) -> [PostgresAddress.Endpoint] {
+        guard address.endpoints.count > 1 else { return [] }
         let own = shown(handle)
-        return address.places.filter { "\($0.host.isEmpty ? $0.hostAddress : $0.host):\($0.port.isEmpty ? "5432" : $0.port)" != own }
+        return address.endpoints.filter { "\($0.host.isEmpty ? $0.hostAddress : $0.host):\($0.port.isEmpty ? "5432" : $0.port)" != own }
     }
 
     /// Records the timeline of a host that accepts writes. A host that does not respond within two seconds is skipped.
-    private static func look(at place: PostgresAddress.Place, _ address: PostgresAddress, _ settings: PostgresSettings) {
-        guard let handle = try? connect(address, settings, at: place, [("connect_timeout", "2"), ("target_session_attrs", "any")]) else {
+    private static func readTimeline(at endpoint: PostgresAddress.Endpoint, _ address: PostgresAddress, _ settings: PostgresSettings) {
+        guard let handle = try? connect(address, settings, at: endpoint, [("connect_timeout", "2"), ("target_session_attrs", "any")]) else {
             return
         }
         defer { PQfinish(handle) }
-        if let found = timeline(of: handle) { PostgresTimelines.shared.note(found) }
+        if let found = timeline(of: handle) { PostgresTimelines.shared.record(found) }
     }
 
     /// Returns nil for a standby and for a server that does not report its timeline.
-    private static func timeline(of handle: OpaquePointer) -> PostgresTimelines.Place? {
+    private static func timeline(of handle: OpaquePointer) -> PostgresTimelines.TimelinePosition? {
         guard let result = PQexec(handle, PostgresTimelines.question) else { return nil }
         defer { PQclear(result) }
         guard PQresultStatus(result) == PGRES_TUPLES_OK, PQntuples(result) == 1 else { return nil }
@@ -85,13 +85,14 @@ enum PostgresSession {
             PQgetisnull(result, 0, column) == 1 ? nil : PQgetvalue(result, 0, column).flatMap { Int64(String(cString: $0)) }
         }
         guard let system = number(0), let timeline = number(1) else { return nil }
-        return PostgresTimelines.Place(system: system, timeline: timeline)
+        return PostgresTimelines.TimelinePosition(system: system, timeline: timeline)
     }
 
     private static func connect(
-        _ address: PostgresAddress, _ settings: PostgresSettings, at place: PostgresAddress.Place? = nil, _ more: [(String, String)] = []
+        _ address: PostgresAddress, _ settings: PostgresSettings, at endpoint: PostgresAddress.Endpoint? = nil,
+        _ more: [(String, String)] = []
     ) throws(PostgresError) -> OpaquePointer {
-        let host = place.map { [("host", $0.host), ("hostaddr", $0.hostAddress), ("port", $0.port)] } ?? []
+        let host = endpoint.map { [("host", $0.host), ("hostaddr", $0.hostAddress), ("port", $0.port)] } ?? []
         let handle = withParameters(address, settings, host + more) { PQconnectdbParams($0, $1, 1) }
         guard let handle else { throw PostgresError(message: "out of memory for a connection") }
         do throws(PostgresError) {

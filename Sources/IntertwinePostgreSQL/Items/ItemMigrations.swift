@@ -29,7 +29,7 @@ enum ItemMigrations {
                 name text COLLATE "C" NOT NULL UNIQUE
             );
             CREATE TABLE section_kind (
-                kind text COLLATE "C" PRIMARY KEY,    -- whose items stand in the section; the others stand in the lane of their kind
+                kind text COLLATE "C" PRIMARY KEY,    -- a kind of the section; other kinds are in the lane of their kind
                 section bigint NOT NULL REFERENCES section
             );
             CREATE TABLE source (
@@ -40,8 +40,8 @@ enum ItemMigrations {
                 source bigint NOT NULL REFERENCES source (number),
                 kind text COLLATE "C" NOT NULL,
                 id text COLLATE "C" NOT NULL,
-                digest bigint NOT NULL,               -- of the item as the source brought it
-                adopted boolean NOT NULL,             -- was there before the source brought it
+                digest bigint NOT NULL,               -- of the item in the source
+                adopted boolean NOT NULL,             -- true if the item existed before the source
                 PRIMARY KEY (source, kind, id)
             );
             CREATE TABLE takedown (
@@ -52,12 +52,12 @@ enum ItemMigrations {
                 PRIMARY KEY (kind, id)
             );
             CREATE TABLE ad_listing (
-                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- order among those that are listed at one place
+                number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- order among the ads pinned to one position
                 lane bigint NOT NULL,                 -- of the content
-                position bigint NOT NULL,             -- of the content item that was listed last before it
+                position bigint NOT NULL,             -- of the last content item before it
                 kind text COLLATE "C" NOT NULL,
                 id text COLLATE "C" NOT NULL,
-                session bigint NOT NULL               -- a number of the import
+                session bigint NOT NULL               -- the number of the import
             );
             CREATE INDEX ad_listing_place ON ad_listing (lane, position, number);
             CREATE INDEX ad_listing_ad ON ad_listing (kind, id);
@@ -82,7 +82,7 @@ enum ItemMigrations {
         PostgresMigration(
             "4: URLs of what is taken down",
             """
-            ALTER TABLE takedown ADD COLUMN urls text; -- a JSON list; NULL where the item was not there
+            ALTER TABLE takedown ADD COLUMN urls text; -- a JSON list; NULL if the item did not exist
             CREATE TRIGGER takedown_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON takedown
                 FOR EACH STATEMENT EXECUTE FUNCTION intertwine_items_changed();
             """),
@@ -90,9 +90,9 @@ enum ItemMigrations {
             "5: advertisements of campaigns",
             """
             CREATE TABLE campaign_creative (
-                kind text COLLATE "C" NOT NULL,       -- of the advertisement
+                kind text COLLATE "C" NOT NULL,       -- of the ad
                 id text COLLATE "C" NOT NULL,
-                campaign text COLLATE "C" NOT NULL,   -- which may be there no more
+                campaign text COLLATE "C" NOT NULL,   -- it may have been removed
                 PRIMARY KEY (kind, id, campaign)
             );
             CREATE INDEX campaign_creative_campaign ON campaign_creative (campaign);

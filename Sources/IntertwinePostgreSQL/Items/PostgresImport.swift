@@ -37,7 +37,7 @@ final class PostgresImport: ImportDestination {
                 SET idle_in_transaction_session_timeout = 0;
                 BEGIN;
                 CREATE TEMPORARY TABLE staged (
-                    number bigint NOT NULL, -- in the order of the import
+                    number bigint NOT NULL, -- the order of the import
                     neighbour bigint NOT NULL, -- the content item before it
                     lane bigint NOT NULL,
                     kind text COLLATE "C" NOT NULL,
@@ -196,7 +196,7 @@ final class PostgresImport: ImportDestination {
         let order = try isAllNew() ? "" : "ORDER BY s.number ON CONFLICT (kind, id) DO NOTHING"
         return try connection.query(
             """
-            -- Looked up once, and not again for each item.
+            -- Computed once, not for each item.
             WITH l AS MATERIALIZED (
                 SELECT lane, coalesce((SELECT max(position) FROM item WHERE item.lane = known.lane), 0) AS last
                 FROM (SELECT 0::bigint AS lane UNION SELECT 1 UNION SELECT number FROM section) AS known

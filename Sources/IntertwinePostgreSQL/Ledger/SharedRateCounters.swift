@@ -46,7 +46,7 @@ struct SharedRateCounters {
     private static let newRows = """
         SELECT writer.process, writer.last, writer.logs, kept.until, kept.spilled, kept.entries
         FROM ledger_writer AS writer LEFT JOIN unnest($1, $2) AS known (process, last) ON known.process = writer.process
-        -- In an order, so that it is looked up for each.
+        -- The order makes the planner look up each row.
         LEFT JOIN LATERAL (
             SELECT id, until, spilled, entries FROM recent_allowance
             WHERE recent_allowance.writer = writer.process AND number > coalesce(known.last, 0) AND number <= writer.last ORDER BY number

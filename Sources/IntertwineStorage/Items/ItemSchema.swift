@@ -61,7 +61,7 @@ package enum ItemSchema {
                         name TEXT NOT NULL UNIQUE
                     );
                     CREATE TABLE section_kind (
-                        kind TEXT PRIMARY KEY,      -- whose items stand in the section; the others stand in the lane of their kind
+                        kind TEXT PRIMARY KEY,      -- a kind of the section; other kinds are in the lane of their kind
                         section INTEGER NOT NULL REFERENCES section
                     ) WITHOUT ROWID;
                     """)
@@ -81,8 +81,8 @@ package enum ItemSchema {
         guard try !database.columns(in: "item").contains(where: { $0.name == "digest" }) else { return }
         try database.execute(
             sql: """
-                -- Of kind, id, variant and body, see RowDigest. The length tells the query planner that rows are long, so that it goes on
-                -- reading forms through their index.
+                -- A digest of kind, id, variant and body, see RowDigest. The length makes the query planner expect long rows, so that it
+                -- reads forms through their index.
                 ALTER TABLE item ADD COLUMN digest BLOB(400);
                 CREATE TRIGGER item_changed AFTER UPDATE OF kind, id, variant, body ON item
                 WHEN new.digest IS old.digest AND (new.kind, new.id, new.variant, new.body) IS NOT (old.kind, old.id, old.variant, old.body)
@@ -113,8 +113,8 @@ private enum SourceSchema {
                         source INTEGER NOT NULL REFERENCES source (number),
                         kind TEXT NOT NULL,
                         id TEXT NOT NULL,
-                        digest INTEGER NOT NULL,  -- of the item as the source brought it
-                        adopted INTEGER NOT NULL, -- 1: was there before the source brought it
+                        digest INTEGER NOT NULL,  -- of the item in the source
+                        adopted INTEGER NOT NULL, -- 1 if the item existed before the source
                         PRIMARY KEY (source, kind, id)
                     ) WITHOUT ROWID;
                     """)
@@ -129,12 +129,12 @@ private enum PinnedAdSchema {
             try database.execute(
                 sql: """
                     CREATE TABLE ad_listing (
-                        number INTEGER PRIMARY KEY, -- order among those that are listed at one place
+                        number INTEGER PRIMARY KEY, -- order among the ads pinned to one position
                         lane INTEGER NOT NULL,      -- of the content
-                        position INTEGER NOT NULL,  -- of the content item that was listed last before it
+                        position INTEGER NOT NULL,  -- of the last content item before it
                         kind TEXT NOT NULL,
                         id TEXT NOT NULL,
-                        session INTEGER NOT NULL    -- a number of the import
+                        session INTEGER NOT NULL    -- the number of the import
                     );
                     CREATE INDEX ad_listing_place ON ad_listing (lane, position);
                     CREATE INDEX ad_listing_ad ON ad_listing (kind, id);

@@ -51,13 +51,13 @@ enum LedgerSchema {
         );
         CREATE TABLE rollup_cell (
             day INTEGER NOT NULL, verdict TEXT NOT NULL, cell TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
-            PRIMARY KEY (day, verdict, cell, kind) -- what reports read, the counted ads of a day, stands together
+            PRIMARY KEY (day, verdict, cell, kind) -- clusters the counted ads of a day, which reports read
         ) WITHOUT ROWID;
         CREATE TABLE rollup_day (
             day INTEGER NOT NULL, kind TEXT NOT NULL, verdict TEXT NOT NULL, count INTEGER NOT NULL,
             PRIMARY KEY (day, kind, verdict)
         ) WITHOUT ROWID;
-        -- How many events counted under a key until a time: rates, and with a limit of one, duplicates.
+        -- Rate counters: the number of counted events per key until a time. A limit of one detects duplicates.
         CREATE TABLE allowance (
             key TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL, used INTEGER NOT NULL
         ) WITHOUT ROWID;
@@ -79,7 +79,7 @@ enum LedgerSchema {
             number INTEGER NOT NULL, command TEXT NOT NULL, undo BLOB,
             PRIMARY KEY (selection, number)
         ) WITHOUT ROWID;
-        -- A cell is on a viewer's list as long as one performance that put it there is here.
+        -- Entries of viewers' lists, one row per performance. A cell is on the list if it has a row.
         CREATE TABLE listing (
             mark INTEGER PRIMARY KEY, viewer TEXT NOT NULL, list TEXT NOT NULL, cell TEXT NOT NULL, performance TEXT NOT NULL,
             at INTEGER NOT NULL
@@ -89,7 +89,7 @@ enum LedgerSchema {
         """
 
     private static let markers = """
-        -- The highest marker of the events when some were last removed: the next go on from it, also where none is left.
+        -- The highest event id at the last removal of events. New ids continue from it, even if no event remains.
         CREATE TABLE event_marker (
             only INTEGER PRIMARY KEY CHECK (only = 1), last INTEGER NOT NULL
         );
@@ -97,8 +97,8 @@ enum LedgerSchema {
 
     /// Marks one row as the leader of each cell on a list. Lists are read by leaders, independent of how often a cell was added.
     private static let placements = """
-        ALTER TABLE listing ADD COLUMN until INTEGER NOT NULL DEFAULT 0;    -- the performance can be taken back before it
-        ALTER TABLE listing ADD COLUMN leads INTEGER NOT NULL DEFAULT 0;    -- 1 for the oldest of its cell, which gives the cell its place
+        ALTER TABLE listing ADD COLUMN until INTEGER NOT NULL DEFAULT 0;    -- the end of the undo window
+        ALTER TABLE listing ADD COLUMN leads INTEGER NOT NULL DEFAULT 0;    -- 1 for the oldest row of the cell, which sets its position
         UPDATE listing SET until = coalesce(
             (SELECT expires FROM selection WHERE id = substr(performance, 1, instr(performance, '.') - 1)), 0);
         UPDATE listing SET leads = 1 WHERE mark IN (SELECT min(mark) FROM listing GROUP BY viewer, list, cell);
@@ -119,33 +119,33 @@ enum LedgerSchema {
         """
 
     private static let time = """
-        -- See PassedTime.
+        -- See RetentionClock.
         CREATE TABLE passed_time (
             only INTEGER PRIMARY KEY CHECK (only = 1), reached INTEGER NOT NULL, clock INTEGER NOT NULL, doubted INTEGER
         );
         """
 
     private static let campaigns = """
-        -- Where the cell was shown, as its page's token tells. Without a layout, no token told.
+        -- The position of the cell, from the token of its page. NULL in layout: no token.
         ALTER TABLE event ADD COLUMN campaign TEXT;
         ALTER TABLE event ADD COLUMN feed TEXT;
         ALTER TABLE event ADD COLUMN section TEXT;
         ALTER TABLE event ADD COLUMN position INTEGER;  -- the index among the page's cells
         ALTER TABLE event ADD COLUMN layout TEXT;       -- collection, table
-        -- What campaigns have delivered, of what counts.
+        -- Counted deliveries of campaigns.
         CREATE TABLE delivery (
             campaign TEXT NOT NULL, kind TEXT NOT NULL,
-            span INTEGER NOT NULL,      -- quarters of an hour since 1970-01-01 UTC, of which days of any zone are made; -1 for all in all
+            span INTEGER NOT NULL,      -- quarters of an hour since 1970-01-01 UTC, which add up to days of any zone; -1 for the total
             count INTEGER NOT NULL,
             PRIMARY KEY (campaign, kind, span)
         ) WITHOUT ROWID;
-        -- When viewers saw campaigns that have caps.
+        -- Impressions of viewers, for campaigns with frequency caps.
         CREATE TABLE exposure (
             viewer TEXT NOT NULL, campaign TEXT NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
             PRIMARY KEY (viewer, campaign, at)
         ) WITHOUT ROWID;
         CREATE INDEX exposure_until ON exposure (until);
-        -- Places that a process has given to campaigns and that nobody has seen yet. Each process writes its own rows.
+        -- Reservations of a process for campaigns, without an impression so far. Each process writes its own rows.
         CREATE TABLE reservation (
             process TEXT NOT NULL, campaign TEXT NOT NULL, count INTEGER NOT NULL, until INTEGER NOT NULL,
             PRIMARY KEY (process, campaign)
@@ -153,23 +153,23 @@ enum LedgerSchema {
         """
 
     private static let clients = """
-        -- What clients can show, by the digest that they name in URLs.
+        -- Capabilities of registered clients, by digest.
         CREATE TABLE client (
             name TEXT NOT NULL, digest TEXT NOT NULL, capabilities TEXT NOT NULL, at INTEGER NOT NULL,
             PRIMARY KEY (name, digest)
         ) WITHOUT ROWID;
         CREATE INDEX client_digest ON client (digest, capabilities);
-        -- What is a viewer's own is found by the viewer, to be erased.
+        -- Rows of a viewer are found by the viewer, for erasure.
         ALTER TABLE idempotency ADD COLUMN owner TEXT;
         CREATE INDEX idempotency_owner ON idempotency (owner) WHERE owner IS NOT NULL;
         CREATE INDEX selection_viewer ON selection (viewer) WHERE viewer IS NOT NULL;
         """
 
     private static let reports = """
-        -- Of advertisements.
+        -- Columns for ads.
         ALTER TABLE event ADD COLUMN creative TEXT;     -- image, video, …
         ALTER TABLE event ADD COLUMN advertiser TEXT;
-        -- Up to which event something was gathered: totals, viewers, trackers. What counted before is in none of them.
+        -- The last event that totals, viewers and trackers include. They do not include older events.
         CREATE TABLE report_marker (tally TEXT NOT NULL PRIMARY KEY, marker INTEGER NOT NULL) WITHOUT ROWID;
         INSERT INTO report_marker (tally, marker)
             SELECT column1, max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT last FROM event_marker), 0))
@@ -181,24 +181,24 @@ enum LedgerSchema {
         CREATE TABLE report_place (
             id INTEGER PRIMARY KEY, feed TEXT NOT NULL, section TEXT NOT NULL, position INTEGER NOT NULL, UNIQUE (feed, section, position)
         );
-        -- What counts, by the combinations of ReportTotals.
+        -- Totals of counted events, by the combinations of ReportTotals.
         CREATE TABLE report_total (
             combination INTEGER NOT NULL,
             time INTEGER NOT NULL,      -- days or hours since 1970-01-01 UTC
             ad INTEGER NOT NULL, place INTEGER NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
             PRIMARY KEY (combination, time, ad, place, kind)
         ) WITHOUT ROWID;
-        -- Who saw what on a day: sketches, which hold no names.
+        -- Unique viewers of a day, as sketches without names.
         CREATE TABLE report_viewers (
             id INTEGER PRIMARY KEY, grouping TEXT NOT NULL, key TEXT NOT NULL, day INTEGER NOT NULL, sketch BLOB NOT NULL,
             UNIQUE (grouping, key, day)
         );
         CREATE INDEX report_viewers_day ON report_viewers (day);
-        -- Calls of trackers that are still to be made, or that were given up.
+        -- Pending and abandoned tracker calls.
         CREATE TABLE tracker_call (
             id INTEGER PRIMARY KEY, event INTEGER NOT NULL, campaign TEXT NOT NULL, kind TEXT NOT NULL, url TEXT NOT NULL,
-            at INTEGER NOT NULL,        -- when the event was
-            due INTEGER NOT NULL,       -- when it may be tried, again; a process that tries it puts that off
+            at INTEGER NOT NULL,        -- the time of the event
+            due INTEGER NOT NULL,       -- the time of the next attempt; a process that leases the call moves it
             attempts INTEGER NOT NULL DEFAULT 0, failure TEXT, given_up INTEGER,
             UNIQUE (event, url)
         );
@@ -207,12 +207,12 @@ enum LedgerSchema {
         """
 
     private static let parts = """
-        -- What the process may still give. It is nobody's once the process is not there any more.
+        -- The remaining budget lease of a process. It is void after the process has ended.
         ALTER TABLE reservation ADD COLUMN allowed INTEGER NOT NULL DEFAULT 0;
         """
 
     private static let remoteImpressions = """
-        -- Places that were seen through another process than gave them, until that one hears of it.
+        -- Impressions that another process than the reserving one received, until that process reads them.
         CREATE TABLE seen_place (
             giver INTEGER NOT NULL, slot INTEGER NOT NULL, address INTEGER NOT NULL, campaign TEXT NOT NULL, count INTEGER NOT NULL,
             until INTEGER NOT NULL,
@@ -221,7 +221,7 @@ enum LedgerSchema {
         """
 
     private static let claims = """
-        -- What a process has given to viewers of campaigns that have caps.
+        -- Served ads of a process per viewer, for campaigns with frequency caps.
         CREATE TABLE claim (
             viewer TEXT NOT NULL, process TEXT NOT NULL, campaign TEXT NOT NULL, at INTEGER NOT NULL, count INTEGER NOT NULL,
             until INTEGER NOT NULL,
@@ -231,9 +231,9 @@ enum LedgerSchema {
         """
 
     private static let creatives = """
-        -- Advertisements that campaigns of a file named, and that were there then.
+        -- Ads that campaigns of a file have named and that existed then.
         CREATE TABLE known_creative (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
-        -- What the places of pages were given to that have claims, for processes that are asked for the same page.
+        -- The ads of pages with reservations, for other processes that serve the same page.
         CREATE TABLE given_page (
             viewer TEXT NOT NULL, page INTEGER NOT NULL, given BLOB NOT NULL, until INTEGER NOT NULL,
             PRIMARY KEY (viewer, page)
@@ -266,10 +266,10 @@ enum LedgerSchema {
         defer { database.remove(function: key) }
         try database.execute(
             sql: """
-                -- What transactions left behind of short allowances. The entries of a row are many: key, until, used.
+                -- Short rate counters, one row per transaction with many entries: key, until, used.
                 CREATE TABLE recent_allowance (
-                    id INTEGER PRIMARY KEY, until INTEGER NOT NULL,     -- the last of their ends
-                    spilled INTEGER NOT NULL,   -- whether some went to the table of the others instead
+                    id INTEGER PRIMARY KEY, until INTEGER NOT NULL,     -- the latest end of the entries
+                    spilled INTEGER NOT NULL,   -- 1 if some entries are in the table allowance instead
                     entries BLOB NOT NULL
                 );
                 \(RateCounterLog.expectation);
@@ -282,8 +282,8 @@ enum LedgerSchema {
     }
 
     private static let input = """
-        ALTER TABLE event ADD COLUMN input TEXT;        -- of a slot that takes any: a JSON object
-        -- What counts, by the fields of input that declare their choices.
+        ALTER TABLE event ADD COLUMN input TEXT;        -- the input of a slot: a JSON object
+        -- Totals of counted events, by choice fields of input.
         CREATE TABLE rollup_choice (
             day INTEGER NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL,
             PRIMARY KEY (day, field, value, kind)

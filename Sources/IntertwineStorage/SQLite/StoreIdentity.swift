@@ -20,11 +20,11 @@ struct StoreIdentity: Equatable {
             sql: """
                 CREATE TABLE IF NOT EXISTS store_identity (
                     only INTEGER PRIMARY KEY CHECK (only = 1),
-                    store TEXT NOT NULL,        -- the same in all files of a store
-                    generation INTEGER NOT NULL, -- starts and stops
-                    next INTEGER,               -- the generation that is being written
-                    key TEXT,                   -- names the signing key
-                    expects_log INTEGER NOT NULL -- 1 in the main file alone, while the -wal file has later commits
+                    store TEXT NOT NULL,        -- equal in all files of a store
+                    generation INTEGER NOT NULL, -- the number of starts and stops
+                    next INTEGER,               -- the generation of an incomplete write
+                    key TEXT,                   -- the name of the signing key
+                    expects_log INTEGER NOT NULL -- 1 if only the -wal file has the last commits
                 )
                 """)
     }

@@ -12,9 +12,9 @@ struct MembershipTable {
             try database.execute(
                 sql: """
                     CREATE TABLE campaign_creative (
-                        kind TEXT NOT NULL,     -- of the advertisement
+                        kind TEXT NOT NULL,     -- of the ad
                         id TEXT NOT NULL,
-                        campaign TEXT NOT NULL, -- which may be there no more
+                        campaign TEXT NOT NULL, -- it may have been removed
                         PRIMARY KEY (kind, id, campaign)
                     ) WITHOUT ROWID;
                     CREATE INDEX campaign_creative_campaign ON campaign_creative (campaign);
