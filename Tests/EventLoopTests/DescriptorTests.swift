@@ -3,9 +3,9 @@ import Testing
 
 @testable import IntertwineEventLoop
 
-@Suite("Descriptors on a loop")
+@Suite("Descriptors on an event loop")
 struct DescriptorTests {
-    @Test("readiness is reported until the registration is over")
+    @Test("Readiness is reported until the registration ends")
     func readiness() async throws {
         try await withLoop { loop in
             let ends = try Ends()
@@ -27,7 +27,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("of two that are ready at once, the one that the other takes out is not called any more", arguments: [false, true])
+    @Test("Of two ready descriptors, one that the other deregisters is not called", arguments: [false, true])
     func takenOut(isForgotten: Bool) async throws {
         try await withLoop { loop in
             let (one, two) = (try Ends(), try Ends())
@@ -54,7 +54,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("what a descriptor is watched for can change while it is being served")
+    @Test("The interest of a descriptor can change in its handler")
     func changed() async throws {
         try await withLoop { loop in
             let ends = try Ends(ofConnection: true)
@@ -77,7 +77,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("a handler may give its place to another, on the same descriptor")
+    @Test("A handler can be replaced on the same descriptor")
     func handedOver() async throws {
         try await withLoop { loop in
             let ends = try Ends()
@@ -103,7 +103,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("the other end's closing is reported: of a pipe, of one direction of a connection, of both")
+    @Test("Closing of the peer is reported: of a pipe, of one direction, of both")
     func closing() async throws {
         try await withLoop { loop in
             var ends: [Int32] = [0, 0]
@@ -119,7 +119,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("what cannot be watched is refused, and leaves nothing behind")
+    @Test("A descriptor that cannot be watched is refused without side effects")
     func refused() async throws {
         try await withLoop { loop in
             let ends = try Ends()
@@ -143,7 +143,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("a descriptor that was closed and given out again has only its new handler")
+    @Test("A reused descriptor number has only its new handler")
     func reused() async throws {
         try await withLoop { loop in
             let (old, new) = (try Ends(ofConnection: true), try Ends())
@@ -173,7 +173,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("an event of a finished registration never reaches the one that took its slot or its descriptor")
+    @Test("An event of an ended registration never reaches the next user of its slot or descriptor")
     func generations() throws {
         var table = RegistrationTable()
         let (one, two) = (ClosureHandler(), ClosureHandler())

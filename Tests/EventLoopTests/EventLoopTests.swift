@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Event loop")
 struct EventLoopTests {
-    @Test("runs work in the order it was given, on the loop")
+    @Test("Work runs in order, on the loop")
     func order() async throws {
         try await withLoop { loop in
             let seen = Mutex<[Int]>([])
@@ -21,7 +21,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test("runs the work of many threads, that of each in its order, never two at once")
+    @Test("Work of many threads runs in the order of each thread, one at a time")
     func threads() async throws {
         try await withLoop { loop in
             let seen = Confined([[Int]](repeating: [], count: 8))
@@ -37,7 +37,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test("work that asks for more work keeps no descriptor waiting")
+    @Test("Work that submits more work does not starve descriptors")
     func noStarving() async throws {
         try await withLoop { loop in
             let ends = try Ends()
@@ -59,7 +59,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test("an actor lives on the loop, and a handler enters it without a hop")
+    @Test("An actor runs on the loop, and a handler enters it without a hop")
     func actorIsolation() async throws {
         try await withLoop { loop in
             let counter = Counter(loop: loop)
@@ -79,7 +79,7 @@ struct EventLoopTests {
         func advance(by duration: Duration) { instant.withLock { $0 = $0.advanced(by: duration) } }
     }
 
-    @Test("whatever a rested loop is woken by finds the present: work, an actor's job, an event, a timer that is armed")
+    @Test("After a wakeup by work, a job, an event or a timer, the loop's time is current")
     func rested() async throws {
         let clock = ManualClock()
         let loop = try EventLoop(label: "rested", clock: { clock.now })
@@ -109,7 +109,7 @@ struct EventLoopTests {
         try await loop.run { loop.deregister(registration) }
     }
 
-    @Test("a stopped loop gives its descriptors back and still runs work")
+    @Test("A stopped loop returns its descriptors and still runs work")
     func stopping() async throws {
         let loops = try (0..<8).map { try EventLoop(label: "stop \($0)") }
         for loop in loops {
@@ -124,7 +124,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test("work that was pending when the loop stopped is done, and so is what comes after")
+    @Test("Work pending at the stop, and later work, is run")
     func stoppingWithWork() async throws {
         for _ in 0..<50 {
             let loop = try EventLoop(label: "pending")
@@ -142,7 +142,7 @@ struct EventLoopTests {
         }
     }
 
-    @Test("a stopped loop calls neither timers nor handlers, and leaves descriptors to their owners")
+    @Test("A stopped loop calls no timers or handlers, and closes no descriptors")
     func stoppingWithTimers() async throws {
         let (calls, call) = AsyncStream<String>.makeStream()
         let loop = try EventLoop(label: "stopped", tick: .milliseconds(5))

@@ -2,9 +2,9 @@ import Testing
 
 @testable import IntertwineEventLoop
 
-@Suite("Timers on a loop")
+@Suite("Timers on an event loop")
 struct TimerTests {
-    @Test("a one-shot timer fires once, not before its time, and not after it was disarmed")
+    @Test("A one-shot timer fires once, not early, and not after disarming")
     func oneShot() async throws {
         try await withLoop { loop in
             let (instants, fired) = AsyncStream<MonotonicInstant>.makeStream()
@@ -25,7 +25,7 @@ struct TimerTests {
         }
     }
 
-    @Test("one-shot timers fire in the order of their times, and may be armed again and disarmed while one fires")
+    @Test("One-shot timers fire in order, and can be armed and disarmed while one fires")
     func oneShots() async throws {
         try await withLoop { loop in
             let (names, fired) = AsyncStream<String>.makeStream()
@@ -55,7 +55,7 @@ struct TimerTests {
         }
     }
 
-    @Test("coarse timers are called in the order of their times, none before it, the moved ones at their new time, the cancelled never")
+    @Test("Coarse timers fire in order and not early, moved ones at the new time, cancelled ones never")
     func order() async throws {
         try await withLoop { loop in
             let (calls, call) = AsyncStream<(String, Bool)>.makeStream()
@@ -84,7 +84,7 @@ struct TimerTests {
         }
     }
 
-    @Test("a timer is called again when it asks to be, until it does not")
+    @Test("A timer repeats as long as it requests it")
     func again() async throws {
         try await withLoop { loop in
             let (calls, call) = AsyncStream<Int>.makeStream()
@@ -105,7 +105,7 @@ struct TimerTests {
         }
     }
 
-    @Test("of two that are due at once, the one that the other cancels is not called any more")
+    @Test("Of two due timers, one that the other cancels is not called")
     func cancelledByAnother() async throws {
         try await withLoop { loop in
             let (calls, call) = AsyncStream<String>.makeStream()
@@ -128,7 +128,7 @@ struct TimerTests {
         }
     }
 
-    @Test("a token whose timer is over does not move the one that took its place")
+    @Test("The token of an ended timer does not move its successor")
     func staleToken() async throws {
         try await withLoop { loop in
             let (calls, call) = AsyncStream<String>.makeStream()

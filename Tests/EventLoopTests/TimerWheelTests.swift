@@ -12,7 +12,7 @@ struct TimerWheelTests {
     }
 
     @Test(
-        "calls a deadline at the first tick that is not before it",
+        "A deadline fires at the first tick that is not before it",
         arguments: [(5, 10), (10, 10), (11, 20), (5_000, 5_000), (5_001, 5_010)])
     func firstTick(deadline: Int64, expected: Int64) {
         var wheel = TimerWheel<Int>(tick: tick, buckets: 16, now: instant(0))
@@ -23,7 +23,7 @@ struct TimerWheelTests {
         #expect(due?.1 == 1)
     }
 
-    @Test("agrees with a sorted list under random insertion, moving, removal and passing of time", arguments: 1...20)
+    @Test("The wheel equals a sorted list under random operations", arguments: 1...20)
     func model(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var wheel = TimerWheel<Int>(tick: tick, buckets: 8, now: instant(0))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IntertwineFetch
 
-@Suite("Which addresses, ports and hosts may be fetched from")
+@Suite("Permitted addresses, ports and hosts")
 struct AddressPolicyTests {
     private let policy = AddressPolicy(ownAddresses: [])
 
@@ -20,7 +20,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "An IPv4 address is refused however it is wrapped into an IPv6 one",
+        "A denied IPv4 address is refused in each IPv6 form",
         arguments: [
             "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe",
             "2002:7f00:1::", "2002:a00:1::1", "2002:c0a8:101::1", "2001:0:7f00:1::ffff", "2001:0:808:808:0:0:80ff:fffe",
@@ -31,7 +31,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "Public addresses pass, wrapped ones too",
+        "Public addresses are permitted, also in IPv6 forms",
         arguments: [
             "1.1.1.1", "8.8.8.8", "93.184.216.34", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1", "223.255.255.255",
             "2606:4700::1111", "2a00:1450:4001::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1",
@@ -62,7 +62,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "Ports other than those allowed are refused",
+        "Other ports than the allowed ones are refused",
         arguments: [
             ("http://93.184.216.34/", true), ("https://93.184.216.34/", true), ("http://93.184.216.34:443/", true),
             ("http://93.184.216.34:22/", false), ("http://93.184.216.34:6379/", false), ("http://93.184.216.34:8080/", false),
@@ -91,13 +91,13 @@ struct AddressPolicyTests {
         if matches { #expect(throws: FetchError.hostDenied) { try denying.check(url) } } else { try denying.check(url) }
     }
 
-    @Test("Patterns that mean nothing are none", arguments: ["", "*", "*.", "a..b", "a b", ".com", "*.*.com", "a/b", "ex*mple.com"])
+    @Test("Invalid host patterns are rejected", arguments: ["", "*", "*.", "a..b", "a b", ".com", "*.*.com", "a/b", "ex*mple.com"])
     func badPatterns(_ text: String) {
         #expect(HostPattern(text) == nil)
     }
 
     @Test(
-        "Ranges that mean nothing are none",
+        "Invalid address ranges are rejected",
         arguments: ["", "10.0.0.0/33", "10.0.0.1/8", "10/8", "::/129", "x/8", "10.0.0.0/-1", "10.0.0.0/"])
     func badNetworks(_ text: String) {
         #expect(Network(text) == nil)

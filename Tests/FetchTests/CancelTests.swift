@@ -4,9 +4,9 @@ import Testing
 
 @testable import IntertwineFetch
 
-@Suite("Giving a fetch up", .timeLimit(.minutes(1)))
+@Suite("Cancellation of fetches", .timeLimit(.minutes(1)))
 struct CancelTests {
-    @Test("While the name server is silent, the loop goes on at once and the thread is let go")
+    @Test("With a silent name server, a cancelled fetch blocks neither loop nor thread")
     func resolving() async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -37,7 +37,7 @@ struct CancelTests {
         await fetcher.stop()
     }
 
-    @Test("A silent name server is given up after its deadline")
+    @Test("A lookup at a silent name server ends at its deadline")
     func resolveDeadline() async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -54,7 +54,7 @@ struct CancelTests {
         await fetcher.stop()
     }
 
-    @Test("While waiting for the head, and in the middle of the body: the origin sees the connection go", arguments: ["/head", "/body"])
+    @Test("Cancellation before the head and within the body closes the connection", arguments: ["/head", "/body"])
     func onTheWire(_ path: String) async throws {
         let origin = try Origin { request, connection in
             if request.path == "/body" {
@@ -79,7 +79,7 @@ struct CancelTests {
         await fetcher.stop()
     }
 
-    @Test("A paused body stops coming, and goes on where it stopped")
+    @Test("A paused body stops, and resumes at the same byte")
     func paused() async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4000000\r\n\r\n")
@@ -99,7 +99,7 @@ struct CancelTests {
         await fetcher.stop()
     }
 
-    @Test("Two thousand given-up fetches leave no descriptor behind")
+    @Test("Two thousand cancelled fetches leak no descriptor")
     func storm() async throws {
         let origin = try Origin { _, connection in connection.waitForClose() }
         defer { origin.stop() }

@@ -17,7 +17,7 @@ struct CompressionTests {
         return fetched
     }
 
-    @Test("A compressed body is asked for where that is allowed, and comes decompressed")
+    @Test("A compressed body is requested if allowed, and decompressed")
     func decompressed() async throws {
         let bytes = Array(String(repeating: "one and the same ", count: 10_000).utf8)
         let origin = try Origin { request, connection in
@@ -34,7 +34,7 @@ struct CompressionTests {
         await fetcher.stop()
     }
 
-    @Test("A body that swells beyond the limit is given up, however small it came")
+    @Test("A body that exceeds the limit after decompression is refused")
     func bomb() async throws {
         let bomb = gzipped([UInt8](repeating: 32, count: 8 << 20))
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Encoding: gzip"], body: bomb) }
@@ -52,7 +52,7 @@ struct CompressionTests {
         await fetcher.stop()
     }
 
-    @Test("Credentials go to the origin they are for, and on no redirect to another one")
+    @Test("Credentials are sent to their origin only, also after redirects")
     func credentials() async throws {
         let other = try Origin { _, connection in connection.answer(200, body: [1]) }
         defer { other.stop() }

@@ -3,14 +3,14 @@ import IntertwineFetch
 import TestSupport
 import Testing
 
-@Suite("Connections that were kept", .timeLimit(.minutes(1)))
+@Suite("Persistent connections", .timeLimit(.minutes(1)))
 struct ConnectionReuseTests {
     private static func answer(_ body: [UInt8]) -> [UInt8] {
         Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
     }
 
     @Test(
-        "What comes without having been asked for is nobody's answer (RFC 9112 section 6.3)",
+        "Unsolicited bytes are no response (RFC 9112 section 6.3)",
         arguments: [answer([6, 6, 6]), Array("garbage\r\n\r\n".utf8), Array("HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n".utf8)])
     func unasked(_ extra: [UInt8]) async throws {
         let gate = Gate()
@@ -38,7 +38,7 @@ struct ConnectionReuseTests {
         await fetcher.stop()
     }
 
-    @Test("A second answer behind a long one does not stay in the connection")
+    @Test("A second response after a long one is discarded with the connection")
     func behind() async throws {
         let long = [UInt8](repeating: 1, count: 60_000)
         let origin = try Origin { request, connection in
@@ -58,7 +58,7 @@ struct ConnectionReuseTests {
         await fetcher.stop()
     }
 
-    @Test("A request that kept connections lose goes out twice, the second time on a new one, within the head's one deadline")
+    @Test("A request lost on a persistent connection is retried once on a new one, within one deadline")
     func lost() async throws {
         let gate = Gate()
         let origin = try Origin { request, connection in
@@ -80,7 +80,7 @@ struct ConnectionReuseTests {
         await fetcher.stop()
     }
 
-    @Test("A kept connection that is lost without an answer does not fail the fetch")
+    @Test("A persistent connection that closes without a response does not fail the fetch")
     func replaced() async throws {
         let origin = try Origin { request, connection in
             if request.connection == 1, request.path == "/second" { return connection.reset() }
@@ -93,7 +93,7 @@ struct ConnectionReuseTests {
         await fetcher.stop()
     }
 
-    @Test("A line longer than curl takes is a head that is too large")
+    @Test("A line beyond curl's limit is reported as a too large head")
     func longLine() async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 200_000) + "\r\n\r\n")
@@ -105,7 +105,7 @@ struct ConnectionReuseTests {
         await fetcher.stop()
     }
 
-    @Test("Bytes that are no text: a reference keeps them, a validator that could not match is none")
+    @Test("Non-UTF-8 bytes stay in references; a validator with them is ignored")
     func latin() async throws {
         let origin = try Origin { request, connection in
             guard request.path == "/" else {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Fetching from a real origin", .timeLimit(.minutes(1)))
 struct CurlTransferTests {
-    @Test("A body comes whole, in order, with its head; nothing but what was asked goes out")
+    @Test("Head and body are received completely and in order; only the request is sent")
     func whole() async throws {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png", "X-A: 1", "X-A: 2"], body: bytes) }
@@ -25,7 +25,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("Connections are used again")
+    @Test("Connections are reused")
     func reuse() async throws {
         let origin = try Origin { _, connection in connection.answer(200, body: [1, 2, 3]) }
         defer { origin.stop() }
@@ -38,7 +38,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("Redirects are followed three times and no more")
+    @Test("At most three redirects are followed")
     func redirects() async throws {
         let origin = try Origin { request, connection in
             let left = Int(request.path.dropFirst()) ?? 0
@@ -71,7 +71,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("A body larger than the limit is cut off while it comes, whatever was declared (CVE-2025-59471, CVE-2026-44577)")
+    @Test("A body beyond the limit is aborted, despite its declared length (CVE-2025-59471, CVE-2026-44577)")
     func endless() async throws {
         let origin = try Origin { request, connection in
             connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -91,7 +91,7 @@ struct CurlTransferTests {
     }
 
     @Test(
-        "What lies around a body's content is bounded like the content: extensions of chunks, endless ones and many, and trailers",
+        "Chunk extensions and trailers are bounded like content",
         arguments: [
             ("1;", "x", ""), ("", "1;a=\(String(repeating: "x", count: 1_000))\r\nb\r\n", ""), ("0\r\n", "A: b\r\n", ""),
             ("0\r\n", "Trailer-\(String(repeating: "x", count: 1_000)): b\r\n", ""),
@@ -114,7 +114,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("A body in chunks of one byte each is taken, with a few words beside each of them")
+    @Test("A body in chunks of one byte with short extensions is accepted")
     func crumbs() async throws {
         let body = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
         let origin = try Origin { _, connection in
@@ -145,7 +145,7 @@ struct CurlTransferTests {
     }
 
     @Test(
-        "A head without end is cut off (CVE-2023-38039)",
+        "An endless head is aborted (CVE-2023-38039)",
         arguments: ["X-Filler: \(String(repeating: "x", count: 100))\r\n", "A: b\r\n"])
     func endlessHead(_ line: String) async throws {
         let origin = try Origin { _, connection in
@@ -160,7 +160,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("Interim answers without end are cut off")
+    @Test("Endless interim responses are aborted")
     func endlessInterim() async throws {
         let origin = try Origin { _, connection in
             while connection.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n") {}
@@ -187,7 +187,7 @@ struct CurlTransferTests {
     }
 
     @Test(
-        "What is no HTTP is a failure",
+        "A response that is not HTTP is a failure",
         arguments: ["SSH-2.0-OpenSSH\r\n\r\n", "\0\0\0\0", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n"])
     func nonsense(_ answer: String) async throws {
         let origin = try Origin { _, connection in
@@ -201,7 +201,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("A reset before the head is a lost connection, and worth a second attempt")
+    @Test("A reset before the head is a lost connection, and retryable")
     func reset() async throws {
         let origin = try Origin { _, connection in connection.reset() }
         defer { origin.stop() }
@@ -212,7 +212,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("A silent origin runs into the head's deadline, a dripping one into the total (CVE-2022-41952)")
+    @Test("A silent origin hits the head deadline, a slow one the total deadline (CVE-2022-41952)")
     func slow() async throws {
         let origin = try Origin { request, connection in
             guard request.path == "/drip" else { return connection.waitForClose() }
@@ -232,7 +232,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("An origin may think before its head for longer than a body may stand still")
+    @Test("The time before the head may exceed the stall limit of the body")
     func thoughtful() async throws {
         let origin = try Origin { request, connection in
             if request.path == "/body" {
@@ -257,7 +257,7 @@ struct CurlTransferTests {
     }
 
     @Test(
-        "Lengths that contradict each other, or are none, are an error; equal ones and those under a transfer coding are not (RFC 9112)",
+        "Conflicting or invalid lengths are an error; equal ones and those with a transfer coding are not (RFC 9112)",
         arguments: [
             (["Content-Length: 3", "Content-Length: 2"], false), (["Content-Length: 3, 2"], false), (["Content-Length: +3"], false),
             (["Content-Length: "], false), (["Content-Length: 3,"], false), (["Content-Length: 99999999999999999999999"], false),
@@ -276,7 +276,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("A length beside a transfer coding does not count")
+    @Test("A length with a transfer coding is ignored")
     func codedLength() async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
@@ -288,7 +288,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("Nobody listens")
+    @Test("A refused connection is a failure")
     func refused() async throws {
         let origin = try Origin { _, _ in }
         origin.stop()
@@ -298,7 +298,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("A delegate that wants no more ends the fetch, and hears nothing further")
+    @Test("A delegate that cancels ends the fetch and is not called again")
     func rejected() async throws {
         let origin = try Origin { _, connection in connection.answer(200, body: [1, 2, 3]) }
         defer { origin.stop() }
@@ -310,7 +310,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("A compressed body is handed over as it is, never unpacked")
+    @Test("Without permission a compressed body is not decompressed")
     func compressed() async throws {
         let packed: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Encoding: gzip"], body: packed) }
@@ -322,7 +322,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("After the end of the transfers every fetch ends at once")
+    @Test("After the shutdown of the client every fetch ends at once")
     func shutDown() async throws {
         let origin = try Origin { _, connection in connection.waitForClose() }
         defer { origin.stop() }

@@ -33,7 +33,7 @@ struct FetchURLTests {
     }
 
     @Test(
-        "What is no http or https URL is refused, and why",
+        "Other URLs than http and https are refused with a reason",
         arguments: [
             ("", FetchError.malformedURL), ("example.com", .malformedURL), ("/path", .malformedURL), ("http://", .malformedURL),
             ("http://exa mple.com/", .malformedURL), ("http://[fe80::1%25eth0]/", .malformedURL), ("http://example.com:0/", .malformedURL),
@@ -47,7 +47,7 @@ struct FetchURLTests {
         #expect(throws: failure) { try FetchURL(text) }
     }
 
-    @Test("Any text is a URL or a failure, never a trap, and what passes stays what it is")
+    @Test("Any text is a URL or a failure without a trap, and valid URLs are unchanged")
     func arbitrary() throws {
         var generator = SeededRandom(seed: 5)
         let pieces = [
@@ -63,7 +63,7 @@ struct FetchURLTests {
         }
     }
 
-    @Test("What passes for a plain URL is what curl makes of it, and no address")
+    @Test("A canonical URL equals curl's form and is not an address")
     func plain() throws {
         var generator = SeededRandom(seed: 6)
         let pieces = [

@@ -19,7 +19,7 @@ struct ForbiddenAddressTests {
     }
 
     @Test(
-        "Spelled as a literal (CVE-2023-30019, and wrapped into IPv6)",
+        "As a literal (CVE-2023-30019), also in IPv6 forms",
         arguments: [
             "127.0.0.1", "127.1", "0", "0.0.0.0", "2130706433", "0x7f.1", "0x7f000001", "0177.0.0.1", "127.0.0.1.", "%31%32%37.0.0.1",
             "１２７.0.0.1", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
@@ -34,7 +34,7 @@ struct ForbiddenAddressTests {
     }
 
     @Test(
-        "Named: a public name with a private address",
+        "By a public name with a private address",
         arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "10.0.0.1", "0.0.0.0"])
     func named(_ address: String) async throws {
         let answer = [try #require(IPAddress(address))]
@@ -45,7 +45,7 @@ struct ForbiddenAddressTests {
         expectSilence()
     }
 
-    @Test("The system's own answer for localhost")
+    @Test("By the system's resolution of localhost")
     func localhost() async throws {
         let fetcher = try Fetcher(ports: [trap.port], allowed: [], lookup: SystemLookup.addresses)
         for host in ["localhost", "localhost.", "LOCALHOST"] {
@@ -56,7 +56,7 @@ struct ForbiddenAddressTests {
         expectSilence()
     }
 
-    @Test("Among others: only the permitted of several addresses is tried")
+    @Test("Among other addresses: only permitted ones are tried")
     func mixed() async throws {
         let origin = try Origin("127.0.0.1") { _, connection in connection.answer(200, body: [5]) }
         defer { origin.stop() }
@@ -70,7 +70,7 @@ struct ForbiddenAddressTests {
         #expect(forbidden.connections == 0)
     }
 
-    @Test("Rebinding: the name's address is asked once and pinned, and a later private answer is refused")
+    @Test("After rebinding: the resolved address is pinned, and a later private one is refused")
     func rebinding() async throws {
         let origin = try Origin("127.0.0.1") { _, connection in
             connection.answer(200, ["Connection: close"], body: [5])
@@ -109,7 +109,7 @@ struct ForbiddenAddressTests {
     }
 
     @Test(
-        "Redirected to, at each hop (CVE-2019-14255, GHSA-rh5x-h6pp-cjj6)", arguments: [1, 2, 3],
+        "By redirects, at each hop (CVE-2019-14255, GHSA-rh5x-h6pp-cjj6)", arguments: [1, 2, 3],
         ["http://127.0.0.2:PORT/", "//127.0.0.2:PORT/", "http://[::1]:PORT/", "http://0x7f.2:PORT/", "http://private.example:PORT/"])
     func redirected(_ hop: Int, _ target: String) async throws {
         let port = trap.port
@@ -129,7 +129,7 @@ struct ForbiddenAddressTests {
     }
 
     @Test(
-        "Redirected to another scheme, port, or with a user",
+        "By redirects to another scheme, port, or with a user",
         arguments: [
             ("file:///etc/passwd", FetchError.schemeDenied), ("ftp://127.0.0.1/", .schemeDenied),
             ("gopher://127.0.0.1:6379/_INFO", .schemeDenied),
@@ -148,7 +148,7 @@ struct ForbiddenAddressTests {
         expectSilence()
     }
 
-    @Test("The environment's proxy is not used, and so sees no request either")
+    @Test("The environment's proxy is not used")
     func proxy() async throws {
         let origin = try Origin { _, connection in connection.answer(200, body: [5]) }
         defer { origin.stop() }

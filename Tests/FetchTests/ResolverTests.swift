@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineFetch
 
-@Suite("Names to addresses", .timeLimit(.minutes(1)))
+@Suite("Name resolution", .timeLimit(.minutes(1)))
 struct ResolverTests {
     /// A name server whose answers the test releases.
     private final class NameServer: Sendable {
@@ -20,7 +20,7 @@ struct ResolverTests {
         func release() { gate.open() }
     }
 
-    @Test("Fifty who ask for one name make one lookup")
+    @Test("Fifty requests for one name are one lookup")
     func coalesced() async {
         let server = NameServer()
         let resolver = Resolver { server.lookup($0) }
@@ -36,7 +36,7 @@ struct ResolverTests {
         #expect(answers.events.allSatisfy { $0 })
     }
 
-    @Test("Threads are bounded, names wait for one, and those that nobody waits for are not asked")
+    @Test("Threads are bounded, names queue, and names without waiters are not looked up")
     func bounded() async {
         let server = NameServer()
         var configuration = Resolver.Configuration()
@@ -60,7 +60,7 @@ struct ResolverTests {
         #expect(Set(server.asked.events) == ["a", "b", "c", "e"])
     }
 
-    @Test("Lookups that are stuck keep their threads and not those of others, up to a bound; who never had a turn is told apart")
+    @Test("Stuck lookups block only their threads, up to a bound; queued lookups fail with another error")
     func stuck() async {
         let server = NameServer()
         var configuration = Resolver.Configuration()
@@ -82,7 +82,7 @@ struct ResolverTests {
         #expect(Set(answers.events) == ["b", "c", "d"])
     }
 
-    @Test("An answer is remembered for its time")
+    @Test("A result is cached for its lifetime")
     func remembered() async {
         let server = NameServer()
         server.release()
@@ -95,7 +95,7 @@ struct ResolverTests {
         #expect(server.asked.events.count == 1)
     }
 
-    @Test("The number of remembered names is bounded")
+    @Test("The number of cached names is bounded")
     func bound() async {
         var configuration = Resolver.Configuration()
         configuration.remembered = 10

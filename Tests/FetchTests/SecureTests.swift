@@ -23,7 +23,7 @@ struct SecureTests {
         await strict.stop()
     }
 
-    @Test("What lies decrypted behind an answer is not the next one's")
+    @Test("Decrypted bytes after a response do not belong to the next one")
     func behind() async throws {
         let dialogue = (requests: Pipe(), answers: Pipe())
         let origin = try SecureOrigin(dialogue: dialogue)

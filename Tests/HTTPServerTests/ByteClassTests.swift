@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Classes of bytes")
 struct ByteClassTests {
-    @Test("each byte may stand where the standards say, and nowhere else", arguments: UInt8.min ... .max)
+    @Test("Each byte is valid exactly where the standards allow it", arguments: UInt8.min ... .max)
     func table(byte: UInt8) {
         let isLetter = (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
         let isDigit = (0x30...0x39).contains(byte)

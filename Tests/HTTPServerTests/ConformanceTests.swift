@@ -3,13 +3,13 @@ public import Testing
 
 @Suite("Conformance over a socket")
 struct ConformanceTests {
-    @Test("request line: the same answer however it arrives", arguments: ConformanceCase.requestLines)
+    @Test("Request line: the same response for any segmentation", arguments: ConformanceCase.requestLines)
     func requestLine(_ candidate: ConformanceCase) async throws { try await check(candidate) }
 
-    @Test("fields and Host: the same answer however they arrive", arguments: ConformanceCase.fields)
+    @Test("Fields and Host: the same response for any segmentation", arguments: ConformanceCase.fields)
     func fields(_ candidate: ConformanceCase) async throws { try await check(candidate) }
 
-    @Test("framing of bodies: the same answer however they arrive", arguments: ConformanceCase.bodies)
+    @Test("Framing of bodies: the same response for any segmentation", arguments: ConformanceCase.bodies)
     func bodies(_ candidate: ConformanceCase) async throws { try await check(candidate) }
 
     private func check(_ candidate: ConformanceCase) async throws {

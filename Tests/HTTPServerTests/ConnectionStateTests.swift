@@ -3,14 +3,14 @@ import Testing
 
 @testable import IntertwineHTTPServer
 
-@Suite("A connection's state, without a socket")
+@Suite("State machine of a connection")
 struct ConnectionStateTests {
     private static let get = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
     private static let post = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
     private static let chunked =
         "PUT /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;a=\"b\"\r\nabc\r\n2\r\nde\r\n0\r\nX-Last: 1\r\n\r\n"
 
-    @Test("a stream of requests comes to the same wherever it is cut, and byte by byte")
+    @Test("A stream of requests has the same result for any segmentation")
     func splits() {
         let stream = "\r\n" + Self.get + Self.post + Self.chunked + Self.get
         let expected = ["GET /a", "end", "POST /b", "end hello", "PUT /c", "end abcde", "GET /a", "end"]
@@ -27,7 +27,7 @@ struct ConnectionStateTests {
     }
 
     @Test(
-        "what cannot be a request ends it all at the same place, wherever it is cut",
+        "Invalid bytes end the connection at the same position for any segmentation",
         arguments: [
             ("GET /a HTTP/1.1\nHost: x\r\n\r\n", 400), ("GET /a HTTP/2.0\r\n", 505), ("GET /\(String(repeating: "a", count: 9000))", 414),
             ("GET / HTTP/1.1\r\nX: \(String(repeating: "a", count: 17_000))", 431),
@@ -41,7 +41,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("requests behind one that is being answered wait, and are read when that is out")
+    @Test("Pipelined requests wait until the current response is sent")
     func pipelined() {
         var talk = Talk(answersAtOnce: false)
         talk.receive(Self.post + Self.get + Self.get)
@@ -55,7 +55,7 @@ struct ConnectionStateTests {
         #expect(talk.log.count == 6 && talk.state.isBetweenRequests && talk.state.requests == 3)
     }
 
-    @Test("a body that is too long is noticed by the bytes, and a chunk by what it announces")
+    @Test("A too long body is detected by its bytes, a chunk by its declared size")
     func tooLong() {
         var talk = Talk(bodyLimit: 4)
         talk.receive("PUT /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n1\r")
@@ -67,7 +67,7 @@ struct ConnectionStateTests {
         #expect(other.log == ["POST /b", "too long"])
     }
 
-    @Test("of a body that nobody wants a little is read for the next request, and much is not")
+    @Test("A small unread body is skipped, a large one closes the connection")
     func discarding() {
         var talk = Talk(answersEarly: true)
         talk.receive(Self.post + Self.chunked + Self.get)
@@ -84,7 +84,7 @@ struct ConnectionStateTests {
         #expect(chunks.log.last == "too much")
     }
 
-    @Test("a client that waits for a word before its body gets one, unless the body is here or is not wanted")
+    @Test("100 (Continue) is sent unless the body has arrived or is not needed")
     func expectation() {
         let head = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
         var waits = Talk()
@@ -100,7 +100,7 @@ struct ConnectionStateTests {
         #expect(!refused.state.body.canBeDiscarded)
     }
 
-    @Test("a reader's pause holds the bytes back; the end of a body that is all here is told all the same")
+    @Test("A paused reader gets no bytes; the end of a complete body is still reported")
     func pause() {
         var talk = Talk(answersAtOnce: false, pausesAfter: 1)
         talk.receive("PUT /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n")
@@ -116,7 +116,7 @@ struct ConnectionStateTests {
         #expect(length.log == ["POST /b", "paused", "end hello"])
     }
 
-    @Test("a client that closes its side: between requests it is gone, with an answer under way it still gets that")
+    @Test("A half-closed connection ends between requests, and gets a pending response")
     func halfClose() {
         var idle = Talk()
         #expect(idle.state.mayRead(peerClosed: true, isSending: false) == .now)
@@ -139,7 +139,7 @@ struct ConnectionStateTests {
         #expect(responding.state.phase == .head && responding.state.peerHasClosed)
     }
 
-    @Test("a last answer is lingered for where the client may still be sending, up to so many bytes")
+    @Test("After a last response, input is discarded up to a limit")
     func lingering() {
         var talk = Talk()
         #expect(talk.state.beginClosing(lingering: false) == true)
@@ -161,7 +161,7 @@ struct ConnectionStateTests {
         #expect(gone.state.close() && !gone.state.close() && gone.state.phase == .closed)
     }
 
-    @Test("whoever asks for the end, or has had its share, gets its last answer")
+    @Test("A connection with Connection: close, or at its request limit, gets its last response")
     func lastAnswer() {
         func closes(_ request: String, _ requests: Int = 1, after age: Duration = .zero, isDraining: Bool = false) -> Bool {
             var talk = Talk()
@@ -175,7 +175,7 @@ struct ConnectionStateTests {
         #expect(!closes(Self.get, after: .seconds(3600)) && closes(Self.get, after: .seconds(3601)))
     }
 
-    @Test("each wait has its own time: for a request, its head from the first byte on, an answer, what waits for the client")
+    @Test("Each wait has its timeout: request, head, response, output")
     func deadlines() {
         var idle = Talk()
         #expect(idle.lapse(after: .seconds(59)) == .nothing && idle.lapse(after: .seconds(60)) == .idle)
@@ -199,7 +199,7 @@ struct ConnectionStateTests {
         #expect(stopping.lapse(after: .milliseconds(500)) == .idle)
     }
 
-    @Test("a body may come at any rate for a while, then at 240 bytes a second, and all of it within 30 seconds")
+    @Test("A body has a grace period, then a minimum rate and a deadline")
     func bodyRate() {
         let head = "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n"
         var slow = Talk()
@@ -215,7 +215,7 @@ struct ConnectionStateTests {
         #expect(steady.lapse(after: .seconds(1)) == .bodyIsLate)
     }
 
-    @Test("a request that is served later does not keep the connection from others for ever: newcomers, turns, last chances")
+    @Test("Deferred requests do not block the connection indefinitely")
     func places() {
         var talk = Talk()
         #expect(talk.state.isNewcomer(at: talk.now) && !talk.state.isNewcomer(at: talk.now.advanced(by: .milliseconds(100))))
@@ -232,9 +232,9 @@ struct ConnectionStateTests {
     }
 }
 
-@Suite("What waits for a client")
+@Suite("Pending output of a client")
 struct TakingPaceTests {
-    @Test("is to be taken at a rate: one that takes nothing has two times, one that was faster before three")
+    @Test("A stalled reader has two intervals, a previously faster one three")
     func pace() {
         let now = MonotonicInstant(nanoseconds: 0)
         var pace = WriteThroughputMonitor()

@@ -22,7 +22,7 @@ struct ConnectionTests {
         return result
     }
 
-    @Test("ends with Connection: close, and what is pipelined behind it is not answered", arguments: ["close", "Keep-Alive, CLOSE"])
+    @Test("Connection: close ends the connection, and later pipelined requests get no response", arguments: ["close", "Keep-Alive, CLOSE"])
     func closing(value: String) async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -33,7 +33,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a client that says nothing is left to the kernel for a moment, and is met like all others then")
+    @Test("A silent client waits in the kernel for a moment, and is then accepted")
     func silent() async throws {
         let server = try await TestServer.start()
         try await offPool {
@@ -51,7 +51,7 @@ struct ConnectionTests {
         await server.server.shutdown(grace: .seconds(5))
     }
 
-    @Test("HTTP/1.0 closes unless it asks to be kept, and is told so; it never sees a chunk")
+    @Test("HTTP/1.0 closes without keep-alive, and never gets chunks")
     func old() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -65,7 +65,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("answers pipelined requests in order, finished and unfinished ones mixed")
+    @Test("Pipelined responses are in order, encoded and streamed ones mixed")
     func pipelining() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -82,7 +82,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a client that has closed its sending side still gets its answers", arguments: ["/page", "/n", "/stream", "/huge", "/huge-file"])
+    @Test("A half-closed client still gets its responses", arguments: ["/page", "/n", "/stream", "/huge", "/huge-file"])
     func halfClose(path: String) async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -95,7 +95,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "answers from files and from memory come in their order, to a client that takes its time too", arguments: [nil, 4096] as [Int32?])
+        "Responses from files and memory are in order, also for a slow client", arguments: [nil, 4096] as [Int32?])
     func files(receiveBuffer: Int32?) async throws {
         try await shared { port in
             let client = try RawClient(port: port, receiveBuffer: receiveBuffer)
@@ -120,7 +120,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a client that has closed its sending side gets the answers that it has to wait for")
+    @Test("A half-closed client gets pending responses")
     func halfCloseBehindMany() async throws {
         try await shared { port in
             let client = try RawClient(port: port, receiveBuffer: 4096)
@@ -132,7 +132,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a body that is read as it comes arrives whole before the end of what the client sends")
+    @Test("A streamed body is complete before the end of input")
     func halfCloseBehindBody() async throws {
         try await shared { port in
             for _ in 0..<5 {
@@ -146,7 +146,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a request behind the last answer does not cost the client that answer", arguments: ["/huge", "/huge-file", "/stream"])
+    @Test("A request after the last response does not lose that response", arguments: ["/huge", "/huge-file", "/stream"])
     func requestBehindClose(path: String) async throws {
         try await shared { port in
             let client = try RawClient(port: port, receiveBuffer: 4096)
@@ -158,7 +158,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a client that closes its sending side while it waits gets its answer", arguments: [0, 1])
+    @Test("A client that half-closes while it waits gets its response", arguments: [0, 1])
     func halfCloseWhileWaiting(minor: Int) async throws {
         let (opened, gate) = AsyncStream<Void>.makeStream()
         let (arrived, arrival) = AsyncStream<Void>.makeStream()
@@ -194,7 +194,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "refusals of what is no whole request carry the fields that the handler adds",
+        "Rejections of malformed requests have the handler's fields",
         arguments: [
             ("GET / HTTP/1.1\r\nHost: a\r\nAccept-Language: de\r\nHost : b\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nAccept-Language: de\r\n\r\n", 400),
@@ -221,7 +221,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("one line says all that an answer varies by, each once")
+    @Test("Vary is one line with each field once")
     func vary() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -231,7 +231,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("an answer before the body says that the connection ends where the first chunk is too long to be thrown away")
+    @Test("An early response announces the close if the first chunk is too long to discard")
     func chunkBeyondDiscarding() async throws {
         try await withServer(EchoHandler(), { $0.discardLimit = 1000 }) { port in
             for (size, closes) in [(1000, false), (1001, true), (Int.max, true)] {
@@ -247,7 +247,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("an error reaches a client that first sends all of its eight mebibytes")
+    @Test("An error reaches a client that first sends its complete 8 MiB body")
     func errorWhileSending() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -259,7 +259,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("100 (Continue) invites the body, and a refusal does without it")
+    @Test("100 (Continue) precedes the body, and a rejection is sent without it")
     func expectContinue() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -274,7 +274,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("the last request a connection may make is answered with Connection: close")
+    @Test("The last permitted request of a connection gets Connection: close")
     func requestLimit() async throws {
         try await withServer(EchoHandler(), { $0.requestsPerConnection = 5 }) { port in
             let client = try RawClient(port: port)
@@ -286,7 +286,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("the first answer after the age limit says Connection: close")
+    @Test("The first response after the age limit has Connection: close")
     func ageLimit() async throws {
         try await withServer(EchoHandler(), { $0.connectionAge = .milliseconds(1) }) { port in
             let client = try RawClient(port: port)
@@ -299,7 +299,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("says which methods there are")
+    @Test("Allow lists the methods")
     func allow() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -310,7 +310,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("streams in chunks, or with the length that was announced, and breaks off what is not whole")
+    @Test("Streams are chunked or have their declared length, and incomplete ones are aborted")
     func streaming() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -328,7 +328,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a handler can not break out of a field or of the status line")
+    @Test("A handler cannot inject into a field or the status line")
     func injection() async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -338,7 +338,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a streamed body arrives whole, in whatever pieces it is sent", arguments: [true, false])
+    @Test("A streamed body is received completely in any segmentation", arguments: [true, false])
     func upload(isChunked: Bool) async throws {
         try await shared { port in
             let client = try RawClient(port: port)
@@ -363,7 +363,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "a client that goes away cancels the handler: by reset always, by closing where the plan says so",
+        "A reset cancels the handler; a half-close does if configured",
         arguments: ["/wait", "/wait-long"])
     func cancellation(path: String) async throws {
         let (cancelled, continuation) = AsyncStream<String>.makeStream()
@@ -382,7 +382,7 @@ struct ConnectionTests {
         await server.server.shutdown(grace: .seconds(5))
     }
 
-    @Test("listens on IPv6 too, and tells a taken port and a foreign address in one line")
+    @Test("IPv6 is supported; a used port and a foreign address give one line")
     func binding() async throws {
         let six = try await TestServer.start { $0.host = "::1" }
         try await offPool {
@@ -401,7 +401,7 @@ struct ConnectionTests {
         await six.server.shutdown(grace: .seconds(1))
     }
 
-    @Test("a wrong limit stops the start with its name")
+    @Test("An invalid limit stops the start with its name")
     func validation() async throws {
         await #expect(throws: HTTPServerError.invalidConfiguration("fieldLimit is 0; allowed: 1 to 10000")) {
             _ = try await TestServer.start { $0.fieldLimit = 0 }

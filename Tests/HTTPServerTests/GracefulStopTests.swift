@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Graceful stop")
 struct GracefulStopTests {
-    @Test("finishes what is under way with Connection: close, and accepts nothing new")
+    @Test("Running requests finish with Connection: close, and new connections are refused")
     func underWay() async throws {
         let (opened, gate) = AsyncStream<Void>.makeStream()
         let (arrived, arrival) = AsyncStream<Void>.makeStream()
@@ -38,7 +38,7 @@ struct GracefulStopTests {
         #expect(server.server.openConnections == 0)
     }
 
-    @Test("a connection whose answer was on its way ends soon after that")
+    @Test("A connection with a response in transit ends soon after it")
     func answerOnItsWay() async throws {
         let server = try await TestServer.start()
         let (arrived, arrival) = AsyncStream<Void>.makeStream()
@@ -62,7 +62,7 @@ struct GracefulStopTests {
         try await reader.value
     }
 
-    @Test("while it drains, requests are served as the last of their connections, new connections are accepted, and idle ones stay")
+    @Test("While draining, requests are served with Connection: close, new connections are accepted, and idle ones stay")
     func draining() async throws {
         let (opened, gate) = AsyncStream<Void>.makeStream()
         let (arrived, arrival) = AsyncStream<Void>.makeStream()
@@ -111,7 +111,7 @@ struct GracefulStopTests {
         await server.server.shutdown(grace: .seconds(5))
     }
 
-    @Test("drops no request of clients that keep asking")
+    @Test("No request of active clients is lost")
     func underLoad() async throws {
         let server = try await TestServer.start()
         let answered = Tally()
@@ -142,7 +142,7 @@ struct GracefulStopTests {
         #expect(answered.value >= 200)
     }
 
-    @Test("cuts off what outlives the grace period")
+    @Test("Requests beyond the grace period are aborted")
     func cutOff() async throws {
         let (cancelled, continuation) = AsyncStream<String>.makeStream()
         let server = try await TestServer.start(EchoHandler(cancelled: continuation))

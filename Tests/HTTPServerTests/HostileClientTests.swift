@@ -15,7 +15,7 @@ struct HostileClientTests {
         return result
     }
 
-    @Test("a connection that says nothing is closed without a word, before and after a request")
+    @Test("An idle connection is closed silently, before and after a request")
     func idle() async throws {
         try await withServer {
             $0.idleTimeout = .milliseconds(80)
@@ -29,7 +29,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("connections that come after a rest longer than the idle time have all of that time", arguments: [false, true])
+    @Test("Connections after a pause longer than the idle timeout have the full timeout", arguments: [false, true])
     func rested(afterRequest: Bool) async throws {
         try await withServer {
             $0.loops = 4
@@ -51,7 +51,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a request that is there when the idle time is over is answered, however late the loop looks")
+    @Test("A request received within the idle timeout is served, even by a late loop")
     func stalledLoop() async throws {
         // What a handler must not do, and what being stopped for a while does to a process.
         let handler = EchoHandler(later: { reply in
@@ -79,7 +79,7 @@ struct HostileClientTests {
         await server.server.shutdown(grace: .seconds(5))
     }
 
-    @Test("what is asked behind answers that nobody takes any more reaches nobody else", arguments: ["/page", "/echo", "/gate"])
+    @Test("Requests behind unread responses do not reach other connections", arguments: ["/page", "/echo", "/gate"])
     func brokenPipeline(last: String) async throws {
         try await withServer {
             $0.loops = 1
@@ -100,7 +100,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a head that drips is ended by the deadline of the whole head")
+    @Test("A slow head ends at the deadline of the head")
     func slowHead() async throws {
         try await withServer {
             $0.headTimeout = .milliseconds(150)
@@ -120,7 +120,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("the end of a slow HEAD is a head alone")
+    @Test("The timeout of a slow HEAD sends a head only")
     func slowHeadOfHead() async throws {
         try await withServer {
             $0.headTimeout = .milliseconds(80)
@@ -132,7 +132,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a body that drips is ended by its rate, and a steady one that is too long by its deadline", arguments: [true, false])
+    @Test("A slow body ends by its rate, a long steady one by its deadline", arguments: [true, false])
     func slowBody(byRate: Bool) async throws {
         try await withServer {
             $0.bodyRateGrace = byRate ? .milliseconds(50) : .seconds(20)
@@ -146,7 +146,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a reader that takes nothing is cut off, and others are served meanwhile", arguments: ["/huge", "/huge-file"])
+    @Test("A stalled reader is disconnected, and others are served meanwhile", arguments: ["/huge", "/huge-file"])
     func slowReader(path: String) async throws {
         try await withServer {
             $0.writeTimeout = .milliseconds(300)
@@ -164,7 +164,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a file that is shorter than was announced breaks the connection off")
+    @Test("A file shorter than declared aborts the connection")
     func shortFile() async throws {
         try await withServer {
             $0.writeTimeout = .seconds(10)
@@ -176,7 +176,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a reader that only sips is cut off too")
+    @Test("A too slow reader is disconnected")
     func sippingReader() async throws {
         try await withServer {
             $0.writeTimeout = .milliseconds(300)
@@ -195,7 +195,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a reader that is slow, and fast enough, gets all of it", arguments: ["/huge", "/huge-file"])
+    @Test("A slow reader above the minimum rate gets the complete response", arguments: ["/huge", "/huge-file"])
     func steadyReader(path: String) async throws {
         try await withServer {
             $0.writeTimeout = .milliseconds(300)
@@ -216,7 +216,7 @@ struct HostileClientTests {
     }
 
     /// On the loopback interface a window opens in long steps, above all one of a few kilobytes.
-    @Test("a reader that takes more than it has to is never reset, however its window opens", arguments: [nil, 4096, 65_536] as [Int32?])
+    @Test("A reader above the minimum rate is never reset, whatever its window", arguments: [nil, 4096, 65_536] as [Int32?])
     func steps(receiveBuffer: Int32?) async throws {
         try await withServer {
             $0.writeTimeout = .seconds(1)
@@ -234,7 +234,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("bodies under way share one allowance: beyond it 503, and room again when they are gone", arguments: [true, false])
+    @Test("Request bodies share a memory budget: 503 beyond it, and memory is released afterwards", arguments: [true, false])
     func bodies(together: Bool) async throws {
         try await withServer {
             $0.bodiesLimit = 110_000
@@ -278,7 +278,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a body that comes in bursts is ended by the deadline of the whole body")
+    @Test("A bursty body ends at the deadline of the body")
     func burstsOfBody() async throws {
         try await withServer {
             $0.bodyTimeout = .milliseconds(400)
@@ -298,7 +298,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("what comes together with the head counts for the rate of a body", arguments: [true, false])
+    @Test("Bytes received with the head count for the rate of a body", arguments: [true, false])
     func rateFromTheHead(together: Bool) async throws {
         let start = ContinuousClock.now
         try await withServer {
@@ -326,7 +326,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("others are answered within 50 ms, whatever a crowd of clients does", arguments: Crowd.allCases)
+    @Test("Other clients get responses within 50 ms during attacks", arguments: Crowd.allCases)
     func others(crowd: Crowd) async throws {
         try await withServer {
             $0.connectionLimit = 400
@@ -371,7 +371,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a handler that takes too long is cancelled, and the client told")
+    @Test("A slow handler is cancelled, and the client gets an error")
     func slowHandler() async throws {
         let (cancelled, continuation) = AsyncStream<String>.makeStream()
         let server = try await TestServer.start(EchoHandler(cancelled: continuation)) { $0.handlerTimeout = .milliseconds(80) }
@@ -415,7 +415,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("limits of lines are met to the byte", arguments: [0, 1])
+    @Test("Limits of lines are exact to the byte", arguments: [0, 1])
     func lengths(more: Int) async throws {
         try await withServer {
             $0.requestLineLimit = 256
@@ -434,7 +434,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a crowded server answers whoever asks while there is room, and tells the others", arguments: [10, 40])
+    @Test("A full server serves clients up to its limit and rejects the others", arguments: [10, 40])
     func crowd(size: Int) async throws {
         try await withServer {
             $0.connectionLimit = 20
@@ -459,7 +459,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("idle connections are closed from four fifths of the limit on, not below", arguments: [(4, 4), (5, 4), (10, 8), (12, 10)])
+    @Test("Idle connections are closed from four fifths of the limit on", arguments: [(4, 4), (5, 4), (10, 8), (12, 10)])
     func crowding(limit: Int, first: Int) async throws {
         try await withServer {
             $0.connectionLimit = limit
@@ -481,7 +481,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("a flood beyond the limit closes the longest idle, and is refused where all are busy")
+    @Test("Connections beyond the limit close the longest idle ones, or are refused if all are busy")
     func flood() async throws {
         try await withServer {
             $0.connectionLimit = 10
@@ -511,7 +511,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("one address can not take all connections")
+    @Test("One address cannot use all connections")
     func peerLimit() async throws {
         try await withServer {
             $0.connectionsPerPeer = 3
@@ -534,7 +534,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("resets in the middle of answers leave nothing behind")
+    @Test("Resets within responses leak nothing")
     func resets() async throws {
         try await withServer { _ in
         } _: { port in
@@ -550,7 +550,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("64 KiB of noise is answered at the first byte that can not be right", arguments: 1...5)
+    @Test("64 KiB of noise is rejected at the first invalid byte", arguments: 1...5)
     func noise(seed: UInt64) async throws {
         let port = try await TestServer.shared.value.port
         try await offPool {

@@ -2,7 +2,7 @@ import IntertwineHTTPServer
 import TestSupport
 import Testing
 
-@Suite("Answers that no task waits for")
+@Suite("Pending responses")
 struct PendingResponseTests {
     typealias Reply = PendingResponse.Reply
 
@@ -16,7 +16,7 @@ struct PendingResponseTests {
 
     private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
 
-    @Test("come in the order of the requests, with all others")
+    @Test("They are sent in request order")
     func pipelining() async throws {
         let port = try await TestServer.shared.value.port
         try await offPool {
@@ -34,7 +34,9 @@ struct PendingResponseTests {
         }
     }
 
-    @Test("are for one plain segment behind the prefix", arguments: ["/later/", "/later/a/b", "/later/a?b", "/later/%61", "/late"])
+    @Test(
+        "They are used for one unescaped segment after the prefix",
+        arguments: ["/later/", "/later/a/b", "/later/a?b", "/later/%61", "/late"])
     func others(path: String) async throws {
         let port = try await TestServer.shared.value.port
         try await offPool {
@@ -44,7 +46,7 @@ struct PendingResponseTests {
         }
     }
 
-    @Test("may come from any thread, and come once")
+    @Test("They can be completed once, from any thread")
     func once() async throws {
         let (server, replies) = try await server()
         let answers = Task {
@@ -63,7 +65,7 @@ struct PendingResponseTests {
         await server.server.shutdown(grace: .seconds(5))
     }
 
-    @Test("are 503 where they do not come in time; what comes after that is nobody's")
+    @Test("They are 503 after the timeout, and later results are ignored")
     func never() async throws {
         let (server, replies) = try await server { $0.handlerTimeout = .milliseconds(100) }
         let statuses = try await offPool {
@@ -87,7 +89,7 @@ struct PendingResponseTests {
         #expect(server.server.openConnections == 0)
     }
 
-    @Test("to a client that is gone are dropped")
+    @Test("They are dropped for a disconnected client")
     func gone() async throws {
         let (server, replies) = try await server()
         // The client goes away with the end of its scope.
@@ -100,7 +102,7 @@ struct PendingResponseTests {
         #expect(server.server.openConnections == 0)
     }
 
-    @Test("are called off where nobody waits any more, once, and never where they came")
+    @Test("They are cancelled once without a waiter, and never after completion")
     func calledOff() async throws {
         let (replies, handedOut) = AsyncStream<Reply>.makeStream()
         let (ends, end) = AsyncStream<Void>.makeStream()
@@ -128,7 +130,7 @@ struct PendingResponseTests {
         #expect(more == 0)
     }
 
-    @Test("are waited for when the server stops, and are the last of their connection")
+    @Test("The shutdown waits for them, and they close their connection")
     func stopping() async throws {
         let (server, replies) = try await server()
         let answer = Task {

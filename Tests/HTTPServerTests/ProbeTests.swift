@@ -13,7 +13,7 @@ struct ProbeTests {
         return (process, port)
     }
 
-    @Test("survives running out of descriptors: refuses, closes idle ones, and is as before when the crowd is gone")
+    @Test("Without descriptors the server rejects, closes idle connections, and recovers")
     func descriptors() async throws {
         try await offPool {
             let (process, port) = try Self.serve("ulimit -n 64;")
@@ -36,7 +36,7 @@ struct ProbeTests {
         }
     }
 
-    @Test("nobody who asks is met with silence when descriptors run out", arguments: [30, 200])
+    @Test("Without descriptors every request gets a response", arguments: [30, 200])
     func knocking(count: Int) async throws {
         try await offPool {
             let (process, port) = try Self.serve("ulimit -n 64;")
@@ -64,7 +64,7 @@ struct ProbeTests {
         }
     }
 
-    @Test("SIGTERM ends it with a clean exit")
+    @Test("SIGTERM ends the process with exit code 0")
     func termination() async throws {
         try await offPool {
             let (process, port) = try Self.serve()
@@ -78,7 +78,7 @@ struct ProbeTests {
         }
     }
 
-    @Test("services that a program makes and lets go of leave no descriptor behind")
+    @Test("Services that are created and released leak no descriptor")
     func embedded() async throws {
         try await offPool {
             let process = try SpawnedProcess([Self.probe, "embed", "100"])
@@ -93,7 +93,7 @@ struct ProbeTests {
         private static let isOptimized = true
     #endif
 
-    @Test("a finished answer is served without a single allocation", .enabled(if: isOptimized, "code that is not optimized allocates"))
+    @Test("An encoded response is served without allocation", .enabled(if: isOptimized, "code that is not optimized allocates"))
     func allocations() async throws {
         try await offPool {
             let process = try SpawnedProcess([Self.probe, "allocations", "2000"])

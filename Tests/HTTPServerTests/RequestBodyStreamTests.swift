@@ -3,9 +3,9 @@ import Testing
 
 @testable import IntertwineHTTPServer
 
-@Suite("A body between the loop and the task that reads it")
+@Suite("Body between event loop and reading task")
 struct RequestBodyStreamTests {
-    @Test("what waits is handed out as one, and the sender goes on")
+    @Test("Buffered pieces are delivered as one, and the sender resumes")
     func joined() async throws {
         let resumed = Atomic(0)
         let stream = RequestBodyStream(highWater: 1_000, share: MemoryReservation(of: MemoryBudget(limit: 10_000))) {
@@ -21,7 +21,7 @@ struct RequestBodyStreamTests {
         #expect(try await stream.next() == nil)
     }
 
-    @Test("what bodies take of the allowance they give back, at the latest when nobody has them any more")
+    @Test("Bodies return their memory budget, at the latest on release")
     func allowance() {
         let allowance = MemoryBudget(limit: 10)
         let first = MemoryReservation(of: allowance)

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Names of requests")
+@Suite("Request ids")
 struct RequestIDTests {
     private final class Observer: HTTPServerObserver {
         let ids = Mutex<[String?]>([])
@@ -15,7 +15,7 @@ struct RequestIDTests {
         }
     }
 
-    @Test("every answer tells one, whatever way it took, and the log has the same")
+    @Test("Every response has a request id, which the log has too")
     func everywhere() async throws {
         let observer = Observer()
         let port = try await TestServer.start(observer: observer).port
@@ -37,7 +37,7 @@ struct RequestIDTests {
         #expect(Set(observer.ids.withLock { $0 }) == Set(answered))
     }
 
-    @Test("a client's own is taken where it is well formed", arguments: ["/page", "/echo", "/later/1", "/stream", "/a%ff"])
+    @Test("A well-formed id of the client is used", arguments: ["/page", "/echo", "/later/1", "/stream", "/a%ff"])
     func given(path: String) async throws {
         let observer = Observer()
         let port = try await TestServer.start(observer: observer).port
@@ -58,7 +58,7 @@ struct RequestIDTests {
         #expect(observer.ids.withLock { Array($0.prefix(good.count)) } == good)
     }
 
-    @Test("answers in one batch each tell their own")
+    @Test("Responses of one batch have different ids")
     func pipelined() async throws {
         let port = try await TestServer.shared.value.port
         try await offPool {

@@ -34,7 +34,7 @@ struct SemanticsTests {
         + ["identity;q=0", "*;q=0", "br, identity;q=0"].map { row($0, 406, gzip: false) }
         + [Row(fields: ["Accept-Encoding: br", "Accept-Encoding: gzip"], status: 200, coding: "gzip")]
 
-    @Test("the coding of a page", arguments: codings)
+    @Test("The content coding of a page", arguments: codings)
     func coding(_ row: Row) async throws {
         let answer = try await ask("/page", row)
         #expect(answer.status == row.status)
@@ -46,7 +46,7 @@ struct SemanticsTests {
         }
     }
 
-    @Test("an image is sent as it is, whatever is accepted", arguments: ["gzip", "identity;q=0", "*;q=0"])
+    @Test("An image is sent without content coding", arguments: ["gzip", "identity;q=0", "*;q=0"])
     func images(_ value: String) async throws {
         let answer = try await ask("/image", Row(fields: ["Accept-Encoding: \(value)"], status: 200))
         #expect(answer.status == 200 && answer["content-encoding"] == nil && answer["vary"] == nil)
@@ -79,7 +79,7 @@ struct SemanticsTests {
             Row(fields: ["If-Match: \"x\"", "If-None-Match: \"page\""], status: 412),
         ]
 
-    @Test("conditions of a page", arguments: conditions)
+    @Test("Preconditions of a page", arguments: conditions)
     func condition(_ row: Row) async throws {
         let answer = try await ask("/page", row)
         #expect(answer.status == row.status)
@@ -89,13 +89,13 @@ struct SemanticsTests {
         }
     }
 
-    @Test("conditions do not count where there is no page", arguments: [("GET", "/missing", 404), ("DELETE", "/feed", 405)])
+    @Test("Preconditions are ignored for errors", arguments: [("GET", "/missing", 404), ("DELETE", "/feed", 405)])
     func conditionsOfErrors(method: String, path: String, status: Int) async throws {
         let answer = try await ask(path, Row(fields: ["If-None-Match: *", "If-Match: \"x\""], status: status, method: method))
         #expect(answer.status == status)
     }
 
-    @Test("a date that is still to come is not told, and the one that was told is the one that conditions are held against")
+    @Test("A future Last-Modified is not sent, and preconditions compare with the sent one")
     func future() async throws {
         let told = try #require(try await ask("/tomorrow", Row(fields: [], status: 200))["last-modified"])
         let rows = [
@@ -143,12 +143,12 @@ struct SemanticsTests {
         }
     }
 
-    @Test("a range of a page, of HEAD or of POST is not looked at", arguments: [("GET", "/page"), ("HEAD", "/image"), ("POST", "/image")])
+    @Test("A range of a page, HEAD or POST is ignored", arguments: [("GET", "/page"), ("HEAD", "/image"), ("POST", "/image")])
     func rangeIgnored(method: String, path: String) async throws {
         #expect(try await ask(path, Row(fields: ["Range: bytes=0-9"], status: 200, method: method)).status == 200)
     }
 
-    @Test("HEAD says what GET says and sends nothing", arguments: ["/page", "/image", "/file", "/missing", "/stream-known", "/echo"])
+    @Test("HEAD has the fields of GET and no body", arguments: ["/page", "/image", "/file", "/missing", "/stream-known", "/echo"])
     func head(path: String) async throws {
         let get = try await ask(path, Row(fields: [], status: 200))
         let head = try await ask(path, Row(fields: [], status: 200, method: "HEAD"))

@@ -26,7 +26,7 @@ struct AnimatedAVIFTests {
     private static let browser = "image/avif,image/webp,*/*"
 
     @Test(
-        "A size of one is the original where it cannot be decoded, the first frame where it can; the original stays",
+        "A size of an animated AVIF is its first frame if it can be decoded, otherwise the original; the original stays cached",
         arguments: [false, true])
     func sized(_ hasStill: Bool) async throws {
         let body = try Self.animation(hasStill: hasStill)
@@ -61,7 +61,7 @@ struct AnimatedAVIFTests {
         await workers.shutDown()
     }
 
-    @Test("One that is damaged, and no animation, is refused")
+    @Test("A corrupt AVIF that is not an animation is refused")
     func damaged() async throws {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 64, 48)

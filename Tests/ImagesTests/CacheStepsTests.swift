@@ -6,7 +6,7 @@ import Testing
 
 /// What RFC 9111 asks of a shared cache beyond one reuse: how it asks again, what a confirmation changes, what it tells, and what it must
 /// not mix up. Each case is a row of requests for one image at an origin that is taken at its word.
-@Suite("A shared cache, step by step", .timeLimit(.minutes(1)))
+@Suite("Shared cache, step by step", .timeLimit(.minutes(1)))
 struct CacheStepsTests {
     enum Asked: Sendable, Equatable {
         /// The origin hears nothing of the request.
@@ -205,13 +205,13 @@ struct CacheStepsTests {
         ),
     ]
 
-    @Test("Asked about as it should be", arguments: asking + confirming)
+    @Test("Revalidation requests are correct", arguments: asking + confirming)
     func validation(_ each: Case) async throws { try await perform(each) }
 
-    @Test("Told and kept apart as it should be", arguments: telling + apart)
+    @Test("Responses and variants are correct", arguments: telling + apart)
     func reuse(_ each: Case) async throws { try await perform(each) }
 
-    @Test("What comes ahead of an answer is no part of it (RFC 9110, 15.2)", arguments: [100, 102, 103])
+    @Test("Interim responses are not part of the response (RFC 9110, 15.2)", arguments: [100, 102, 103])
     func interim(_ status: Int) async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 \(status) Early\r\nCache-Control: no-store\r\nETag: \"early\"\r\n\r\n")

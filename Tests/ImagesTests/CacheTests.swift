@@ -27,7 +27,7 @@ struct CacheTests {
         await withCheckedContinuation { continuation in disk.flush { continuation.resume() } }
     }
 
-    @Test("Memory never holds more than its cap, and keeps what was used last")
+    @Test("The memory cache stays within its capacity, and evicts the least recently used")
     func memory() {
         let cache = MemoryCache(capacity: 100_000)
         var generator = SeededRandom(seed: 1)
@@ -43,7 +43,7 @@ struct CacheTests {
         #expect(cache.bytes == 0 && cache.count == 0)
     }
 
-    @Test("An image too large for memory replaces an older one of its source by nothing")
+    @Test("An image too large for the memory cache removes the older one of its source")
     func large() {
         let cache = MemoryCache(capacity: 100_000)
         cache.insert(image(1))
@@ -53,7 +53,7 @@ struct CacheTests {
         #expect(cache.image("http://example.com/1.png", wanted)?.body.count == 90_000)
     }
 
-    @Test("Large images lie in files in memory, of which there are no more than so many, and go with the last who has one")
+    @Test("Large images are in memory files, bounded in number, and released with their last reference")
     func inFiles() throws {
         func files() throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
@@ -80,7 +80,7 @@ struct CacheTests {
         #expect(held.body.bytes == image(1, bytes: 90_000).body.bytes)
     }
 
-    @Test("The largest lie in large pages, which take fewer steps to send, where the kernel has any, and are the same bytes")
+    @Test("The largest images use huge pages if the kernel has any, with the same bytes")
     func inLargePages() throws {
         let bytes = TestImage.png(1, bytes: 5 << 20)
         // It may have none to spare for a moment.
@@ -97,7 +97,7 @@ struct CacheTests {
         Issue.record("the kernel has large pages, and they are not used")
     }
 
-    @Test("An image that is looked for where it was before is found where it is now, or not at all")
+    @Test("A position hint finds the image at its current position, or not at all")
     func places() {
         let cache = MemoryCache(capacity: 1_000_000)
         var place = 0
@@ -118,7 +118,7 @@ struct CacheTests {
         #expect(cache.image(second.key, at: &place) === second)
     }
 
-    @Test("An image comes back from its bytes as it was, and from altered ones not at all", arguments: [300, 70_000])
+    @Test("A stored image round-trips, and is rejected if its bytes changed", arguments: [300, 70_000])
     func file(size: Int) throws {
         let image = image(2, bytes: size)
         let bytes = ImageFile.encode(image)
@@ -135,7 +135,7 @@ struct CacheTests {
         #expect(ImageFile.decode(bytes + [0]) == nil)
     }
 
-    @Test("What is on disk survives a restart, in the order of its use")
+    @Test("The disk cache survives a restart, in order of use")
     func restart() async throws {
         let folder = TemporaryFolder()
         let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
@@ -155,7 +155,7 @@ struct CacheTests {
         #expect(third.counts.entries == 19)
     }
 
-    @Test("The disk's cap holds at every moment under ten times its size of traffic")
+    @Test("The disk cache stays within its capacity under ten times its size of traffic")
     func cap() async throws {
         let folder = TemporaryFolder()
         let capacity = 400_000
@@ -177,7 +177,7 @@ struct CacheTests {
         #expect(await read(disk, image(0).source) == nil)
     }
 
-    @Test("A smaller cap after a restart is kept at once")
+    @Test("A smaller capacity after a restart holds at once")
     func smaller() async throws {
         let folder = TemporaryFolder()
         let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
@@ -189,7 +189,7 @@ struct CacheTests {
         #expect(await read(again, image(49).source) != nil)
     }
 
-    @Test("What is on its way to the disk is found, until it is removed; more than half of the budget is never on its way")
+    @Test("Images with a pending write are found until removal; pending writes are bounded by half of the budget")
     func pending() async throws {
         let folder = TemporaryFolder()
         let budget = ByteBudget(limit: 20_000_000)
@@ -209,7 +209,7 @@ struct CacheTests {
         #expect(budget.inUse == 0)
     }
 
-    @Test("A damaged file is no image, and goes")
+    @Test("A corrupt file is a cache miss, and is deleted")
     func damaged() async throws {
         let folder = TemporaryFolder()
         let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
@@ -224,7 +224,7 @@ struct CacheTests {
         #expect(disk.counts.damaged == 1 && folder.files.isEmpty)
     }
 
-    @Test("Half-written files of a former process are cleared away")
+    @Test("Incomplete files of a previous process are deleted")
     func leftovers() async throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path + "/tmp", withIntermediateDirectories: true)
@@ -234,7 +234,7 @@ struct CacheTests {
         #expect(folder.files.isEmpty)
     }
 
-    @Test("A disk that takes nothing costs nothing but the storing")
+    @Test("A disk that rejects writes affects only the storage")
     func unwritable() async throws {
         let folder = TemporaryFolder()
         let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
@@ -248,7 +248,7 @@ struct CacheTests {
         #expect(await read(disk, image(1).source) == nil)
     }
 
-    @Test("A folder that was emptied while it is in use holds images again", arguments: [false, true])
+    @Test("An emptied folder stores images again", arguments: [false, true])
     func emptied(isFolderGone: Bool) async throws {
         let folder = TemporaryFolder()
         let path = folder.path + "/images"
@@ -268,7 +268,7 @@ struct CacheTests {
         #expect(await read(disk, image(1).source)?.body.bytes == image(1).body.bytes)
     }
 
-    @Test("A disk that is full costs nothing but the storing, and takes images again once there is room")
+    @Test("A full disk affects only the storage, which resumes with free space")
     func full() async throws {
         let folder = TemporaryFolder()
         guard let mount = try Mount.small(folder.path, kibibytes: 256) else { return }
@@ -291,7 +291,7 @@ struct CacheTests {
         #expect(folder.files.count == 1)
     }
 
-    @Test("A folder that takes nothing is said so at the start and later, now and then, and stops nothing")
+    @Test("A folder without write access is logged at the start and sometimes later")
     func noFolder() async throws {
         let folder = TemporaryFolder()
         try Data().write(to: URL(fileURLWithPath: folder.path + "/file"))
@@ -317,7 +317,7 @@ struct CacheTests {
         #expect(log.lines.count == 1 && !disk.accepts(1_000))
     }
 
-    @Test("Whoever has images forgotten is told where some cannot be removed; they are not found all the same")
+    @Test("A purge reports images that cannot be deleted; they are not served")
     func stuck() async throws {
         let folder = TemporaryFolder()
         let disk = DiskCache(folder: folder.path, capacity: 1_000_000)
@@ -343,7 +343,7 @@ struct CacheTests {
         #expect(await forget())
     }
 
-    @Test("Many are forgotten at once, from memory and from disk, and what is on its way to it")
+    @Test("A purge removes many images from memory, disk and pending writes")
     func sweep() async throws {
         let folder = TemporaryFolder()
         let disk = DiskCache(folder: folder.path, capacity: 1_000_000)

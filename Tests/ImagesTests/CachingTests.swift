@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What is fetched once and served again", .timeLimit(.minutes(1)))
+@Suite("Cached responses", .timeLimit(.minutes(1)))
 struct CachingTests {
     /// Answers as the test says for each request in turn; the last answer stays.
     private func origin(_ answers: [@Sendable (Origin.Request, OriginConnection) -> Void]) throws -> Origin {
@@ -27,7 +27,7 @@ struct CachingTests {
         { _, connection in connection.answer(status, fields) }
     }
 
-    @Test("A miss, then hits, with the fields that each should have")
+    @Test("A miss and hits have the correct fields")
     func hit() async throws {
         let origin = try origin([
             Self.image(1, "ETag: \"origin\"", "Set-Cookie: a=b", "Server: secret", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT")
@@ -56,7 +56,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("Nothing of the client goes to the origin, and no credentials ever (CVE-2025-57752)")
+    @Test("No client data and no credentials are sent to the origin (CVE-2025-57752)")
     func anonymous() async throws {
         let origin = try origin([Self.image(1)])
         defer { origin.stop() }
@@ -69,7 +69,7 @@ struct CachingTests {
     }
 
     @Test(
-        "Answers made for somebody are not kept",
+        "Private responses are not cached",
         arguments: ["Vary: Cookie", "Vary: *", "Cache-Control: private", "Cache-Control: no-store"])
     func unstored(_ field: String) async throws {
         let origin = try origin([Self.image(1, field), Self.image(2, field)])
@@ -83,7 +83,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("Stale while it is being fetched anew: served at once, and new soon after")
+    @Test("Stale-while-revalidate: served stale at once, fresh soon after")
     func staleWhileRevalidate() async throws {
         let origin = try origin([Self.image(1, "Cache-Control: max-age=1000, stale-while-revalidate=60"), Self.image(2)])
         defer { origin.stop() }
@@ -100,7 +100,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("Asked about with its validators, and confirmed by 304")
+    @Test("A stale image is revalidated and confirmed by 304")
     func revalidated() async throws {
         let origin = try origin([
             Self.image(1, "Cache-Control: max-age=1000, must-revalidate", "ETag: \"v1\""),
@@ -123,7 +123,7 @@ struct CachingTests {
     }
 
     @Test(
-        "Stale where the origin fails, unless it forbids that",
+        "Stale-if-error: served stale if the origin fails, unless forbidden",
         arguments: [
             ("max-age=1000, stale-if-error=60", true), ("max-age=1000, must-revalidate, stale-if-error=60", false),
             ("s-maxage=1000, stale-if-error=60", false), ("max-age=1000", false),
@@ -144,7 +144,7 @@ struct CachingTests {
     }
 
     @Test(
-        "An error carries no validators, is remembered for a moment, and is never confirmed as an image",
+        "An error has no validators, is cached briefly, and is never confirmed as an image",
         arguments: [(404, 404), (500, 502), (403, 403), (429, 503), (304, 502), (206, 502)])
     func errors(_ upstream: Int, _ status: Int) async throws {
         let origin = try origin([
@@ -164,7 +164,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("An image that is gone is forgotten, and not served stale")
+    @Test("An image with 404 or 410 is removed, and not served stale")
     func gone() async throws {
         let folder = TemporaryFolder()
         let origin = try origin([Self.image(1, "Cache-Control: max-age=1000"), Self.status(410)])
@@ -178,7 +178,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("A purge is visible in the next request, also while the old one is under way")
+    @Test("A purge affects the next request, also during a download")
     func purge() async throws {
         let folder = TemporaryFolder()
         let gate = Gate()
@@ -212,7 +212,7 @@ struct CachingTests {
         await again.stop()
     }
 
-    @Test("A purge is not confirmed while a file stays that the next start would find, however often it is asked for")
+    @Test("A purge is not confirmed while a file remains")
     func refusedPurge() async throws {
         let folder = TemporaryFolder()
         let origin = try origin([Self.image(1)])
@@ -231,7 +231,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("Images survive a restart on disk, and are fresh, stale or asked about as before")
+    @Test("Images and their freshness survive a restart")
     func restart() async throws {
         let folder = TemporaryFolder()
         let origin = try origin([Self.image(1, "Cache-Control: max-age=1000, stale-if-error=172800", "ETag: \"v1\"")])
@@ -255,7 +255,7 @@ struct CachingTests {
         await third.stop()
     }
 
-    @Test("A small image that comes quickly is answered whole at once, with its tag")
+    @Test("A small fast image is sent completely, with its entity tag")
     func smallAtOnce() async throws {
         let origin = try Origin { request, connection in
             let body = TestImage.png(1, bytes: request.path == "/large" ? (1 << 20) + 1 : 70_000)
@@ -278,7 +278,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("A small image that fails on its way is a failure, not half an image")
+    @Test("A small image that fails is an error, not a partial image")
     func smallBrokenOff() async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 2000\r\n\r\n")
@@ -292,7 +292,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("Only if stored: from memory, from disk, and 504 without a word to the origin")
+    @Test("only-if-cached: from memory, from disk, or 504 without a request to the origin")
     func onlyIfCached() async throws {
         let folder = TemporaryFolder()
         let origin = try origin([Self.image(1, "Cache-Control: max-age=1000"), Self.status(500)])
@@ -319,7 +319,7 @@ struct CachingTests {
         for house in [house, again, later] { await house.stop() }
     }
 
-    @Test("What is said about storing is true: stale before, and no room anywhere")
+    @Test("Cache-Status reports storage correctly: after stale, and without capacity")
     func status() async throws {
         let origin = try Origin { request, connection in
             let body = TestImage.png(1, bytes: request.path == "/large" ? 600_000 : 2_000)
@@ -334,7 +334,7 @@ struct CachingTests {
         await house.stop()
     }
 
-    @Test("An image larger than memory takes is served from disk")
+    @Test("An image beyond the memory limit is served from disk")
     func large() async throws {
         let folder = TemporaryFolder()
         let body = TestImage.png(4, bytes: 600_000)

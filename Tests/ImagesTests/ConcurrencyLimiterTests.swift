@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Who may download, who waits, who is sent away")
+@Suite("Concurrency limits of downloads")
 struct ConcurrencyLimiterTests {
     private func admission(running: Int = 4, perHost: Int = 2, waiting: Int = 3) -> ConcurrencyLimiter<Int> {
         var limits = ConcurrencyLimiter<Int>.Limits()
@@ -16,7 +16,7 @@ struct ConcurrencyLimiterTests {
 
     private let now = MonotonicInstant(nanoseconds: 0)
 
-    @Test("No more at once than the limits say, in all and per host")
+    @Test("Limits hold in total and per host")
     func limits() {
         var admission = admission()
         #expect(admission.acquire(1, origin: "a", priority: .visible, now: now).verdict == .start)
@@ -30,7 +30,7 @@ struct ConcurrencyLimiterTests {
         #expect(admission.next() == 6 || admission.runningCount == 4)
     }
 
-    @Test("Visible before near before prefetch, the newest of those in view first, prefetch in order")
+    @Test("Visible before near before prefetch; newest visible first, prefetch in order")
     func order() {
         var admission = admission(running: 2, perHost: 2, waiting: 10)
         _ = admission.acquire(1, origin: "a", priority: .visible, now: now)
@@ -50,7 +50,7 @@ struct ConcurrencyLimiterTests {
         #expect(order == [6, 4, 5, 3, 7])
     }
 
-    @Test("What is hurried goes next, the last hurried first, and keeps its patience where it was in view before")
+    @Test("A prioritized request is next, the last one first, and keeps its timeout if it was visible")
     func hurried() {
         var admission = admission(running: 1, perHost: 1, waiting: 10)
         for id in 1...5 { _ = admission.acquire(id, origin: "a", priority: .visible, now: now) }
@@ -69,7 +69,7 @@ struct ConcurrencyLimiterTests {
         #expect(order == [2, 6, 3, 5, 4])
     }
 
-    @Test("A full queue sends away, unless a less urgent one can make room")
+    @Test("A full queue rejects, unless it has a less urgent request")
     func full() {
         var admission = admission(running: 1, perHost: 1, waiting: 2)
         _ = admission.acquire(1, origin: "a", priority: .visible, now: now)
@@ -81,7 +81,7 @@ struct ConcurrencyLimiterTests {
         #expect(admission.waitingCount == 2)
     }
 
-    @Test("A flood of prefetching leaves room for what is in view")
+    @Test("Prefetches leave capacity for visible images")
     func flood() {
         var admission = admission(running: 8, perHost: 4, waiting: 1_000)
         for id in 0..<100 { _ = admission.acquire(id, origin: "h\(id % 10)", priority: .prefetch, now: now) }
@@ -90,7 +90,7 @@ struct ConcurrencyLimiterTests {
         #expect(admission.acquire(1_001, origin: "h0", priority: .visible, now: now).verdict == .start)
     }
 
-    @Test("Who has waited too long is sent away; who is reprioritised is started sooner")
+    @Test("A request that exceeds the queue timeout is rejected; a reprioritized one starts sooner")
     func patience() {
         var admission = admission(running: 1, perHost: 1, waiting: 10)
         _ = admission.acquire(1, origin: "a", priority: .visible, now: now)
@@ -106,7 +106,7 @@ struct ConcurrencyLimiterTests {
         #expect(admission.next() == 3)
     }
 
-    @Test("Any sequence keeps within the limits and loses nobody")
+    @Test("Any sequence keeps the limits and loses no request")
     func anySequence() {
         var generator = SeededRandom(seed: 9)
         var admission = admission(running: 8, perHost: 3, waiting: 20)

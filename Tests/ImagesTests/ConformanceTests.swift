@@ -5,7 +5,7 @@ import Testing
 
 /// What RFC 9111 and RFC 5861 ask of a shared cache, as far as it concerns GET and images, case by case against a real origin. Origins
 /// are taken at their word here: nothing is fresh for longer than they say.
-@Suite("A shared cache, case by case", .timeLimit(.minutes(1)))
+@Suite("Shared cache, case by case", .timeLimit(.minutes(1)))
 struct ConformanceTests {
     /// Whether the second request, so many seconds after the first, was answered from the cache.
     struct Case: Sendable, CustomStringConvertible {
@@ -125,13 +125,13 @@ struct ConformanceTests {
         return again.body == TestImage.png(1)
     }
 
-    @Test("Fresh is reused, and nothing else", arguments: control + ages + expiries + varying)
+    @Test("Only fresh responses are reused", arguments: control + ages + expiries + varying)
     func fresh(_ each: Case) async throws {
         let isReused = try await isReused(each) { $0.answer(200, ["Content-Type: image/png"], body: TestImage.png(2)) }
         #expect(isReused == each.isReused, "\(each)")
     }
 
-    @Test("Stale stands in where that is permitted, and nowhere else", arguments: failing)
+    @Test("Stale responses are served only if permitted", arguments: failing)
     func stale(_ each: Case) async throws {
         #expect(try await isReused(each) { $0.answer(500) } == each.isReused, "\(each)")
         #expect(try await isReused(each) { $0.reset() } == each.isReused, "\(each)")

@@ -5,12 +5,12 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What is not served", .timeLimit(.minutes(1)))
+@Suite("Rejected images", .timeLimit(.minutes(1)))
 struct ExitErrorTests {
     private static let html = Array("<html><script>alert(1)</script>".utf8)
 
     @Test(
-        "Declared type and first bytes must agree, and be an image's (CVE-2019-18923)",
+        "Declared type and first bytes must be of the same image format (CVE-2019-18923)",
         arguments: [
             (["Content-Type: text/html"], html, "type-denied"), (["Content-Type: image/png, text/html"], TestImage.png(), "type-denied"),
             (["Content-Type: image/png", "Content-Type: text/html"], TestImage.png(), "type-denied"), ([], html, "type-mismatch"),
@@ -33,7 +33,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("The type is judged at the head: a stream that never ends is not waited for (CVE-2022-41952)")
+    @Test("The type is checked at the head, without waiting for an endless stream (CVE-2022-41952)")
     func stream() async throws {
         let origin = try Origin { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n\r\n")
@@ -47,7 +47,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("An image cut off by a lost connection of unknown length is served and not kept")
+    @Test("An image of unknown length truncated by a lost connection is served and not cached")
     func cutOff() async throws {
         let origin = try Origin { request, connection in
             connection.send("HTTP/1.0 200 OK\r\nContent-Type: image/png\r\n\r\n")
@@ -65,7 +65,7 @@ struct ExitErrorTests {
     }
 
     @Test(
-        "A JPEG that lost its tail before its origin measured it is served and not kept, nor promised to be", arguments: [2_000, 200_000])
+        "A JPEG that is truncated at its origin is served and not cached", arguments: [2_000, 200_000])
     func cutAtOrigin(_ size: Int) async throws {
         let body = Frames.jpeg(800, 600) + [UInt8](repeating: 0, count: size)
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/jpeg"], body: body) }
@@ -78,7 +78,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("What comes in full is kept, with anything behind its end, and where it is an image in little more than its first bytes")
+    @Test("A complete image is cached, with trailing bytes and at minimal size")
     func keptInFull() async throws {
         let filling = [UInt8](repeating: 0, count: 20_000)
         let bodies: [(String, [UInt8])] = [
@@ -96,7 +96,7 @@ struct ExitErrorTests {
     }
 
     @Test(
-        "A few bytes that would be gigabytes once drawn",
+        "Small files with gigabytes of pixels are rejected",
         arguments: [
             ("png", Frames.png(20_000, 20_000), "too-many-pixels"), ("jpeg", Frames.jpeg(6_400, 6_400, 0xc2), "too-many-pixels"),
             ("gif", Frames.gif(65_535, 65_535), "too-many-pixels"), ("gif", Frames.gif(1, 1, frame: (60_000, 60_000)), "too-many-pixels"),
@@ -119,7 +119,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("A fragment of any kind, though its length is as its origin measured it, is served and not kept", arguments: Frames.real)
+    @Test("A fragment of any format with a matching length is served and not cached", arguments: Frames.real)
     func fragments(_ kind: ImageFormat, _ whole: [UInt8]) async throws {
         let origin = try Origin { request, connection in
             let body = request.path == "/whole" ? whole : Array(whole.dropLast(6))
@@ -135,7 +135,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("A size that comes too late for a refusal breaks the image off")
+    @Test("Excessive dimensions found after the head abort the response")
     func lateBomb() async throws {
         let gate = Gate()
         let filler: [UInt8] = [0xff, 0xe1, 0xff, 0xff] + [UInt8](repeating: 7, count: 65_533)
@@ -156,7 +156,7 @@ struct ExitErrorTests {
     }
 
     @Test(
-        "What the address policy refuses is refused with its reason (jina-ai/reader #1252, linkding #1458)",
+        "A denied address gives an error with its reason (jina-ai/reader #1252, linkding #1458)",
         arguments: [
             ("http://127.0.0.2:PORT/", 403, "address-denied"), ("http://10.0.0.1:PORT/", 403, "address-denied"),
             ("http://127.0.0.1:22/", 403, "port-denied"), ("file:///etc/passwd", 403, "scheme-denied"),
@@ -178,7 +178,7 @@ struct ExitErrorTests {
         #expect(trap.connections == 0)
     }
 
-    @Test("Beyond the queue: 503 with Retry-After, and the origin never sees more at once than it should")
+    @Test("Beyond the queue limit: 503 with Retry-After, and the limit per origin holds")
     func overload() async throws {
         let gate = Gate()
         let atOnce = Atomic<Int>(0)
@@ -216,7 +216,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("Who has waited too long for a turn is told so")
+    @Test("A request beyond the queue timeout gets an error")
     func patience() async throws {
         let origin = try Origin { _, connection in connection.waitForClose() }
         defer { origin.stop() }
@@ -233,7 +233,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("Where nothing is declared, or no more than bytes, the bytes decide, and what they are is said")
+    @Test("Without a specific declared type, the first bytes decide the type")
     func undeclared() async throws {
         let origin = try Origin { request, connection in
             let fields = request.path == "/" ? [] : ["Content-Type: \(request.path.dropFirst())"]
@@ -253,7 +253,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("A host whose every answer fails is asked gently, and one good image makes up for it: no URL closes the host for another")
+    @Test("A failing host gets reduced concurrency until one image succeeds; no URL opens the circuit for another")
     func badAnswers() async throws {
         let gate = Gate()
         let origin = try Origin { request, connection in
@@ -275,7 +275,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("A host that cannot be reached is left alone")
+    @Test("An unreachable host opens the circuit")
     func resting() async throws {
         let gone = try Origin { _, connection in connection.answer(500) }
         gone.stop()
@@ -292,7 +292,7 @@ struct ExitErrorTests {
         await house.stop()
     }
 
-    @Test("The memory for downloads is bounded over all of them together")
+    @Test("The total memory of downloads is bounded")
     func budget() async throws {
         let origin = try Origin { _, connection in
             connection.answer(200, ["Content-Type: image/png"], body: TestImage.png(1, bytes: 500_000))

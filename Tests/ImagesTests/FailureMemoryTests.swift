@@ -4,14 +4,14 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What is remembered of failures")
+@Suite("Negative cache")
 struct FailureMemoryTests {
     private let start = MonotonicInstant(nanoseconds: 0)
 
     private func after(_ seconds: Int) -> MonotonicInstant { start.advanced(by: .seconds(seconds)) }
 
     @Test(
-        "Each class for its time",
+        "Each class of failures has its lifetime",
         arguments: [
             (ImageError(.upstream(status: 404)), 300), (ImageError(.upstream(status: 410)), 300),
             (ImageError(.upstream(status: 403)), 60),
@@ -29,7 +29,7 @@ struct FailureMemoryTests {
     }
 
     @Test(
-        "Our own troubles are not the source's",
+        "Internal failures are not cached",
         arguments: [
             ImageError(.overloaded), ImageError(.cancelled), ImageError(.circuitOpen), ImageError(.fetch(.resolverBusy)),
         ])
@@ -39,7 +39,7 @@ struct FailureMemoryTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Passing failures in a row are remembered longer each time, two minutes at most")
+    @Test("Consecutive temporary failures are cached longer, up to two minutes")
     func strikes() {
         var cache = NegativeCache()
         for seconds in [10, 20, 40, 80, 120, 120] {
@@ -52,14 +52,14 @@ struct FailureMemoryTests {
         #expect(cache.failure(for: "x", now: after(10)) == nil)
     }
 
-    @Test("Their number is bounded")
+    @Test("The number of entries is bounded")
     func bounded() {
         var cache = NegativeCache(capacity: 10)
         for number in 0..<1_000 { cache.record(ImageError(.typeDenied), for: "\(number)", now: start) }
         #expect(cache.count == 10)
     }
 
-    @Test("A host that cannot be reached half of the time is left alone, tried once, and back with its first answer")
+    @Test("Connection failures open the circuit; one probe tests the host, and a response closes the circuit")
     func breaker() {
         var breaker = CircuitBreaker()
         for number in 0..<9 { breaker.record("h", number % 2 == 0 ? .good : .unreachable, now: start) }
@@ -78,7 +78,7 @@ struct FailureMemoryTests {
         #expect(breaker.ask("h", now: after(21)) == .closed)
     }
 
-    @Test("A host that answers badly is never left alone: it is asked gently, until an image comes or for a while")
+    @Test("Bad responses reduce concurrency and never open the circuit")
     func gentle() {
         var breaker = CircuitBreaker()
         for _ in 0..<9 { breaker.record("h", .badResponse, now: start) }
@@ -92,7 +92,7 @@ struct FailureMemoryTests {
         #expect(!breaker.isReduced("h", now: after(12)))
     }
 
-    @Test("Old outcomes do not count, and hosts are forgotten")
+    @Test("Old outcomes are ignored, and hosts are evicted")
     func window() {
         var rules = CircuitBreaker.Rules()
         rules.hosts = 5

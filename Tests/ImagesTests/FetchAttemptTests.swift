@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("A flight: who waits, and what follows when they leave")
+@Suite("Fetch attempt: waiters and cancellation")
 struct FetchAttemptTests {
     private static let running: [FetchAttempt.Stage] = [.lookup, .queued, .resolving, .connecting, .headers, .body]
 
@@ -15,7 +15,7 @@ struct FetchAttemptTests {
         return flight
     }
 
-    @Test("The last one to leave starts the grace, and its end gives the transfer up, at every stage", arguments: running)
+    @Test("The last cancelled waiter starts the grace period, whose end cancels the transfer at every stage", arguments: running)
     func lastLeaves(_ stage: FetchAttempt.Stage) {
         var flight = flight(at: stage, waiters: 2)
         #expect(flight.cancel(0) == [])
@@ -27,7 +27,7 @@ struct FetchAttemptTests {
         #expect(flight.join(2, .visible) == nil)
     }
 
-    @Test("Joining within the grace revives it, at every stage", arguments: running)
+    @Test("A waiter within the grace period revives the attempt at every stage", arguments: running)
     func rejoin(_ stage: FetchAttempt.Stage) {
         var flight = flight(at: stage)
         _ = flight.cancel(0)
@@ -37,7 +37,7 @@ struct FetchAttemptTests {
     }
 
     @Test(
-        "What is nearly done is finished",
+        "A nearly complete transfer is finished",
         arguments: [
             (800_000, 1_000_000, true), (799_999, 1_000_000, false), (0, 32 * 1_024, true), (0, 32 * 1_024 + 1, false),
             (1, 8_000_000, false),
@@ -60,7 +60,7 @@ struct FetchAttemptTests {
         #expect(flight.graceOver() == [.abort(.body)])
     }
 
-    @Test("A body that begins during the grace is not read")
+    @Test("A body that begins during the grace period is not read")
     func bodyInGrace() {
         var flight = flight(at: .headers)
         #expect(flight.cancel(0) == [.startGrace])
@@ -68,7 +68,7 @@ struct FetchAttemptTests {
         #expect(flight.join(1, .visible) == [.stopGrace, .resume])
     }
 
-    @Test("The cache's own flight goes on whoever leaves")
+    @Test("A background revalidation continues without waiters")
     func owned() {
         var flight = flight(at: .body, isOwned: true)
         #expect(flight.cancel(0) == [])
@@ -76,7 +76,7 @@ struct FetchAttemptTests {
         #expect(flight.stage == .body)
     }
 
-    @Test("It is as urgent as its most urgent waiter")
+    @Test("An attempt has the priority of its most urgent waiter")
     func priority() {
         var flight = FetchAttempt()
         _ = flight.join(1, .prefetch)
@@ -89,7 +89,7 @@ struct FetchAttemptTests {
         #expect(flight.priority == .prefetch)
     }
 
-    @Test("Any sequence of events: a flight with a waiter is never given up, and one without is not read beyond the grace")
+    @Test("In any sequence an attempt with waiters is not cancelled, and one without is not read beyond the grace period")
     func anySequence() {
         var generator = SeededRandom(seed: 21)
         for _ in 0..<2_000 {

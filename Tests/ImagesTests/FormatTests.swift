@@ -3,10 +3,10 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("A client never gets a format that it does not take", .timeLimit(.minutes(1)))
+@Suite("Clients get accepted formats only", .timeLimit(.minutes(1)))
 struct FormatTests {
     @Test(
-        "What an origin is asked for: new formats where they are named, old ones where nothing speaks against them",
+        "The Accept field of origin requests: new formats if named, old ones unless excluded",
         arguments: [
             (nil, "image/png,image/jpeg,image/gif"), ("", "image/png,image/jpeg,image/gif"), ("*/*", "image/png,image/jpeg,image/gif"),
             ("image/*", "image/png,image/jpeg,image/gif"),
@@ -20,7 +20,7 @@ struct FormatTests {
         #expect(AcceptedFormats.field(AcceptedFormats(accept).accepted) == asked)
     }
 
-    @Test("What may be given: whatever a wildcard covers")
+    @Test("A wildcard accepts the formats that it covers")
     func permitted() {
         #expect(ImageFormat.allCases.allSatisfy { AcceptedFormats(nil).permits($0) && AcceptedFormats("image/*;q=0.1").permits($0) })
         let kinds = AcceptedFormats("image/avif;q=0, image/*")
@@ -28,7 +28,7 @@ struct FormatTests {
         #expect(!AcceptedFormats("image/jpeg").permits(.png) && !AcceptedFormats("application/json").isPossible)
     }
 
-    @Test("An origin that negotiates is asked for what the client takes, and each gets its own, from memory and from disk")
+    @Test("A negotiating origin gets the client's formats, and each variant is cached in memory and on disk")
     func negotiated() async throws {
         let folder = TemporaryFolder()
         let origin = try Origin { request, connection in
@@ -61,7 +61,7 @@ struct FormatTests {
         await second.stop()
     }
 
-    @Test("Both at once are two fetches, and neither waits for the other's format")
+    @Test("Concurrent requests of two formats are two independent fetches")
     func atOnce() async throws {
         let gate = Gate()
         let origin = try Origin { request, connection in
@@ -81,7 +81,7 @@ struct FormatTests {
         await house.stop()
     }
 
-    @Test("An origin that has one format only is asked once for all; who does not take it is told so")
+    @Test("An origin with one format is fetched once; a client that does not accept it gets 406")
     func fixed() async throws {
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/webp"], body: TestImage.webp) }
         defer { origin.stop() }

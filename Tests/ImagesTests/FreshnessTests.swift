@@ -3,7 +3,7 @@ import Testing
 @testable import IntertwineFetch
 @testable import IntertwineImages
 
-@Suite("How long an answer may be used (RFC 9111, RFC 5861)")
+@Suite("Freshness of responses (RFC 9111, RFC 5861)")
 struct FreshnessTests {
     private let now: Int64 = 784_111_777  // Sun, 06 Nov 1994 08:49:37 GMT
 
@@ -12,7 +12,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "Lifetimes, shared cache first, within the policy's bounds",
+        "Lifetimes for shared caches, within the bounds of the policy",
         arguments: [
             (["Cache-Control": "max-age=1000"], 1_000), (["Cache-Control": "s-maxage=2000, max-age=1000"], 2_000),
             (["Cache-Control": "max-age=1000", "Expires": "Sun, 06 Nov 1994 18:49:37 GMT"], 1_000),
@@ -38,7 +38,7 @@ struct FreshnessTests {
         #expect(freshness.isFresh(at: now + lifetime - 1) && !freshness.isFresh(at: now + lifetime))
     }
 
-    @Test("What came while the clock was far ahead is asked about anew once it is right")
+    @Test("Responses stored while the clock was ahead are revalidated after its correction")
     func clockAhead() throws {
         let freshness = try #require(evaluate([:]))
         #expect(freshness.isFresh(at: now - 3_600))
@@ -46,7 +46,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "What must not be stored",
+        "Responses that must not be stored",
         arguments: [
             ["Cache-Control": "no-store"], ["Cache-Control": "private"], ["Cache-Control": "max-age=100, PRIVATE=\"x\""], ["Vary": "*"],
             ["Vary": "Cookie"], ["Vary": "Accept, Authorization"], ["Cache-Control": #"ext="\"", no-store"#],
@@ -57,12 +57,12 @@ struct FreshnessTests {
         #expect(evaluate(headers) == nil)
     }
 
-    @Test("Answers that vary by what we send the same way each time are storable")
+    @Test("Responses that vary by constant request fields are storable")
     func vary() {
         #expect(evaluate(["Vary": "Accept, accept-encoding, User-Agent, Origin"]) != nil)
     }
 
-    @Test("Without a shortest time origins are taken at their word")
+    @Test("Without a minimum lifetime the origin's lifetime is used")
     func noFloor() throws {
         var policy = FreshnessPolicy()
         policy.minTTL = 0
@@ -72,7 +72,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "What is for shared caches is told to them alone (RFC 9111 section 5.2.2.10)",
+        "Directives for shared caches are sent to them only (RFC 9111 section 5.2.2.10)",
         arguments: [
             (["Cache-Control": "s-maxage=2000, max-age=1000"], "public, max-age=1000, s-maxage=2000, proxy-revalidate"),
             (["Cache-Control": "s-maxage=2000"], "public, max-age=0, s-maxage=2000, proxy-revalidate"),
@@ -96,7 +96,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "A redirect bounds the lifetime of what it leads to",
+        "A redirect bounds the lifetime of its target",
         arguments: [
             (302, ["Cache-Control": "no-store"], nil), (302, ["Cache-Control": "private"], nil), (302, ["Cache-Control": "no-cache"], 0),
             (302, ["Cache-Control": "max-age=1000"], 1_000), (307, [:], 300), (301, [:], 20_000),
@@ -115,7 +115,7 @@ struct FreshnessTests {
         #expect(evaluate([:], status: status) == nil)
     }
 
-    @Test("Age counts, the origin's and the time on the way")
+    @Test("Age includes the origin's age and the transfer time")
     func age() throws {
         let aged = try #require(evaluate(["Cache-Control": "max-age=1000", "Age": "400"], asked: now - 10))
         #expect(aged.age(at: now) == 410)
@@ -126,7 +126,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "An age is the first number of its field; what is none is not there (RFC 9111 section 5.1)",
+        "Age is the first number of its field; an invalid one is ignored (RFC 9111 section 5.1)",
         arguments: [
             ("400", 400), ("400, 7", 400), ("abc", 0), ("-5", 0), ("400.5", 0), ("400;a=b", 0), ("", 0), ("99999999999999999999", 1 << 31),
         ])
@@ -134,7 +134,7 @@ struct FreshnessTests {
         #expect(try #require(evaluate(["Cache-Control": "max-age=1000", "Age": field])).age(at: now) == age)
     }
 
-    @Test("Stale use: as declared, as configured, and never where the origin forbids it")
+    @Test("Stale responses are used as declared or configured, and never if the origin forbids it")
     func stale() throws {
         let silent = try #require(evaluate(["Cache-Control": "max-age=1000"]))
         #expect(silent.staleWhileRevalidateUntil == silent.freshUntil && silent.staleIfErrorUntil == silent.freshUntil)
@@ -157,7 +157,7 @@ struct FreshnessTests {
         #expect(try #require(evaluate(["Cache-Control": "no-cache"])).freshUntil == now)
     }
 
-    @Test("The time of stale use begins when the answer became stale, which may be long ago")
+    @Test("The window of stale use begins at expiry")
     func oldWindows() throws {
         var policy = FreshnessPolicy()
         policy.minTTL = 0
@@ -170,7 +170,7 @@ struct FreshnessTests {
         #expect(lengthened.freshUntil == now + 300 && lengthened.staleIfErrorUntil == now + 300)
     }
 
-    @Test("Cache-Status is written as RFC 9211 has it")
+    @Test("Cache-Status follows RFC 9211")
     func cacheStatus() {
         var hit = CacheStatus(.hit)
         hit.timeToLive = 30

@@ -7,7 +7,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What becomes of flights, in whatever order things happen", .timeLimit(.minutes(3)))
+@Suite("State machine of fetches, with events in any order", .timeLimit(.minutes(3)))
 struct ImageFetchStateMachineTests {
     /// What happens around one image, for two who want it.
     enum Event: CaseIterable {
@@ -15,7 +15,7 @@ struct ImageFetchStateMachineTests {
         case named, unnamed, head, refusal, half, rest, end, loss, due
     }
 
-    @Test("Whoever comes, leaves, arrives or fails, in every order: each is told once, and nothing stays behind")
+    @Test("In every order of events each waiter gets one response, and no state remains")
     func orders() throws {
         var sequences = 0
         func go(_ events: [Event], _ length: Int) throws {
@@ -34,7 +34,7 @@ struct ImageFetchStateMachineTests {
         #expect(sequences > 100)
     }
 
-    @Test("Longer stories, by chance", arguments: 0..<8)
+    @Test("Longer random sequences", arguments: 0..<8)
     func chance(seed: Int) throws {
         var generator = SeededRandom(seed: UInt64(seed) + 1)
         for _ in 0..<100 {
@@ -48,7 +48,7 @@ struct ImageFetchStateMachineTests {
         }
     }
 
-    @Test("Who comes within the grace gets what was begun for the one who left; after it, it is over")
+    @Test("A waiter within the grace period joins the attempt; after it a new one starts")
     func grace() throws {
         let world = try World()
         for event in [Event.first, .named, .head, .half, .firstLeaves] { #expect(world.happen(event)) }
@@ -61,7 +61,7 @@ struct ImageFetchStateMachineTests {
         #expect(!other.isFetching && other.timers.isEmpty && other.state.report.aborted["body"] == 1)
     }
 
-    @Test("A connection that is lost before anything came is tried once more, and once only")
+    @Test("A connection lost before any byte is retried once")
     func retry() throws {
         let world = try World()
         for event in [Event.first, .named, .loss] { #expect(world.happen(event)) }
@@ -71,7 +71,7 @@ struct ImageFetchStateMachineTests {
         #expect(world.happen(.second) && world.answers(2).first?.cacheStatus.outcome == .negative && world.fetches == 2)
     }
 
-    @Test("A redirect to another host waits for its name and its place like any other, and goes on from there")
+    @Test("A redirect to another host waits for name resolution and a permit")
     func redirect() throws {
         let world = try World()
         for event in [Event.first, .named] { #expect(world.happen(event)) }
@@ -87,7 +87,7 @@ struct ImageFetchStateMachineTests {
         try world.clearUp("redirect")
     }
 
-    @Test("Who waits for a place longer than there is patience for is sent away, and who waits when one is free goes")
+    @Test("A waiter is rejected at the queue timeout, and started when a permit is free")
     func queue() throws {
         let world = try World { $0.downloads = 1 }
         for event in [Event.first, .named] { #expect(world.happen(event)) }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What is an image")
+@Suite("Detection of image types")
 struct ImageFormatTests {
     @Test(
-        "A declared type is one media type, and one of ours",
+        "A declared type is one supported media type",
         arguments: [
             ("image/png", ImageFormat.png), ("IMAGE/JPEG", .jpeg), ("image/jpg", .jpeg), ("image/gif; a=b", .gif), (" image/webp ", .webp),
             ("image/avif;", .avif), ("image/png; charset=\"x\"", .png), ("image/pjpeg", .jpeg), ("Image/X-PNG", .png),
@@ -15,14 +15,14 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "Who says nothing, or no more than that it is bytes, leaves it to the bytes",
+        "Without a declared type, or with application/octet-stream, the bytes decide",
         arguments: [nil, "", "application/octet-stream", "Binary/Octet-Stream; x=y"])
     func open(_ field: String?) {
         #expect(ImageFormat.declared(field) == .open)
     }
 
     @Test(
-        "Everything else is refused: lists, documents, nonsense (CVE-2019-18923)",
+        "Other types are refused: lists, documents, invalid ones (CVE-2019-18923)",
         arguments: [
             "image/png, text/html", "text/html, image/png", "image/png text/html", "image/png; a=b, text/html", "image/png;text/html",
             "text/html", "image/svg+xml", "application/xml", "image/*", "*/*", "image/", "png", "image/bmp", "image/tiff", "image/png/x",
@@ -33,7 +33,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "The first bytes tell",
+        "The first bytes identify the format",
         arguments: [
             (TestImage.png(), ImageFormat.png), (TestImage.jpeg, .jpeg), (TestImage.gif, .gif), (Array("GIF87a".utf8), .gif),
             (TestImage.webp, .webp),
@@ -49,7 +49,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "Documents and other formats are nothing",
+        "Documents and other formats are not recognized",
         arguments: [
             Array("<html>".utf8), Array("<svg xmlns=".utf8), Array("<?xml version".utf8), Array("GIF88a".utf8), Array("RIFF....WAVE".utf8),
             Array("BM......".utf8), [0, 0, 0, 24] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mif1heic".utf8),
@@ -61,7 +61,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "An image whose tail is missing is not whole",
+        "An image without its end is incomplete",
         arguments: [
             (TestImage.png(), ImageFormat.png), (TestImage.jpeg, .jpeg), (TestImage.gif, .gif), (TestImage.webp, .webp),
             (TestImage.avif, .avif),
@@ -72,7 +72,7 @@ struct ImageFormatTests {
         #expect(!kind.isComplete(Array(bytes.prefix(5)), isDelimited: false))
     }
 
-    @Test("A real image is whole with all of it, and with no less, wherever it was cut and whoever measured it", arguments: Frames.real)
+    @Test("A real image is complete only with all its bytes", arguments: Frames.real)
     func cut(_ kind: ImageFormat, _ bytes: [UInt8]) {
         for isDelimited in [true, false] {
             #expect(kind.isComplete(bytes, isDelimited: isDelimited))

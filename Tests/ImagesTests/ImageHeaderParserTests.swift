@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("How large an image is")
+@Suite("Dimensions of an image")
 struct ImageHeaderParserTests {
     private static let samples: [(ImageFormat, [UInt8], ImageDimensions)] = [
         (.png, Frames.png(640, 480), ImageDimensions(width: 640, height: 480)),
@@ -28,7 +28,7 @@ struct ImageHeaderParserTests {
         (.webp, Frames.webpExtended(16_777_216, 400), ImageDimensions(width: 16_777_216, height: 400)),
     ]
 
-    @Test("It is read from the first bytes, whole, byte by byte and cut anywhere, and from no fewer", arguments: samples)
+    @Test("Dimensions are read from the first bytes in any segmentation", arguments: samples)
     func sizes(_ kind: ImageFormat, _ bytes: [UInt8], _ size: ImageDimensions) {
         var whole = ImageHeaderParser(kind)
         whole.consume(bytes)
@@ -49,7 +49,7 @@ struct ImageHeaderParserTests {
     }
 
     @Test(
-        "What does not follow its format has none",
+        "Malformed images have no dimensions",
         arguments: [
             (ImageFormat.png, TestImage.png()), (.jpeg, [0xff, 0xd8, 0xff, 0xd9, 0, 0]),
             (.jpeg, [0xff, 0xd8, 0xff, 0xda, 0, 3, 0]), (.gif, Frames.gif(0, 0)), (.avif, Frames.avif()),
@@ -67,7 +67,7 @@ struct ImageHeaderParserTests {
         }
     }
 
-    @Test("Any bytes in any pieces end in the same finding, and never in a trap")
+    @Test("Any bytes give the same result in any segmentation, without a trap")
     func anyBytes() {
         var generator = SeededRandom(seed: 6)
         for _ in 0..<3_000 {
@@ -103,7 +103,7 @@ struct ImageHeaderParserTests {
     }
 
     @Test(
-        "An animation is drawn frame by frame: 480 million pixels of all together, found where it says or shows how many there are",
+        "The pixels of all frames are limited to 480 million, by declared and found frame counts",
         arguments: [
             (ImageFormat.gif, Frames.gif(4_000, 3_000, frames: 40), 40, nil),
             (.gif, Frames.gif(4_000, 3_000, frames: 41), 41, .tooManyPixels),
@@ -127,7 +127,7 @@ struct ImageHeaderParserTests {
     }
 
     @Test(
-        "An animation has at most 2,000 frames, however small, whatever says how many there are",
+        "An animation has at most 2,000 frames of any size",
         arguments: [(2_000, nil), (2_001, .tooManyFrames)]
             as [(Int, ImageError.Reason?)])
     func frames(_ count: Int, _ fault: ImageError.Reason?) {

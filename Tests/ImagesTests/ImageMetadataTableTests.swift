@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What images look like")
+@Suite("Image metadata")
 struct ImageMetadataTableTests {
     private static func facts(_ number: Int) -> ImageMetadata {
         ImageMetadata(
@@ -16,7 +16,7 @@ struct ImageMetadataTableTests {
         await withCheckedContinuation { continuation in table.flush { continuation.resume() } }
     }
 
-    @Test("is known to the next process, torn records but for themselves, and forgotten with the image")
+    @Test("Metadata survives a restart, except torn records, and is removed with its image")
     func files() async throws {
         let folder = TemporaryFolder()
         let first = ImageMetadataTable(folder: folder.path, capacity: 100)
@@ -43,7 +43,7 @@ struct ImageMetadataTableTests {
         #expect(third.facts(of: "http://example.com/6") == nil && FileBytes.facts(of: folder.path + "/facts")?.bytes == 0)
     }
 
-    @Test("is what was found first of a content, and corrected where there is another one, in this process and the next")
+    @Test("The first metadata of a content is stored, and replaced for another content")
     func corrections() async throws {
         let folder = TemporaryFolder()
         let source = "http://example.com/1"
@@ -64,7 +64,7 @@ struct ImageMetadataTableTests {
         #expect(second.facts(of: source) == nil && second.revision == 2)
     }
 
-    @Test("is bounded in memory and on disk, and what is asked for stays")
+    @Test("Metadata is bounded in memory and on disk, and used entries stay")
     func bounds() async throws {
         let folder = TemporaryFolder()
         let table = ImageMetadataTable(folder: folder.path, capacity: 100)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Images of the page that comes next", .timeLimit(.minutes(1)))
+@Suite("Prefetch of the next page's images", .timeLimit(.minutes(1)))
 struct ImagePrefetcherTests {
-    @Test("are made as those before were asked for, and in no other size")
+    @Test("Images are prefetched in the sizes of the previous requests only")
     func walked() async throws {
         let origin = try Origin { _, connection in
             connection.answer(200, ["Content-Type: image/png", "Cache-Control: max-age=3600"], body: TestImage.png())

@@ -6,13 +6,13 @@ import Testing
 @testable import IntertwineFetch
 @testable import IntertwineImages
 
-@Suite("Images that lie elsewhere than at their URLs", .timeLimit(.minutes(1)))
+@Suite("Images in folders and buckets", .timeLimit(.minutes(1)))
 struct ImageSourceTests {
     private func place(_ prefix: String, _ store: ImageSource.Store) throws -> ImageSource {
         try #require(ImageSource(prefix: try FetchURL(prefix), store: store))
     }
 
-    @Test("A folder's files are served as an origin's are: by what they hold, kept, and asked about once they are stale")
+    @Test("Files of a folder are served like origin responses: typed by content, cached, and revalidated")
     func folder() async throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path + "/a b", withIntermediateDirectories: true)
@@ -36,7 +36,7 @@ struct ImageSourceTests {
         await house.stop()
     }
 
-    @Test("Nothing leads out of the folder: no step up, no link, no encoding of either, and only files are read")
+    @Test("No path leads out of the folder: no dot segment, link or encoding; only files are read")
     func confined() async throws {
         let folder = TemporaryFolder()
         let inside = folder.path + "/inside"
@@ -70,7 +70,7 @@ struct ImageSourceTests {
     }
 
     /// The example that Amazon's documentation of signatures for S3 gives.
-    @Test("A signature of version 4 is what Amazon's own example says")
+    @Test("A version 4 signature equals Amazon's example")
     func signature() {
         let credentials = S3Bucket.Credentials(accessKey: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
         let fields = [
@@ -82,7 +82,7 @@ struct ImageSourceTests {
         #expect(authorization.contains("SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,"))
     }
 
-    @Test("A bucket is asked for the object, with a signature that nobody else gets to see", arguments: [true, false])
+    @Test("An object of a bucket is requested with a signature that is not exposed", arguments: [true, false])
     func bucket(_ isSigned: Bool) async throws {
         let elsewhere = try Origin { _, connection in connection.answer(200, body: TestImage.png(2)) }
         defer { elsewhere.stop() }

@@ -23,7 +23,7 @@ struct ImageURLSignerTests {
         }
     }
 
-    @Test("A minted path gives its source back", arguments: ["http://example.com/", "https://example.com/a%20b.png?x=1&y=ü"])
+    @Test("A signed path contains its source", arguments: ["http://example.com/", "https://example.com/a%20b.png?x=1&y=ü"])
     func roundTrip(_ text: String) throws {
         let url = try FetchURL(text)
         let signer = try signer(key)
@@ -33,7 +33,7 @@ struct ImageURLSignerTests {
         #expect(path.split(separator: "/").count == 3)
     }
 
-    @Test("An image has one path for the whole rotation, then another beside it", arguments: [24, 720] as [UInt32])
+    @Test("The path of an image is constant during a rotation, then a second one is valid too", arguments: [24, 720] as [UInt32])
     func rotated(_ rotation: UInt32) throws {
         let url = try FetchURL("http://example.com/a.png")
         let signer = try #require(ImageURLSigner(keys: [key], horizonHours: 168, rotationHours: rotation))
@@ -47,7 +47,7 @@ struct ImageURLSignerTests {
         #expect(fault(first.path, signer, at: first.changes + 168 * hour) == .expired)
     }
 
-    @Test("Not all images change at once")
+    @Test("Paths of images change at different times")
     func spread() throws {
         let signer = try signer(key)
         let changes = try (0..<500).map { signer.sign(try FetchURL("http://example.com/\($0).png"), now: now).changes }
@@ -55,7 +55,7 @@ struct ImageURLSignerTests {
         #expect(changes.allSatisfy { $0 > now && $0 <= now + 30 * 24 * hour })
     }
 
-    @Test("Two keys are valid at once; the first one signs")
+    @Test("Two keys are valid; the first one signs")
     func rotation() throws {
         let url = try FetchURL("http://example.com/a.png")
         let old = try signer(key)
@@ -66,7 +66,7 @@ struct ImageURLSignerTests {
         #expect(fault(old.path(for: url, now: now), new, at: now) == .forged)
     }
 
-    @Test("Keys are exchanged while paths are minted: each path is signed by one that was valid")
+    @Test("During key changes each path has a signature of a valid key")
     func exchange() throws {
         let (signer, valid) = (try signer(key), try signer(key, other))
         let url = try FetchURL("http://example.com/a.png")
@@ -81,7 +81,7 @@ struct ImageURLSignerTests {
         #expect(fault(try self.signer(key).path(for: url, now: now), signer, at: now) == .forged)
     }
 
-    @Test("A path that was altered anywhere is forged, even where it has expired as well")
+    @Test("An altered path is forged, also if it has expired")
     func altered() throws {
         let signer = try signer(key)
         let path = Array(signer.path(for: try FetchURL("http://example.com/a.png"), now: now).utf8)
@@ -95,20 +95,20 @@ struct ImageURLSignerTests {
     }
 
     @Test(
-        "What has not the form of a path is no path",
+        "A malformed path is not found",
         arguments: ["", "/", "/images", "/images/", "/images/x", "/images//x", "/images/x/", "/images/a/b/c", "/images/a/b"])
     func malformed(_ path: String) throws {
         #expect(fault(path, try signer(key), at: now) == .malformed)
     }
 
     @Test(
-        "A path without a signature of ours is forged", arguments: ["/images/unsigned/aHR0cDovL2V4YW1wbGUuY29tLw", "/images/AAAA/aHR0cA"])
+        "A path without a valid signature is forged", arguments: ["/images/unsigned/aHR0cDovL2V4YW1wbGUuY29tLw", "/images/AAAA/aHR0cA"])
     func unsigned(_ path: String) throws {
         #expect(fault(path, try signer(key), at: now) == .forged)
     }
 
     @Test(
-        "A variant's signature is good for the scales that it is offered at, and for no other size",
+        "The signature of a variant is valid for its scales and no other size",
         arguments: ["150x150", "300x144-attention", "220x220-fit", "64x64-250-1000", "2000x100", "10x10-fit~avatar.TT", "9x9~b"])
     func variants(_ text: String) throws {
         let signer = try signer(key)
@@ -132,7 +132,7 @@ struct ImageURLSignerTests {
     }
 
     @Test(
-        "There is one way to write a variant",
+        "A variant has one canonical form",
         arguments: [
             "0x1", "1x", "01x1", "+1x1", "4097x1", "1x1-500-500-1", "1x1-centre", "1x1-01-2", "1x1-1001-0", "1x1~", "1x1~a.", "1x1~a.tt",
             "1x1~a.ABC", "1x1~ä",
@@ -141,7 +141,7 @@ struct ImageURLSignerTests {
         #expect(ProcessingOptions(text: text) == nil)
     }
 
-    @Test("Ten thousand random mutations are never accepted and never a trap")
+    @Test("Ten thousand random mutations are rejected without a trap")
     func mutations() throws {
         var generator = SeededRandom(seed: 11)
         let signer = try signer(key)
@@ -161,7 +161,7 @@ struct ImageURLSignerTests {
         }
     }
 
-    @Test("Keys that are none, or too short, make no signer")
+    @Test("Invalid and too short keys are rejected")
     func keys() {
         #expect(ImageURLSigner(keys: []) == nil)
         #expect(ImageURLSigner(keys: [[1, 2, 3]]) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("A process that is killed while it fills the cache", .timeLimit(.minutes(1)))
+@Suite("A process killed while it fills the cache", .timeLimit(.minutes(1)))
 struct KilledTests {
     /// An image whose bytes follow from its number.
     private static func image(_ path: String) -> [UInt8] {
@@ -12,7 +12,7 @@ struct KilledTests {
         return TestImage.png(number, bytes: 1_000 + number * 977 % 30_000)
     }
 
-    @Test("After the restart no image has wrong bytes, and the cap holds")
+    @Test("After the restart no image has wrong bytes, and the capacity holds")
     func killed() async throws {
         let folder = TemporaryFolder()
         let origin = try Origin { request, connection in

@@ -5,10 +5,10 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Images that wait, are written or are read slowly, and their neighbours", .timeLimit(.minutes(1)))
+@Suite("Slow images and their neighbours", .timeLimit(.minutes(1)))
 struct NeighbourTests {
     /// Three prefetched ones keep what prefetching may have of a host, and a fourth waits; it has to start before any of them ends.
-    @Test("One that waits to be prefetched starts at once when somebody asks for it, or it comes into view", arguments: [false, true])
+    @Test("A queued prefetch starts at once when the image is requested or becomes visible", arguments: [false, true])
     func raised(_ isByViewport: Bool) async throws {
         let gate = Gate()
         let origin = try Origin { _, connection in
@@ -34,7 +34,7 @@ struct NeighbourTests {
         await house.stop()
     }
 
-    @Test("A large image that was just fetched is a hit, whether the disk has it yet or not")
+    @Test("A large image is a hit directly after its fetch")
     func pending() async throws {
         let folder = TemporaryFolder()
         let body = TestImage.png(1, bytes: 4_000_000)
@@ -52,7 +52,7 @@ struct NeighbourTests {
         await house.stop()
     }
 
-    @Test("Who reads slowly what has come does not keep others from theirs")
+    @Test("A slow reader does not block other images")
     func slowReader() async throws {
         let body = TestImage.png(1, bytes: 1_200_000)
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: body) }
@@ -70,7 +70,7 @@ struct NeighbourTests {
         await house.stop()
     }
 
-    @Test("A host gets no more at once than it should, also of what other hosts send to it")
+    @Test("The limit per host includes redirects from other hosts")
     func redirectedTo() async throws {
         let gate = Gate()
         let atOnce = Atomic<Int>(0)
@@ -100,7 +100,7 @@ struct NeighbourTests {
         await house.stop()
     }
 
-    @Test("To look whether an image is there is no hit")
+    @Test("A lookup without a request is not counted as a hit")
     func peeked() async throws {
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: TestImage.png(1)) }
         defer { origin.stop() }

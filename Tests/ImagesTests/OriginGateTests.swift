@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Which downloads may go to which origin")
+@Suite("Circuit breaker and concurrency per origin")
 struct OriginGateTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
@@ -15,7 +15,7 @@ struct OriginGateTests {
         return OriginGate(limits: limits)
     }
 
-    @Test("One that cannot be reached is left alone, with the time after which it pays to come back, and others are not")
+    @Test("An unreachable origin is rejected with Retry-After, and others are not")
     func resting() {
         var gate = gate()
         for _ in 0..<10 { gate.record(.unreachable, of: "a.example:80", now: start) }
@@ -29,7 +29,7 @@ struct OriginGateTests {
         #expect(gate.reasonToStay(from: "a.example:80", now: later) == nil && gate.openCount == 0)
     }
 
-    @Test("One that answers badly gets two at once until a good answer comes, and the rest wait")
+    @Test("An origin with bad responses gets two concurrent requests until one succeeds")
     func gentle() {
         var gate = gate()
         for _ in 0..<10 { gate.record(.badResponse, of: "a.example:80", now: start) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What an origin's answer comes to")
+@Suite("Results of origin responses")
 struct OriginResponseReaderTests {
     private static let url = "http://pictures.test/a"
     /// A PNG in which each part stands where it should.
@@ -41,7 +41,7 @@ struct OriginResponseReaderTests {
         if case .failed(let failure) = outcome { failure.reason } else { nil }
     }
 
-    @Test("an image is one wherever its bytes are cut, and is known as soon as its first bytes are here")
+    @Test("An image is recognized by its first bytes in any segmentation")
     func cuts() throws {
         let head = try head(200, ["Content-Type": "application/octet-stream", "Content-Length": "\(Self.image.count)"])
         for cut in 0..<64 {
@@ -61,7 +61,7 @@ struct OriginResponseReaderTests {
         #expect(intake.isMeasured)
     }
 
-    @Test("an image is kept with the hash of its bytes, and one that is not whole is not")
+    @Test("A complete image is cached with the hash of its bytes, an incomplete one is not")
     func kept() throws {
         var intake = OriginResponseReader()
         #expect(try intake.receiveHead(head(200, ["Content-Type": "image/png", "ETag": "\"x\""]), stale: nil, now: 0))
@@ -73,7 +73,7 @@ struct OriginResponseReaderTests {
         #expect(cutShort.head?.freshness == nil)
     }
 
-    @Test("what is no image, or not the one that was promised, is refused")
+    @Test("A body that is not the declared image is refused")
     func refused() throws {
         let page = Array("<!doctype html><html></html>".utf8)
         #expect(try failure(outcome(head(200, ["Content-Type": "text/html"]), page)) == .typeDenied)
@@ -99,7 +99,7 @@ struct OriginResponseReaderTests {
         #expect(failure.retryAfter == seconds)
     }
 
-    @Test("a 304 confirms ours; where it is about another one, the origin is asked once more, and plainly")
+    @Test("A 304 confirms the cached image; with another validator the request is repeated unconditionally")
     func confirmed() throws {
         guard
             case .confirmed(let image, isCached: true) = outcome(
@@ -121,7 +121,7 @@ struct OriginResponseReaderTests {
         #expect(failure(intake.end(.rejected)) == .upstream(status: 304))
     }
 
-    @Test("what was refused once is asked for anew without a trace of it")
+    @Test("A repeated request has no state of the refused response")
     func again() throws {
         var intake = OriginResponseReader()
         intake.begin(at: 0)
@@ -137,9 +137,9 @@ struct OriginResponseReaderTests {
     }
 }
 
-@Suite("Who waits where")
+@Suite("Waiters of downloads")
 struct WaiterTableTests {
-    @Test("by number and by name, until each is gone")
+    @Test("Waiters are found by number and id until they are removed")
     func names() {
         let (one, other) = (UUID(), UUID())
         var table = WaiterTable<String>()

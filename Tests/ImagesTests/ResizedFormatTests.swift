@@ -2,9 +2,9 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Which format a sized image is made in")
+@Suite("Format of a resized image")
 struct ResizedFormatTests {
-    @Test("Animations stay such where a client takes one, and what can be seen through is made no photograph")
+    @Test("Animations and transparency are preserved if the client accepts a suitable format")
     func chosen() throws {
         let all = AcceptedFormats("image/avif,image/webp,*/*").made([.avif, .webp])
         let old = AcceptedFormats(nil).made([.avif, .webp])
@@ -25,7 +25,7 @@ struct ResizedFormatTests {
     }
 
     @Test(
-        "Of the newer formats it is the client's preference that counts, then that of configuration",
+        "The client's preference selects the format, then the configuration",
         arguments: [
             ("image/avif;q=0.1,image/webp;q=0.9,*/*", "webp"), ("image/webp;q=0.85,image/avif;q=0.9,*/*", "avif"),
             ("image/webp;q=1.0,image/avif;q=0.999", "webp"), ("image/webp;q=0.5,image/avif;q=0.5", "avif"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Images that are looked at behind their answers", .timeLimit(.minutes(2)))
+@Suite("Background analysis of images", .timeLimit(.minutes(2)))
 struct ReviewTests {
     private static func image() throws -> [UInt8] {
         let tools = VipsTools()
@@ -31,7 +31,7 @@ struct ReviewTests {
         ]
     }
 
-    @Test("What cannot be decoded to its end is served as it came, for five minutes and no day; then all of it is asked for anew")
+    @Test("An image that cannot be decoded completely is served for five minutes, then fetched again")
     func undecodable() async throws {
         let workers = try BuiltWorkers.make()
         let (halves, whole) = (try Self.halves(), try Self.image())
@@ -75,7 +75,7 @@ struct ReviewTests {
         await workers.shutDown()
     }
 
-    @Test("What an image looks like is known after it was fetched, and it stays")
+    @Test("Metadata of an image is known after its fetch")
     func known() async throws {
         let workers = try BuiltWorkers.make()
         let body = try Self.image()
@@ -92,7 +92,7 @@ struct ReviewTests {
         await workers.shutDown()
     }
 
-    @Test("As many wait as may, and what is found counts of the one that is kept")
+    @Test("The analysis queue is bounded, and results apply to the cached image")
     func queue() throws {
         func image(_ number: Int) -> CachedImage {
             CachedImage(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("A body as it arrives", .timeLimit(.minutes(1)))
+@Suite("Shared body buffer", .timeLimit(.minutes(1)))
 struct SharedBodyBufferTests {
     private func append(_ bytes: [UInt8], to spool: SharedBodyBuffer) -> Bool {
         bytes.withUnsafeBytes { spool.append($0) }
@@ -16,7 +16,7 @@ struct SharedBodyBufferTests {
         return pieces
     }
 
-    @Test("a body in single bytes costs little more than its bytes, and is read in large pieces")
+    @Test("A body in single bytes has little overhead, and is read in large chunks")
     func crumbs() async throws {
         let budget = ByteBudget(limit: 110_000)
         let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
@@ -32,7 +32,7 @@ struct SharedBodyBufferTests {
         #expect(budget.inUse == 0)
     }
 
-    @Test("pieces count with what they cost besides their bytes, and nothing is taken for what was refused")
+    @Test("Chunks count with their overhead, and rejected ones use no memory")
     func cost() {
         let budget = ByteBudget(limit: 20_000)
         let spool = SharedBodyBuffer(budget: budget)
@@ -42,7 +42,7 @@ struct SharedBodyBufferTests {
         #expect(append([3], to: spool) && spool.contents.count == 10_001)
     }
 
-    @Test("whatever its pieces, each of its readers gets the same bytes, from wherever the body was when they came", arguments: 0..<8)
+    @Test("Each reader gets the same bytes, whenever it joins", arguments: 0..<8)
     func readers(seed: UInt64) async throws {
         var generator = SeededRandom(seed: seed)
         let spool = SharedBodyBuffer(budget: ByteBudget(limit: .max))

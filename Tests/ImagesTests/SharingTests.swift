@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("One download for all who wait", .timeLimit(.minutes(1)))
+@Suite("Coalesced downloads", .timeLimit(.minutes(1)))
 struct SharingTests {
     private static let image = TestImage.png(1, bytes: 100_000)
 
@@ -25,7 +25,7 @@ struct SharingTests {
         return stream
     }
 
-    @Test("Two wait, the first leaves: the second gets everything, by one request")
+    @Test("With two waiters the first leaves: the second gets the complete image by one request")
     func firstLeaves() async throws {
         let gate = Gate()
         let origin = try halvingOrigin(gate)
@@ -46,7 +46,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("A thousand wait for one image: one request, the same bytes for each")
+    @Test("A thousand waiters share one request and get the same bytes")
     func thousand() async throws {
         let gate = Gate()
         let origin = try halvingOrigin(gate)
@@ -75,7 +75,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("The last one leaves while the head is awaited: after the grace the origin sees the connection go")
+    @Test("After the last waiter leaves before the head, the connection closes after the grace period")
     func lastLeavesAtHead() async throws {
         let origin = try Origin { _, connection in connection.waitForClose() }
         defer { origin.stop() }
@@ -94,7 +94,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("The last one leaves an endless body: at most 64 KiB come after that")
+    @Test("After the last waiter leaves an endless body, at most 64 KiB are received")
     func lastLeavesBody() async throws {
         let gate = Gate()
         let origin = try Origin { _, connection in
@@ -124,7 +124,7 @@ struct SharingTests {
     }
 
     @Test(
-        "Of a body that begins during the grace nothing is read, however fast it comes; of one for who came back, all",
+        "A body that begins during the grace period is read only if a waiter returns",
         arguments: [false, true])
     func bodyInGrace(_ comesBack: Bool) async throws {
         let gate = Gate()
@@ -154,7 +154,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("Who comes back within the grace finds the same transfer")
+    @Test("A waiter that returns within the grace period joins the same transfer")
     func rejoin() async throws {
         let gate = Gate()
         let origin = try halvingOrigin(gate)
@@ -173,7 +173,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("A place that somebody waits for is not kept for the length of the grace")
+    @Test("A permit needed by others is not held during the grace period")
     func yielded() async throws {
         let origin = try Origin { request, connection in
             if request.path == "/first" { return connection.waitForClose() }
@@ -194,7 +194,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("A transfer that is nearly done is finished for the cache")
+    @Test("A nearly complete transfer is finished for the cache")
     func nearlyDone() async throws {
         let gate = Gate()
         let origin = try Origin { _, connection in
@@ -215,7 +215,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("A first attempt that is reset is made once more, for all who wait")
+    @Test("A reset first attempt is retried for all waiters")
     func retried() async throws {
         let origin = try Origin { request, connection in
             if request.connection == 1 {
@@ -234,7 +234,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("A transfer that breaks off fails for all who wait, and for nobody who comes later")
+    @Test("An aborted transfer fails for all waiters, and not for later ones")
     func brokenOff() async throws {
         let origin = try Origin { request, connection in
             if request.connection > 1 { return connection.answer(200, ["Content-Type: image/png"], body: TestImage.png()) }
@@ -252,7 +252,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("By name: a request is taken back wherever it stands, once", arguments: [false, true])
+    @Test("A request is cancelled by id once, in any state", arguments: [false, true])
     func byName(_ isStreaming: Bool) async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -276,7 +276,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("A viewport takes back what is gone and hurries what is in view")
+    @Test("A viewport cancels hidden images and prioritizes visible ones")
     func viewport() async throws {
         let origin = try Origin { _, connection in connection.waitForClose() }
         defer { origin.stop() }
@@ -304,7 +304,7 @@ struct SharingTests {
         for task in tasks { _ = await task.value }
     }
 
-    @Test("Of plain requests, those that a viewport names go first, in its order")
+    @Test("Requests named by a viewport are first, in its order")
     func plainViewport() async throws {
         let origin = try Origin { request, connection in
             if request.path == "/0" { return connection.waitForClose() }
@@ -328,7 +328,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("Who joins a request that then fails is served by a second one; who alone asked gets the failure", arguments: [false, true])
+    @Test("Waiters that joined a failed request are served by a second one; a single waiter gets the failure", arguments: [false, true])
     func secondChance(_ isSilent: Bool) async throws {
         let gate = Gate()
         let origin = try Origin { request, connection in
@@ -355,7 +355,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("A second attempt that fails too is the last, and the failure goes to all")
+    @Test("A failed second attempt is the last, and all waiters get the failure")
     func noThirdChance() async throws {
         let gate = Gate()
         let origin = try Origin { _, connection in
@@ -372,7 +372,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("While the name server is silent, everybody can leave")
+    @Test("Waiters can cancel while the name server is silent")
     func silentNames() async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -395,7 +395,7 @@ struct SharingTests {
         await house.stop()
     }
 
-    @Test("Two hundred names that nobody answers for hold up no other host")
+    @Test("Two hundred unresolved names do not block other hosts")
     func silentNamesBesideOthers() async throws {
         let gate = Gate()
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: TestImage.png()) }

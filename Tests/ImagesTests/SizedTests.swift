@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Images of the size that they are shown at", .timeLimit(.minutes(1)))
+@Suite("Resized images", .timeLimit(.minutes(1)))
 struct SizedTests {
     private static func sizing(_ text: String = "150x150") throws -> ResizeMode { try #require(ResizeMode(text)) }
 
@@ -22,7 +22,7 @@ struct SizedTests {
                 ImageRequest(source, sizing: try Self.sizing(sizing), id: id, cacheControl: cacheControl, accept: accept)))
     }
 
-    @Test("All sizes and formats come of one download, each is made once, and each client gets what it takes")
+    @Test("All sizes and formats use one download, each is computed once, and clients get accepted formats")
     func formats() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
@@ -53,7 +53,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("One is made for whoever waits; who leaves last ends the work, be it the download or the making")
+    @Test("The last cancelled waiter ends the download or the resize")
     func shared() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
@@ -77,7 +77,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("Work that was begun for nobody in sight is as urgent as whoever joins it, or looks at it then", arguments: [false, true])
+    @Test("Background work gets the priority of a waiter that joins", arguments: [false, true])
     func raised(_ isByViewport: Bool) async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
@@ -95,7 +95,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("Who leaves while the original is on its way ends its download")
+    @Test("A cancellation during the download ends it")
     func originalLeft() async throws {
         let gate = Gate()
         let origin = try Origin { _, connection in
@@ -117,7 +117,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("It is as fresh as its original: confirmed with it, made anew where that is another one")
+    @Test("A resized image has the freshness of its original, and is computed again if the original changed")
     func freshness() async throws {
         let version = Atomic<Int>(0)
         let origin = try Origin { request, connection in
@@ -141,7 +141,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("Stale ones are shown while their original is asked for anew, and none behind the answer, nor after the time for that")
+    @Test("Stale resized images are served during revalidation, within the permitted time")
     func staleness() async throws {
         let version = Atomic<Int>(0)
         let gate = Gate()
@@ -173,7 +173,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("It lies on disk for the next process, goes with its source, and only-if-cached finds it there")
+    @Test("A resized image is stored on disk, removed with its source, and found by only-if-cached")
     func disk() async throws {
         let folder = TemporaryFolder()
         let origin = try Self.origin()
@@ -199,7 +199,7 @@ struct SizedTests {
         await second.stop()
     }
 
-    @Test("Of an image that must not be stored it is not stored either")
+    @Test("A resized image of an uncacheable original is not stored")
     func passing() async throws {
         let origin = try Self.origin(["Cache-Control: no-store"])
         defer { origin.stop() }
@@ -213,7 +213,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("What cannot be made says why: overload passes at once, an image that kills twice is not tried again for a while")
+    @Test("Failures have a reason: overload is not cached, an image that kills two workers is")
     func failures() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
@@ -236,7 +236,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("What turns out to be no image to its end is not served at its own URL any longer either, until it is purged")
+    @Test("An undecodable image is not served at its original URL either, until a purge")
     func undecodable() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
@@ -260,7 +260,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("Where the image cannot be had, what is configured for its part stands there for half a minute, and says why")
+    @Test("A configured fallback is served for half a minute, with the reason")
     func fallbacks() async throws {
         let origin = try Origin { _, connection in connection.answer(404, [], body: []) }
         defer { origin.stop() }
@@ -286,7 +286,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("Of an animation that is too much the first frame is shown, which says so, from memory and from disk too")
+    @Test("A too large animation gives its first frame, marked so, also from memory and disk")
     func still() async throws {
         let origin = try Origin { _, connection in
             let fields = ["Content-Type: image/gif", "Cache-Control: max-age=3600"]
@@ -309,7 +309,7 @@ struct SizedTests {
         }
     }
 
-    @Test("Initials are a whole PNG of any size", arguments: ["TT", "S", "", "Q9", "??"])
+    @Test("Initials are a complete PNG of any size", arguments: ["TT", "S", "", "Q9", "??"])
     func initials(_ letters: String) {
         for (width, height) in [(1, 1), (150, 150), (300, 10), (1_000, 900)] {
             let png = InitialsImage.png(letters, width: width, height: height)
@@ -320,7 +320,7 @@ struct SizedTests {
         }
     }
 
-    @Test("A client that does not accept the format of the original gets it converted, in its own size, once")
+    @Test("An original in an unaccepted format is converted once, in its size")
     func converted() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }
@@ -339,7 +339,7 @@ struct SizedTests {
         await house.stop()
     }
 
-    @Test("Where nothing makes images, the original is served")
+    @Test("Without workers the original is served")
     func without() async throws {
         let origin = try Self.origin()
         defer { origin.stop() }

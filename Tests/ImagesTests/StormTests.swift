@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Storms", .serialized, .timeLimit(.minutes(2)))
+@Suite("Request storms", .serialized, .timeLimit(.minutes(2)))
 struct StormTests {
     /// Answers at once, never, or in the middle, by the path.
     private func moodyOrigin() throws -> Origin {
@@ -21,7 +21,7 @@ struct StormTests {
         }
     }
 
-    @Test("Ten thousand requests taken back: descriptors, threads and memory return to where they were")
+    @Test("Ten thousand cancelled requests leak no descriptors, threads or memory")
     func cancelStorm() async throws {
         let origin = try moodyOrigin()
         defer { origin.stop() }
@@ -33,7 +33,7 @@ struct StormTests {
         #expect(facts[1][2] <= facts[0][2] + 16 * 1_024)
     }
 
-    @Test("Among many who start and leave, those who stay get their images")
+    @Test("Among many cancellations the remaining waiters get their images")
     func scrolling() async throws {
         let origin = try Origin { _, connection in connection.answer(200, ["Content-Type: image/png"], body: TestImage.png(1)) }
         defer { origin.stop() }

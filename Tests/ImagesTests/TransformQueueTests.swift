@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Who gets a worker")
+@Suite("Queue of resize jobs")
 struct TransformQueueTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
@@ -17,7 +17,7 @@ struct TransformQueueTests {
         return TransformQueue(limits: limits)
     }
 
-    @Test("What is seen goes first, and of that the newest; what nobody looks at yet goes in line")
+    @Test("Visible jobs are first, newest first; others are in order")
     func order() {
         var queue = queue(waiting: 10)
         for (id, priority) in [(1, ImagePriority.visible), (2, .prefetch), (3, .prefetch), (4, .near), (5, .visible), (6, .visible)] {
@@ -36,7 +36,7 @@ struct TransformQueueTests {
         #expect(order == [6, 5, 4, 2, 3])
     }
 
-    @Test("Beyond the bounds of number and pixels the less urgent lose their place, or the new one is sent away")
+    @Test("Beyond the limits of jobs and pixels, less urgent jobs are dropped or the new one is rejected")
     func bounded() {
         var queue = queue(waiting: 2, pixels: 1_000)
         _ = queue.enter(1, pixels: 900, priority: .visible, now: start)
@@ -50,7 +50,7 @@ struct TransformQueueTests {
         #expect(queue.waitingCount == 2)
     }
 
-    @Test("Pixels that run together are bounded, and one alone always runs")
+    @Test("Concurrent pixels are bounded, and a single job always runs")
     func runningPixels() {
         var queue = queue(running: 2, pixels: 1_000)
         _ = queue.enter(1, pixels: 5_000, priority: .visible, now: start)
@@ -61,7 +61,7 @@ struct TransformQueueTests {
         #expect(queue.next() == 2)
     }
 
-    @Test("Half of the workers at most do what nobody looks at yet; patience ends")
+    @Test("Background jobs use at most half of the workers; queued jobs time out")
     func prefetch() {
         var queue = queue(running: 4, waiting: 10)
         for id in 1...4 { _ = queue.enter(id, pixels: 1, priority: .prefetch, now: start) }
@@ -76,7 +76,7 @@ struct TransformQueueTests {
         return owners
     }
 
-    @Test("No origin and no viewer has more than half of the workers, and others get the rest")
+    @Test("No origin and no viewer uses more than half of the workers")
     func shares() {
         for owners in [Self.owners("a"), Self.owners(nil, "v"), Self.owners("a", "v")] {
             var queue = queue(running: 4, waiting: 10)
@@ -92,7 +92,7 @@ struct TransformQueueTests {
         #expect(alone.next() == 1)
     }
 
-    @Test("What several viewers wait for starts if one of them has room, and then counts for each")
+    @Test("A job of several viewers starts if one has capacity, and counts for each")
     func sharedViewers() {
         var queue = queue(running: 4, waiting: 10)
         for id in 1...3 { _ = queue.enter(id, pixels: 1, priority: .visible, owners: Self.owners(nil, "v"), now: start) }
@@ -103,7 +103,7 @@ struct TransformQueueTests {
         #expect((queue.next(), queue.next()) == (5, nil))
     }
 
-    @Test("A large image of one origin does not hold up those of another")
+    @Test("A large image of one origin does not block those of another")
     func largeOfAnother() {
         var queue = queue(running: 4, waiting: 10, pixels: 1_000)
         for id in 1...2 {
@@ -114,7 +114,7 @@ struct TransformQueueTests {
         #expect((queue.next(), queue.next()) == (3, nil))
     }
 
-    @Test("Where the queue is full, whoever has more than half of it makes room for others")
+    @Test("In a full queue, an owner of more than half loses jobs to others")
     func crowded() {
         for (crowd, other) in [(Self.owners("a"), Self.owners("b")), (Self.owners(nil, "v"), Self.owners(nil, "w"))] {
             var queue = queue(running: 1, waiting: 3)
@@ -129,7 +129,7 @@ struct TransformQueueTests {
         }
     }
 
-    @Test("What waits for nobody in sight goes next once somebody looks at it, and so does what is hurried again")
+    @Test("A background job that becomes visible or is prioritized is next")
     func hurried() {
         var queue = queue(running: 2, waiting: 10)
         for (id, priority) in [(1, ImagePriority.prefetch), (2, .prefetch), (3, .prefetch), (4, .visible), (5, .visible)] {
@@ -153,7 +153,7 @@ struct TransformQueueTests {
         #expect(queue.expire(now: start.advanced(by: .seconds(3))).isEmpty && queue.waitingCount == 0)
     }
 
-    @Test("Deaths are taken as they come, until there are too many of them")
+    @Test("Workers are restarted at once, and with a delay after many crashes")
     func restarts() {
         var policy = RestartPolicy(tolerated: 3)
         for _ in 0..<3 { #expect(policy.died(now: start) == .zero) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Images made by the workers", .serialized, .timeLimit(.minutes(5)))
+@Suite("Results of the workers", .serialized, .timeLimit(.minutes(5)))
 struct TransformTests {
     /// Every form that comes in, as a file that the tools make of `drawn.ppm`.
     private static let forms: [(name: String, make: @Sendable (VipsTools) throws -> Void)] = [
@@ -52,7 +52,7 @@ struct TransformTests {
         ),
     ]
 
-    @Test("What comes out is what libvips' own program makes of it", arguments: 0..<forms.count)
+    @Test("Results equal those of libvips' program", arguments: 0..<forms.count)
     func compared(_ number: Int) async throws {
         let (name, make) = Self.forms[number]
         let tools = VipsTools()
@@ -77,7 +77,7 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("Every format comes out as itself, and not as something else", arguments: ImageFormat.allCases)
+    @Test("Each format is encoded as itself", arguments: ImageFormat.allCases)
     func formats(_ kind: ImageFormat) async throws {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 320, 240)
@@ -96,7 +96,7 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("Cameras' notes go, turned images are upright, and facts are those of the upright one")
+    @Test("Metadata is removed, orientation is applied, and dimensions are the upright ones")
     func noted() async throws {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 400, 300)
@@ -116,7 +116,7 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("One colour all over is the dominant one, and the likeness has it, and what is seen through")
+    @Test("Dominant colour, placeholder and transparency of uniform images are correct")
     func plain() async throws {
         let tools = VipsTools()
         try tools.write(Array("P6 40 20 255\n".utf8) + (0..<800).flatMap { _ in [200, 100, 50] as [UInt8] }, "plain.ppm")
@@ -134,7 +134,7 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("Nothing is enlarged; a box that is filled keeps its proportions; a point is kept")
+    @Test("Images are not enlarged, keep proportions, and respect the focus point")
     func boxes() async throws {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 200, 100)
@@ -158,7 +158,7 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("Animations stay animations where that is asked for, in their boxes", arguments: [ImageFormat.gif, .webp])
+    @Test("Animations are preserved if requested, in their boxes", arguments: [ImageFormat.gif, .webp])
     func animated(_ kind: ImageFormat) async throws {
         let tools = VipsTools()
         for frame in 0..<3 { try tools.drawn("\(frame).ppm", 120, 90, phase: frame * 30) }
@@ -179,7 +179,7 @@ struct TransformTests {
     }
 
     /// libvips puts more than 100 MB of an image into a file, which a worker cannot have.
-    @Test("An animation is made whole where its frames are large, too")
+    @Test("Animations with large frames are complete")
     func largeAnimation() async throws {
         let tools = VipsTools()
         try tools.drawn("frames.ppm", 150, 1_800)
@@ -192,7 +192,7 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("What is cut short is refused, as libvips refuses it when it is told to")
+    @Test("Truncated images are refused, as by libvips in strict mode")
     func truncated() async throws {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 400, 300)
@@ -209,7 +209,7 @@ struct TransformTests {
         await workers.shutDown()
     }
 
-    @Test("What has its end, and not all before it, is refused as well")
+    @Test("Images with an end and missing data are refused")
     func endedEarly() async throws {
         let tools = VipsTools()
         try tools.drawn("drawn.ppm", 400, 300)

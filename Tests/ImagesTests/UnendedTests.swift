@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Sized images of originals without their end", .serialized, .timeLimit(.minutes(2)))
+@Suite("Resized images of originals without an end marker", .serialized, .timeLimit(.minutes(2)))
 struct UnendedTests {
     private static func files() throws -> [(ImageFormat, [UInt8])] {
         let tools = VipsTools()
@@ -34,7 +34,7 @@ struct UnendedTests {
         try await Got(house.manager.image(ImageRequest(source, sizing: ResizeMode(sizing), accept: "image/png")))
     }
 
-    @Test("A JPEG without EOI, a GIF without trailer and a PNG without IEND are made, from one download of each")
+    @Test("A JPEG without EOI, a GIF without trailer and a PNG without IEND are resized with one download each")
     func made() async throws {
         // How many bytes less than all.
         let endings: [ImageFormat: [Int]] = [.jpeg: [1, 2], .png: [1, 4, 6, 12], .gif: [1, 2]]
@@ -60,7 +60,7 @@ struct UnendedTests {
         await workers.shutDown()
     }
 
-    @Test("Half of an image is 415 for an hour, and asked for once")
+    @Test("A truncated image is 415 for an hour, and fetched once")
     func halves() async throws {
         var bodies: [String: (ImageFormat, [UInt8])] = [:]
         for (number, (kind, whole)) in try Self.files().enumerated() {
@@ -81,7 +81,7 @@ struct UnendedTests {
         await workers.shutDown()
     }
 
-    @Test("The original of half an image is sent to all from one download, and none of them is told to keep it")
+    @Test("The truncated original is sent to all from one download, and is not cacheable")
     func originals() async throws {
         var bodies: [String: (ImageFormat, [UInt8])] = [:]
         for (number, (kind, whole)) in try Self.files().enumerated() {
@@ -102,7 +102,7 @@ struct UnendedTests {
         await house.stop()
     }
 
-    @Test("They are held for five minutes, and in so many bytes")
+    @Test("Truncated originals are cached for five minutes, in bounded memory")
     func held() {
         func image(_ number: Int) -> CachedImage {
             CachedImage(
@@ -118,7 +118,7 @@ struct UnendedTests {
         #expect(images.image("http://example.com/4", wanted, now: start.advanced(by: .seconds(300))) == nil)
     }
 
-    @Test("Half of one of unknown length is not asked for again for a while; one without its end marker is made")
+    @Test("A truncated image of unknown length is not fetched again for a while; one without its end marker is resized")
     func unknownLength() async throws {
         let whole = try #require(try Self.files().first).1
         let origin = try Origin { request, connection in

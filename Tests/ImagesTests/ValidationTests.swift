@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("What is confirmed, and by whom", .timeLimit(.minutes(1)))
+@Suite("Validation", .timeLimit(.minutes(1)))
 struct ValidationTests {
     private static let asks = "Cache-Control: max-age=1000, must-revalidate"
 
@@ -15,7 +15,7 @@ struct ValidationTests {
     }
 
     @Test(
-        "Validators go to the URL that they came from, and nowhere else; a 304 from elsewhere confirms nothing", arguments: [false, true])
+        "Validators are sent to their URL only, and a 304 of another URL confirms nothing", arguments: [false, true])
     func redirected(_ isMoved: Bool) async throws {
         let target = Mutex("/a1")
         let origin = try Origin { request, connection in
@@ -39,7 +39,7 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("A 304 leaves what it does not say as it was", arguments: ["no-cache", "max-age=1000, must-revalidate"])
+    @Test("A 304 updates only its fields", arguments: ["no-cache", "max-age=1000, must-revalidate"])
     func kept(_ control: String) async throws {
         let origin = try Origin { request, connection in
             if request.headers["if-none-match"] != nil { return connection.answer(304, ["ETag: \"1\""]) }
@@ -66,7 +66,7 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("A 304 with another strong tag confirms nothing: the image is asked for without conditions")
+    @Test("A 304 with another strong tag confirms nothing: the request is repeated unconditionally")
     func refuted() async throws {
         let count = Atomic<Int>(0)
         let origin = try Origin { request, connection in
@@ -84,7 +84,7 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("A redirect that must not be stored is asked each time")
+    @Test("An uncacheable redirect is requested each time")
     func redirectLifetime() async throws {
         let count = Atomic<Int>(0)
         let origin = try Origin { request, connection in
@@ -100,7 +100,7 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("A stale image stands in for a name that is gone")
+    @Test("A stale image is served if the name cannot be resolved")
     func nameGone() async throws {
         let target = Mutex("/a1")
         let origin = try Origin { request, connection in
@@ -117,7 +117,7 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("A date to come again at is kept to", arguments: [429, 503])
+    @Test("A Retry-After date is respected", arguments: [429, 503])
     func retryDate(_ status: Int) async throws {
         let origin = try Origin { _, connection in
             connection.answer(status, ["Retry-After: " + HTTPDate.text(1_800_000_000 + 300)])
@@ -130,7 +130,7 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("A success ends the row of failures")
+    @Test("A success resets consecutive failures")
     func row() async throws {
         let count = Atomic<Int>(0)
         let origin = try Origin { _, connection in
@@ -146,7 +146,7 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("A host that redirects to dead ones is not left alone for it")
+    @Test("Redirects to dead hosts do not open the circuit of the redirecting host")
     func deadTarget() async throws {
         let dead = try Origin { _, connection in connection.reset() }
         dead.stop()
@@ -163,7 +163,7 @@ struct ValidationTests {
         await house.stop()
     }
 
-    @Test("What a kept connection loses goes to the origin twice, and no third time")
+    @Test("A request lost on a persistent connection is sent at most twice")
     func twice() async throws {
         let origin = try Origin { request, connection in
             if request.path == "/die" { connection.reset() } else { Self.image(connection, 1) }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("Whose images the workers make", .serialized, .timeLimit(.minutes(5)))
+@Suite("Fairness of the workers", .serialized, .timeLimit(.minutes(5)))
 struct WorkerShareTests {
     /// Seconds of work.
     private static let long = TransformSpec(format: .avif, quality: 90)
 
-    @Test("While one origin, or one viewer, has slow images made, those of others are made", arguments: [false, true])
+    @Test("Slow images of one origin or viewer do not block those of others", arguments: [false, true])
     func others(_ isViewer: Bool) async throws {
         let tools = VipsTools()
         try tools.drawn("large.ppm", 4_000, 3_000)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineImages
 
-@Suite("The workers that make images", .serialized, .timeLimit(.minutes(5)))
+@Suite("Worker processes", .serialized, .timeLimit(.minutes(5)))
 struct WorkerTests {
     private static let small = TransformSpec(width: 32, format: .png)
     /// Seconds of work, in an encoder that does not ask whether it should stop.
@@ -42,7 +42,7 @@ struct WorkerTests {
         try #require(BuiltWorkers.processes.first { !before.contains($0) })
     }
 
-    @Test("A worker has a socket and nothing else, and is locked in")
+    @Test("A worker has only a socket, and is sandboxed")
     func lockedIn() async throws {
         let tools = VipsTools()
         let before = BuiltWorkers.processes
@@ -59,7 +59,7 @@ struct WorkerTests {
         try await BuiltWorkers.gone(worker)
     }
 
-    @Test("What it tries from within fails: files, sockets, processes, memory to be run")
+    @Test("The sandbox denies files, sockets, processes and executable memory")
     func attempts() async throws {
         let check = try SpawnedProcess([BuiltProduct.path("intertwine-image-worker"), "check"])
         var lines: [String] = []
@@ -68,7 +68,7 @@ struct WorkerTests {
         #expect(lines.count { $0.hasPrefix("cannot ") } == 9 && !lines.contains { $0.hasPrefix("CAN ") }, "\(lines)")
     }
 
-    @Test("One that is killed in the middle of an image costs that one, and is replaced")
+    @Test("A worker killed during an image fails that image, and is replaced")
     func killed() async throws {
         let busy = try await Busy()
         let waiting = Task { try await busy.workers.transform(busy.little, Self.small, priority: .visible) }
@@ -80,7 +80,7 @@ struct WorkerTests {
         await busy.workers.shutDown()
     }
 
-    @Test("One that stops costs one image, and is replaced when its time is over")
+    @Test("A stopped worker fails one image, and is replaced at its timeout")
     func stopped() async throws {
         let tools = VipsTools()
         let little = try Self.image(tools, 64, 64)
@@ -96,7 +96,7 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
-    @Test("Two that are killed one after the other cost one image, and not a moment in which images stay as they are")
+    @Test("Two consecutive kills fail one image, and resizing stays available")
     func killedTwice() async throws {
         let busy = try await Busy()
         kill(busy.worker, SIGKILL)
@@ -112,7 +112,7 @@ struct WorkerTests {
         await busy.workers.shutDown()
     }
 
-    @Test("Work that nobody waits for any more ends, and its worker goes on with other work")
+    @Test("A cancelled job ends, and its worker continues with others")
     func cancelled() async throws {
         let busy = try await Busy()
         let waiting = Task { try await busy.workers.transform(busy.large, Self.long, priority: .near) }
@@ -126,7 +126,7 @@ struct WorkerTests {
         await busy.workers.shutDown()
     }
 
-    @Test("One that does not stop when nobody waits any more is gone long before its time is over, and replaced")
+    @Test("A worker that ignores a cancellation is killed before its timeout, and replaced")
     func abandoned() async throws {
         let busy = try await Busy(timeLimit: .seconds(600))
         // It hears nothing from here on.
@@ -138,7 +138,7 @@ struct WorkerTests {
         await busy.workers.shutDown()
     }
 
-    @Test("An animation that would not be made in time is refused beforehand; a shorter one is not", arguments: [3_000, 100])
+    @Test("An animation that would exceed the time limit is refused before decoding; a shorter one is not", arguments: [3_000, 100])
     func animations(_ frames: Int) async throws {
         let workers = try BuiltWorkers.make(timeLimit: .seconds(1))
         let recipe = TransformSpec(width: 32, format: .webp, keepsAnimation: true)
@@ -151,7 +151,7 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
-    @Test("Texts of a PNG, which unpack to gigabytes, are passed over")
+    @Test("Compressed texts of a PNG are skipped")
     func texts() async throws {
         let tools = VipsTools()
         try tools.drawn("plain.ppm", 40, 30)
@@ -177,7 +177,7 @@ struct WorkerTests {
     }()
 
     @Test(
-        "Without the program there is nothing available, and no harm done", arguments: ["/nowhere/intertwine-image-worker", "/bin/false"])
+        "Without the program resizing is unavailable, without side effects", arguments: ["/nowhere/intertwine-image-worker", "/bin/false"])
     func missing(_ path: String) async throws {
         let workers = try BuiltWorkers.make(path: path)
         let failure = await #expect(throws: ImageError.self) {
@@ -188,7 +188,7 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
-    @Test("One that says more and more without an end is not listened to, but replaced")
+    @Test("A worker that sends endless data is replaced")
     func talkative() async throws {
         let tools = VipsTools()
         let hello: [UInt8] = [16, 5, 0, 0, 0, 1, 1, 1, 1, 0x78]
@@ -204,7 +204,7 @@ struct WorkerTests {
         await workers.shutDown()
     }
 
-    @Test("110 hostile images neither end the service nor fill its memory, and the next good one is made")
+    @Test("110 hostile images neither end the service nor fill its memory, and the next valid one is resized")
     func hostile() async throws {
         let tools = VipsTools()
         let images = try HostileImages.all(tools)

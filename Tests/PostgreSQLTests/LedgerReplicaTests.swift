@@ -32,7 +32,7 @@ struct LedgerReplicaTests {
         }
     }
 
-    @Test("of requests with one key at one instant, one is performed, and all are answered as that was", arguments: 0..<5)
+    @Test("Of concurrent requests with one idempotency key, one is performed, and all get its response", arguments: 0..<5)
     func oneKey(round: Int) async throws {
         let click = click()
         let receipts = try await commit(30) { number in
@@ -45,7 +45,7 @@ struct LedgerReplicaTests {
         #expect(try database.psql("SELECT count(*) FROM event") == "1")
     }
 
-    @Test("duplicates count once, rates hold and selections are undone once, whoever is asked", arguments: [60_000, 86_400_000] as [Int64])
+    @Test("Duplicates count once, rates hold and selections are undone once on any replica", arguments: [60_000, 86_400_000] as [Int64])
     func shared(window: Int64) async throws {
         let now = SQLiteLedger.systemTime()
         let verdicts = try await commit(90) { number in
@@ -63,7 +63,7 @@ struct LedgerReplicaTests {
         #expect(undone.count { $0 == .committed([]) } == 1 && undone.count { $0 == .alreadyUndone } == 8)
     }
 
-    @Test("a replica that takes a viewer for new whom another one knows finds that out, and says of an event what it is")
+    @Test("A replica that wrongly assumes a new viewer detects it and gives the event the correct verdict")
     func taken() async throws {
         let now = SQLiteLedger.systemTime()
         func click(_ viewer: String, address: String = "a", limit: Int = 1) -> LedgerEntry {
@@ -86,7 +86,7 @@ struct LedgerReplicaTests {
         #expect(try database.psql("SELECT count(*) FROM event WHERE verdict = 'counted'") == "41")
     }
 
-    @Test("what replicas write at the same keys in any order is in nobody's way for long, and adds up", .timeLimit(.minutes(2)))
+    @Test("Writes of replicas to the same keys in any order do not block each other for long, and add up", .timeLimit(.minutes(2)))
     func anyOrder() async throws {
         let now = SQLiteLedger.systemTime()
         let receipts = try await commit(600) { number in
@@ -116,7 +116,7 @@ struct LedgerReplicaTests {
         #expect(try database.psql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0")
     }
 
-    @Test("an export passes over no event that is still being written by another replica")
+    @Test("An export skips no event that another replica is still writing")
     func exportInOrder() async throws {
         _ = try await replicas[0].commit(LedgerEntry(events: [click("first")]))
         let other = try PostgresConnection(PostgresAddress(database.uri))
@@ -135,7 +135,7 @@ struct LedgerReplicaTests {
         #expect(try await exported.map(\.event.viewer) == ["first", "second", "third"])
     }
 
-    @Test("each day has a partition of its own, which goes with its events")
+    @Test("Each day has a partition, which is removed with its events")
     func days() async throws {
         let day: Int64 = 86_400_000
         for number in [-2, 0, 3] as [Int64] {

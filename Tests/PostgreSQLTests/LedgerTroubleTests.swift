@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Ledger in PostgreSQL, in trouble", .timeLimit(.minutes(3)))
+@Suite("Ledger in PostgreSQL during failures", .timeLimit(.minutes(3)))
 struct LedgerTroubleTests {
     /// Clicks without end from several clients, and notes what was acknowledged.
     private final class Clickers: Sendable {
@@ -61,7 +61,7 @@ struct LedgerTroubleTests {
         #expect(try database.psql("SELECT sum(count) FROM rollup_day") == "\(viewers.count)")
     }
 
-    @Test("sessions that are ended under load lose and double nothing, and nobody is told of a failure")
+    @Test("Terminated sessions under load lose and double no event, and no request fails")
     func endedSessions() async throws {
         let database = try PostgresServer.shared().makeDatabase()
         let ledger = try PostgresLedger(PostgresAddress(database.uri), timeout: 30)
@@ -82,7 +82,7 @@ struct LedgerTroubleTests {
         try await check(clickers, ledger, database)
     }
 
-    @Test("a server that crashes and comes back under load has all that was acknowledged, once; meanwhile it is said to be away")
+    @Test("After a crash under load the server has all acknowledged events once; meanwhile it is reported as unavailable")
     func restartedServer() async throws {
         let server = try PostgresServer()
         let database = try server.makeDatabase()
@@ -101,7 +101,7 @@ struct LedgerTroubleTests {
         try await check(clickers, ledger, database)
     }
 
-    @Test("what somebody else keeps locked is waited for as long as a click may wait, and no longer")
+    @Test("A click waits for a foreign lock up to its timeout")
     func locked() async throws {
         let database = try PostgresServer.shared().makeDatabase()
         let ledger = try PostgresLedger(PostgresAddress(database.uri), timeout: 0.3)
@@ -117,7 +117,7 @@ struct LedgerTroubleTests {
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
     }
 
-    @Test("beyond the bound on what waits, it says that it is overloaded, and keeps the rest")
+    @Test("Beyond the queue limit units are rejected as overloaded, and the others are written")
     func overloaded() async throws {
         let database = try PostgresServer.shared().makeDatabase()
         let ledger = try PostgresLedger(PostgresAddress(database.uri), waiting: 8, timeout: 30)
@@ -142,7 +142,7 @@ struct LedgerTroubleTests {
         #expect(try await ledger.events(after: 0, limit: 999).count == committed)
     }
 
-    @Test("who cannot make the table of the day is not ready, and says what to do where a database is read-only")
+    @Test("A replica that cannot create the table of the day is not ready; the error of a read-only database names the remedy")
     func dayMissing() async throws {
         let database = try PostgresServer.shared().makeDatabase()
         let ledger = try PostgresLedger(PostgresAddress(database.uri))
@@ -157,7 +157,8 @@ struct LedgerTroubleTests {
         #expect(error?.description.contains("default_transaction_read_only") == true)
     }
 
-    @Test("a clock that differs from the server's counts nothing, and nobody starts with one", arguments: ["20 seconds", "-20 seconds"])
+    @Test(
+        "A replica with a clock different from the server's counts no event, and does not start", arguments: ["20 seconds", "-20 seconds"])
     func clocks(skew: String) async throws {
         let database = try PostgresServer.shared().makeDatabase()
         // Found before the server's own.

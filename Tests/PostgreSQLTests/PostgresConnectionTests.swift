@@ -13,7 +13,7 @@ struct PostgresConnectionTests {
         connection = try PostgresConnection(PostgresAddress(database.uri))
     }
 
-    @Test("values come back as they went, the extreme ones and none too")
+    @Test("Values round-trip, extreme values and NULL included")
     func values() throws {
         for number in [0, 1, -1, Int64.max, .min] {
             #expect(try connection.query("SELECT $1", .integer(number)).integer(0, 0) == number)
@@ -29,7 +29,7 @@ struct PostgresConnectionTests {
         #expect(try connection.query("SELECT 7::smallint, 7::integer, -7::integer").integer(0, 2) == -7)
     }
 
-    @Test("what a role is set to changes neither what statements mean nor what is safe on disk")
+    @Test("Settings of a role change neither the meaning of statements nor durability")
     func roleSettings() throws {
         try database.psql("DO $$ BEGIN CREATE ROLE odd LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")
         let usual = ["default_transaction_isolation = serializable", "standard_conforming_strings = off", "synchronous_commit = off"]
@@ -45,7 +45,7 @@ struct PostgresConnectionTests {
         }
     }
 
-    @Test("arrays unfold to rows, with what is null, empty or long in them")
+    @Test("Arrays unnest to rows, with null, empty and long elements")
     func arrays() throws {
         let rows = try connection.query(
             "SELECT * FROM unnest($1, $2, $3) AS a (number, name, body)", .integers([1, nil, 3]), .texts(["a\u{0}", "", nil]),
@@ -57,7 +57,7 @@ struct PostgresConnectionTests {
         #expect(try connection.query("SELECT * FROM unnest($1)", .texts([])).isEmpty)
     }
 
-    @Test("texts are ordered by code points, those with NUL among them")
+    @Test("Texts are ordered by code points, also with NUL characters")
     func order() throws {
         try connection.execute("CREATE TABLE word (text text COLLATE \"C\")")
         let words = ["b", "a", "\u{0}", "\u{0}a", "a\u{0}", "\u{1}", "\u{2}", "Z", "é", "", "a\u{1}", "a\u{0}b", "\u{10000}", "\u{FFFD}"]
@@ -67,7 +67,7 @@ struct PostgresConnectionTests {
         #expect((0..<rows.count).map { Array(rows.text($0, 0).utf8) } == sorted.map { Array($0.utf8) })
     }
 
-    @Test("statements run together are all done or none, and the connection goes on")
+    @Test("Statements of one batch are all executed or none, and the connection stays usable")
     func group() throws {
         try connection.execute("CREATE TABLE entry (key bigint PRIMARY KEY)")
         let insert = { (key: Int64) in PostgresCommand("INSERT INTO entry VALUES ($1)", [.integer(key)]) }
@@ -81,7 +81,7 @@ struct PostgresConnectionTests {
         #expect(try connection.run([insert(3)]).first?.affected == 1)
     }
 
-    @Test("what is posted is waited for by the next, whatever became of it")
+    @Test("The next statement waits for a posted one, whether or not it succeeded")
     func posted() throws {
         try connection.execute("CREATE TABLE entry (key bigint PRIMARY KEY)")
         try connection.post([PostgresCommand("INSERT INTO entry VALUES (1)")])
@@ -89,7 +89,7 @@ struct PostgresConnectionTests {
         #expect(try connection.query("SELECT count(*) FROM entry").integer(0, 0) == 1)
     }
 
-    @Test("rows that are copied are there at its end, and none where it was called off")
+    @Test("COPY stores its rows at its end, and none after a cancellation")
     func copies() throws {
         try connection.execute("CREATE TABLE entry (key bigint, name text, body bytea)")
         let begin = { try connection.copy("COPY entry (key, name, body) FROM STDIN (FORMAT binary)") }
@@ -107,7 +107,7 @@ struct PostgresConnectionTests {
         #expect(try connection.query("SELECT count(*) FROM entry").integer(0, 0) == 10_000)
     }
 
-    @Test("a transaction that another one was in the way of is done anew; an error of its own ends it at once")
+    @Test("A transaction with a serialization failure is retried; its own error ends it at once")
     func repeats() throws {
         try connection.execute("CREATE TABLE sum (total bigint); INSERT INTO sum VALUES (1)")
         let other = try PostgresConnection(PostgresAddress(database.uri))
@@ -138,7 +138,7 @@ struct PostgresConnectionTests {
         #expect(try connection.query("SELECT total FROM sum").integer(0, 0) == 11)
     }
 
-    @Test("a statement that takes too long is ended by the server")
+    @Test("The server cancels a statement that exceeds its timeout")
     func timeout() throws {
         let settings = PostgresSettings(applicationName: "tests", statementTimeout: .milliseconds(50))
         let hasty = try PostgresConnection(PostgresAddress(database.uri), settings)
@@ -147,14 +147,14 @@ struct PostgresConnectionTests {
         #expect(try hasty.query("SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()").text(0, 0) == "tests")
     }
 
-    @Test("commits are on the server's disk, even where the database says that they need not be")
+    @Test("Commits are durable, even if the database has synchronous_commit off")
     func synchronous() throws {
         try database.psql("ALTER DATABASE \(database.name) SET synchronous_commit = off")
         let careful = try PostgresConnection(PostgresAddress(database.uri))
         #expect(try careful.query("SELECT current_setting('synchronous_commit')").text(0, 0) == "on")
     }
 
-    @Test("notifications of other sessions arrive, and a silent server is told from a dead one")
+    @Test("Notifications of other sessions arrive, and a silent server is distinguished from a dead one")
     func notifications() throws {
         try connection.execute("LISTEN news")
         #expect(try connection.notifications(within: 0).isEmpty)

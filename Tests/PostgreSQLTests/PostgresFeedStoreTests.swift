@@ -31,7 +31,7 @@ struct PostgresFeedStoreTests {
         #expect(try isSo())
     }
 
-    @Test("a change by another process, psql included, is another version soon; one's own at once; reading is none")
+    @Test("A change of another process gives a new version soon, an own change at once, a read none")
     func versions() async throws {
         let other = try PostgresFeedStore(PostgresAddress(database.uri))
         var version = store.version
@@ -55,7 +55,7 @@ struct PostgresFeedStoreTests {
         #expect(store.version == version)
     }
 
-    @Test("a store whose listening session is lost, or not answered, trusts no version until it listens again")
+    @Test("A store without a listening session trusts no version until it listens again")
     func lostListener() async throws {
         let listener = "FROM pg_stat_activity WHERE application_name = 'intertwine listener' AND datname = '\(database.name)'"
         var version = store.version
@@ -75,7 +75,7 @@ struct PostgresFeedStoreTests {
         try await eventually { store.version == store.version }
     }
 
-    @Test("what is read beyond what was announced as all has the read begin anew, and no answer is lost or another's")
+    @Test("A read beyond a complete prefetch repeats the read, and no result is lost or swapped")
     func announcements() async throws {
         for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
         for isAll in [true, false] {
@@ -98,7 +98,7 @@ struct PostgresFeedStoreTests {
         }
     }
 
-    @Test("statements that are run together on a session of the store's see one state, whatever is committed in between")
+    @Test("Statements of one batch see one state, despite commits in between")
     func oneState() async throws {
         let address = try PostgresAddress(database.uri)
         let (session, other) = (try PostgresConnection(address, PostgresSettings(readsOneState: true)), try PostgresConnection(address))
@@ -112,7 +112,7 @@ struct PostgresFeedStoreTests {
         #expect(try session.query("SELECT count(*) FROM item").integer(0, 0) == 1)
     }
 
-    @Test("while the server is away a read fails as unavailable; it is served again when it is back")
+    @Test("While the server is down a read fails as unavailable; later reads succeed")
     func restart() async throws {
         let own = try await offPool { try PostgresServer() }
         let store = try PostgresFeedStore(PostgresAddress(own.uri(of: "postgres")))
@@ -130,7 +130,7 @@ struct PostgresFeedStoreTests {
         try await eventually { store.version == store.version }
     }
 
-    @Test("writers on many replicas come one after another: every item is there, at a place of its own")
+    @Test("Writers on many replicas are serialized: every item is stored at a unique position")
     func writers() async throws {
         let stores = try (0..<4).map { _ in try PostgresFeedStore(PostgresAddress(database.uri)) }
         try await withThrowingTaskGroup { group in
@@ -143,7 +143,7 @@ struct PostgresFeedStoreTests {
         #expect(try database.psql("SELECT count(DISTINCT position) FROM item") == "100")
     }
 
-    @Test("one item that somebody else holds a lock on makes a write fail after a while, and nothing else")
+    @Test("A foreign lock on one item makes only its write fail, after a timeout")
     func locked() async throws {
         for id in ["a", "b"] { _ = try await store.put(user(id)) }
         let holder = try PostgresConnection(PostgresAddress(database.uri))
@@ -155,7 +155,7 @@ struct PostgresFeedStoreTests {
         #expect(try await store.remove(kind: "user", id: "a"))
     }
 
-    @Test("an import is there at its end, of twins the last at the place of the first, with advertisements where they were listed")
+    @Test("An import is visible at its end: the last of duplicates at the first position, pinned ads in place")
     func imports() async throws {
         _ = try await store.put(user("old"))
         let lines = [

@@ -46,7 +46,8 @@ struct RollingUpgradeTests {
     }
 
     @Test(
-        "a migration adds, and takes nothing away and asks for nothing more", arguments: [ItemMigrations.part, PostgresLedgerSchema.part])
+        "A migration adds tables and columns; it removes none and adds no constraint",
+        arguments: [ItemMigrations.part, PostgresLedgerSchema.part])
     func expanding(part: String) throws {
         let all = part == ItemMigrations.part ? ItemMigrations.all : PostgresLedgerSchema.migrations
         let connection = try PostgresConnection(PostgresAddress(database.uri))
@@ -69,7 +70,7 @@ struct RollingUpgradeTests {
         }
     }
 
-    @Test("what a session of the version before has prepared goes on while the one after migrates, and both see what either writes")
+    @Test("Prepared statements of the previous version work during a migration, and both versions see all writes")
     func beside() throws {
         let (old, new) = (try PostgresConnection(PostgresAddress(database.uri)), try PostgresConnection(PostgresAddress(database.uri)))
         try PostgresSchema.bringUpToDate(old, part: "items", migrations: Array(ItemMigrations.all.dropLast()))

@@ -23,7 +23,7 @@ struct ServerChecksTests {
         return line
     }
 
-    @Test("an address that cannot be read is refused without being repeated")
+    @Test("An invalid address is refused, and the error does not repeat it")
     func unreadable() throws {
         for uri in ["postgresql://me:secret%zz@host/db", "postgresql://me:secret@host/db?secret=1", "postgresql://me:secret@[host/db"] {
             let error = #expect(throws: StoreError.self) { try PostgresAddress(uri) }
@@ -35,7 +35,7 @@ struct ServerChecksTests {
                 == "postgresql://me@db1:5433,db2/feed")
     }
 
-    @Test("a port that is no number and a parameter that libpq does not know are told of as such")
+    @Test("An invalid port and an unknown libpq parameter are named in the error")
     func faults() throws {
         for (uri, fault) in [
             ("postgresql://db1:abc/feed", "its port is not a number"),
@@ -46,7 +46,7 @@ struct ServerChecksTests {
         }
     }
 
-    @Test("tables of another program, and locks that others hold, are told of as such")
+    @Test("Tables of another program and foreign locks are named in the error")
     func inTheWay() throws {
         let address = try PostgresAddress(database.uri)
         try database.psql("CREATE TABLE event (name text)")
@@ -72,7 +72,7 @@ struct ServerChecksTests {
         try other.execute("ROLLBACK")
     }
 
-    @Test("a server that is missing, refuses the password or lacks the database: one line that says what to do")
+    @Test("A missing server, a wrong password and a missing database give one line with the remedy")
     func refusals() throws {
         let missing = try complaint("postgresql://me:secret@127.0.0.1:1/feed")
         #expect(
@@ -88,7 +88,7 @@ struct ServerChecksTests {
         #expect(try complaint(server.uri(of: "nowhere")).contains("createdb"))
     }
 
-    @Test("a server that answers and is not what the address asks for is not said to be missing")
+    @Test("A server that does not match the address is not reported as missing")
     func otherServers() throws {
         let place = "127.0.0.1:\(server.port)/\(database.name)"
         for (uri, advice) in [
@@ -110,7 +110,7 @@ struct ServerChecksTests {
         #expect(line.contains("search_path"))
     }
 
-    @Test("missing rights and another encoding: one line")
+    @Test("Missing privileges and another encoding give one line")
     func rights() throws {
         try database.psql("DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN duplicate_object THEN END $$")
         let uri = database.uri.replacing("intertwine@", with: "poor@")
@@ -129,7 +129,7 @@ struct ServerChecksTests {
         #expect(try complaint(latin.uri).contains("ENCODING 'UTF8'"))
     }
 
-    @Test("migrations run once, whichever of many replicas comes first; a newer schema is refused")
+    @Test("Concurrent replicas migrate once; a newer schema is refused")
     func migrations() async throws {
         let all = [
             PostgresMigration("1: table", "CREATE TABLE thing (number bigint)"),
@@ -163,7 +163,7 @@ struct ServerChecksTests {
         #expect(try database.psql("SELECT count(*) FROM thing") == "2")
     }
 
-    @Test("a server that goes away fails what is asked meanwhile, and is found again when it is back")
+    @Test("While the server is down requests fail, and the store reconnects later")
     func restart() async throws {
         let own = try await offPool { try PostgresServer() }
         let pool = PostgresPool(try PostgresAddress(own.uri(of: "postgres")))

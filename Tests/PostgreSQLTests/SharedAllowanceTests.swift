@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwinePostgreSQL
 
-@Suite("Short allowances of replicas")
+@Suite("Short rate counters of replicas")
 struct SharedAllowanceTests {
     private let database: PostgresServer.Database
     private let now = SQLiteLedger.systemTime()
@@ -53,7 +53,7 @@ struct SharedAllowanceTests {
         try replica.commit(viewers.map { click("v\($0)") }, now: now)
     }
 
-    @Test("each knows what any of them counted, whoever comes later too, by a row for each group")
+    @Test("Each replica, also a later one, knows all counts from one row per group")
     func known() throws {
         let (one, two) = (try Replica(database), try Replica(database))
         #expect(try verdicts(0..<50, one) == Array(repeating: .counted, count: 50))
@@ -69,7 +69,7 @@ struct SharedAllowanceTests {
         #expect(try verdicts(0..<1, one) == [.counted])
     }
 
-    @Test("of many replicas that are asked at once, in small groups and in large ones, each key counts once, and each rate holds")
+    @Test("With many concurrent replicas, in small and large groups, each key counts once and each rate holds")
     func race() async throws {
         let (viewers, addresses, limit) = (400, 5, 50)
         let counted = try await withThrowingTaskGroup(of: [Verdict].self) { group in
@@ -98,7 +98,7 @@ struct SharedAllowanceTests {
         #expect(try database.psql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == "0")
     }
 
-    @Test("what memory has no room for is in the table, and found by those who have room")
+    @Test("Counters beyond the memory limit are stored in the table and found by other replicas")
     func spilled() throws {
         let (small, large) = (try Replica(database, slots: 16), try Replica(database))
         for start in stride(from: 0, to: 40, by: 4) {
@@ -110,7 +110,7 @@ struct SharedAllowanceTests {
         }
     }
 
-    @Test("a replica of a version that knows the table alone counts as the others do, as long as it is there")
+    @Test("A replica of a version that uses only the table counts like the others")
     func older() throws {
         let replica = try Replica(database)
         try database.psql("INSERT INTO ledger_writer (process, slot, last) VALUES (7, 9, 1)")

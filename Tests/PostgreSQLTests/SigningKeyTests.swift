@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Signing keys in PostgreSQL")
 struct SigningKeyTests {
-    @Test("replicas that start at once have one key, and take up another one that they have accepted before")
+    @Test("Replicas that start together have one key, and switch to a new key after they accept it")
     func rotation() async throws {
         let database = try PostgresServer.shared().makeDatabase()
         let address = try PostgresAddress(database.uri)
@@ -33,7 +33,7 @@ struct SigningKeyTests {
         #expect(throws: StoreError.self) { try PostgresSigningKeys(address) }
     }
 
-    @Test("a key that had to wait for the table is new when it is there, and one that cannot be made is told with what to do")
+    @Test("The age of a key starts at its commit, and a failed rotation names the remedy")
     func waiting() async throws {
         let database = try PostgresServer.shared().makeDatabase()
         let kept = try PostgresSigningKeys(PostgresAddress(database.uri))

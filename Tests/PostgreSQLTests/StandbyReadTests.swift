@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwinePostgreSQL
 
-@Suite("Items read of a standby")
+@Suite("Reads of items from a standby")
 struct StandbyReadTests {
     private let (primary, standby): (PostgresServer, PostgresServer)
     private let reader: PostgresStandby
@@ -39,7 +39,7 @@ struct StandbyReadTests {
         return reader.reads.load(ordering: .relaxed)
     }
 
-    @Test("happens as long as it has all that was seen, and at the primary where it has not or is gone", .timeLimit(.minutes(3)))
+    @Test("A standby serves reads if it has all seen changes; otherwise the primary does", .timeLimit(.minutes(3)))
     func bound() async throws {
         _ = try await store.put(user("a"))
         try await untilAnswering(["a"])
@@ -72,7 +72,7 @@ struct StandbyReadTests {
         #expect(reader.reads.load(ordering: .relaxed) > before)
     }
 
-    @Test("takes a standby of that database: another one is refused")
+    @Test("A standby of another database is refused")
     func strange() throws {
         let other = PostgresStandby(try PostgresAddress(PostgresServer.shared().makeDatabase().uri))
         let error = #expect(throws: StoreError.self) {

@@ -45,7 +45,7 @@ struct StoreCopyTests {
         try await store.completeFile()
     }
 
-    @Test("goes on where it was cut short, brings the same rows there and back, and goes to where nothing is")
+    @Test("A copy resumes after an interruption, preserves all rows both ways, and requires an empty destination")
     func thereAndBack() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await fill("one")
@@ -88,7 +88,7 @@ struct StoreCopyTests {
         #expect(verdicts == [.duplicate, .duplicate, .counted])
     }
 
-    @Test("one that was cut short and written to before it goes on is compared, and what differs copied anew")
+    @Test("A resumed copy whose database was modified compares tables and copies the different ones again")
     func writtenMeanwhile() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await fill("one")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Codings")
 struct CodingTests {
-    @Test("Base64url has the bytes of RFC 4648 at every length")
+    @Test("Base64url equals RFC 4648 at every length")
     func base64() {
         var random = SeededRandom(seed: 3)
         for length in 0..<200 {
@@ -19,7 +19,7 @@ struct CodingTests {
     }
 
     @Test(
-        "Base64url is read in its canonical spelling alone", arguments: ["A", "AB=", "AA==", "A+", "A/", "AB", "AAB", "Ä", "AA A", "AAAAA"])
+        "Base64url is decoded in canonical form only", arguments: ["A", "AB=", "AA==", "A+", "A/", "AB", "AAB", "Ä", "AA A", "AAAAA"])
     func canonical(_ text: String) {
         #expect(Base64URL.decode(text.utf8) == nil)
     }
@@ -41,7 +41,7 @@ struct CodingTests {
         #expect(digits == Array("0abcffffffffffffffffbc".utf8))
     }
 
-    @Test("Decimal digits are those that Swift writes")
+    @Test("Decimal digits equal those of Swift")
     func decimal() {
         for number in [0, 7, 10, 99, 100, 4_096, -1, -90, .max, .min] as [Int64] {
             var digits = Array("a".utf8)
@@ -50,7 +50,7 @@ struct CodingTests {
         }
     }
 
-    @Test("a code from a prepared key is the first half of HMAC-SHA256, whatever the lengths", arguments: [0, 1, 16, 32, 63, 64, 65, 200])
+    @Test("A code from a prepared key is the first half of HMAC-SHA256 at every length", arguments: [0, 1, 16, 32, 63, 64, 65, 200])
     func preparedCode(length: Int) {
         var random = SeededRandom(seed: UInt64(length))
         func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
@@ -67,7 +67,7 @@ struct CodingTests {
     }
 
     @Test(
-        "Percent-encoding escapes all that is not kept",
+        "Percent-encoding escapes all other characters than the allowed ones",
         arguments: [
             ("azAZ09-._~", "azAZ09-._~", "azAZ09-._~"), ("user:a/b", "user%3Aa%2Fb", "user:a%2Fb"),
             ("a b+c%?#", "a%20b%2Bc%25%3F%23", "a%20b%2Bc%25%3F%23"),
@@ -79,13 +79,13 @@ struct CodingTests {
         #expect(PercentCoding.decode(all[...]) == text && PercentCoding.decode(segment[...]) == text)
     }
 
-    @Test("Of a reference only what is beyond ASCII is escaped")
+    @Test("In a reference only non-ASCII characters are escaped")
     func ascii() {
         #expect(PercentCoding.encode([UInt8(ascii: "/"), 0x25, 0x32, 0x30, 0x20, 0xE9], keeping: .ascii) == "/%20 %E9")
     }
 
     @Test(
-        "Escapes are resolved once, or not at all",
+        "Escapes are decoded once, or not at all",
         arguments: [
             ("%2541", "%41"), ("a%2fb", "a/b"), ("+", "+"), ("%", nil), ("%4", nil), ("%4g", nil), ("%g4", nil), ("%FF", nil), ("%C3", nil),
             ("%C3%A9", "é"), ("%00", "\u{0}"),
@@ -95,7 +95,7 @@ struct CodingTests {
     }
 
     @Test(
-        "A path is normalised where an escape means the same as its character (RFC 3986 §6.2.2.2)",
+        "Escapes of unreserved characters are normalized (RFC 3986 §6.2.2.2)",
         arguments: [
             ("/%66eed", "/feed"), ("/%7Ea%2Db%5f", "/~a-b_"), ("/a%2Fb%3A", "/a%2Fb%3A"), ("/%%36", "/%6"), ("/%4", "/%4"),
             ("/é%41", "/éA"),
@@ -107,7 +107,7 @@ struct CodingTests {
 
 @Suite("Bytes")
 struct ByteTests {
-    @Test("are written big-endian, to the byte, and read back")
+    @Test("Bytes are written big-endian and read back")
     func all() throws {
         var writer = ByteWriter()
         writer.write(UInt8(0x01))
@@ -137,7 +137,7 @@ struct ByteTests {
         #expect(reader.readCounted() == [9, 8] && reader.remaining.isEmpty)
     }
 
-    @Test("that are too few, or damaged, are nothing, and take nothing")
+    @Test("Too few or corrupt bytes give nothing, and consume nothing")
     func damaged() {
         for count in 0..<8 {
             var reader = ByteReader([UInt8](repeating: 1, count: count))

@@ -9,7 +9,7 @@ struct DateTests {
     private static let example: Int64 = 784_111_777
 
     @Test(
-        "of HTTP are read in all three forms (RFC 9110 §5.6.7)",
+        "HTTP dates are read in all three forms (RFC 9110 §5.6.7)",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Mon, 06 Nov 1994 08:49:37 GMT",
             "sun, 06 NOV 1994 08:49:37 gmt",
@@ -20,7 +20,7 @@ struct DateTests {
         #expect(bytes.withUnsafeBufferPointer { HTTPDate.parse($0, now: Self.example) } == Self.example)
     }
 
-    @Test("of HTTP are read on every day of the week, in every month")
+    @Test("HTTP dates are read for every weekday and month")
     func names() throws {
         let days = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
         for number in 0..<400 {
@@ -51,7 +51,7 @@ struct DateTests {
     }
 
     @Test(
-        "What is no date is none",
+        "Invalid dates are rejected",
         arguments: [
             "", "0", "-1", "yesterday", "784111777", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
             "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:37 GMT",
@@ -67,7 +67,7 @@ struct DateTests {
         #expect(HTTPDate.parse(text, now: Self.example) == nil)
     }
 
-    @Test("are written and read the same on every day, and agree with Foundation")
+    @Test("Dates round-trip on every day, and agree with Foundation")
     func calendar() throws {
         for day in stride(from: CalendarDay.range.lowerBound.number, through: CalendarDay.range.upperBound.number, by: 97) {
             let second = day * 86_400 + 4_242
@@ -88,7 +88,7 @@ struct DateTests {
         }
     }
 
-    @Test("of RFC 3339 agree with Foundation, leap days and the time before 1970 included")
+    @Test("RFC 3339 dates agree with Foundation, leap days and times before 1970 included")
     func timestamps() {
         var random = SeededRandom(seed: 1)
         let moments: [Int64] = [0, -1, 999, 951_782_400_000, 4_107_542_399_999, 253_402_300_799_999, -2_203_891_200_000]
@@ -111,7 +111,7 @@ struct DateTests {
         #expect(Timestamp.text(milliseconds: .min) == "0000-01-01T00:00:00Z")
     }
 
-    @Test("of items are checked as their pattern has it")
+    @Test("Dates of items are checked by their pattern")
     func pattern() throws {
         let pattern = try Regex(Timestamp.pattern)
         let good = [

@@ -5,7 +5,7 @@ import Testing
 struct LanguagePreferencesTests {
     /// RFC 4647, 3.4, with its own example of shortening.
     @Test(
-        "looks up the language to be given",
+        "The language is found by lookup",
         arguments: [
             ("de", "de"), ("de-CH", "de"), ("DE-ch", "de"), ("fr, de;q=0.5", "de"), ("en;q=0.1, de;q=0.9", "de"), ("en, de", "en"),
             ("zh-Hant-CN-x-private1-private2", "zh-Hant"), ("zh-Hans", nil), ("fr", nil), ("", nil), ("*", "en"), ("fr, *;q=0.1", "en"),
@@ -18,7 +18,7 @@ struct LanguagePreferencesTests {
 
     /// RFC 4647, 3.3.1.
     @Test(
-        "names the ranges that take in what is wanted",
+        "Matching ranges are listed",
         arguments: [
             ("de-CH", ["de-ch", "de", "*"]), ("en, de", ["en", "de", "*"]), ("*", ["*"]), ("de;q=0", []), ("", []),
         ])
@@ -27,12 +27,13 @@ struct LanguagePreferencesTests {
     }
 
     @Test(
-        "knows a tag by its form", arguments: [("de", true), ("de-CH", true), ("d", false), ("", false), ("de_CH", false), ("1e", false)])
+        "Tags are recognized by their syntax",
+        arguments: [("de", true), ("de-CH", true), ("d", false), ("", false), ("de_CH", false), ("1e", false)])
     func form(text: String, isTag: Bool) {
         #expect(LanguagePreferences.isTag(text) == isTag)
     }
 
-    @Test("looks at so many ranges and no more")
+    @Test("The number of ranges is bounded")
     func bounds() {
         let field = (0..<100_000).map { "x\($0 % 10)" }.joined(separator: ",") + ",de"
         #expect(LanguagePreferences(field).lookup(among: ["de"]) == nil)

@@ -1,7 +1,7 @@
 import IntertwinePrimitives
 import Testing
 
-@Suite("What a client takes, with weights (RFC 9110, 12.4.2)")
+@Suite("Accepted values with weights (RFC 9110, 12.4.2)")
 struct WeightedMembersTests {
     /// Each member as its name, `=` and its weight; `?` for a weight that is none.
     private func read(_ field: String, limit: Int = 32) -> String {
@@ -24,14 +24,14 @@ struct WeightedMembersTests {
     func members(_ field: String, _ members: String) { #expect(read(field) == members) }
 
     @Test(
-        "A weight that is none is told as none", arguments: ["", "2", "1.5", "-1", "x", ".5", "0.x", "0.5x", "00", "1e-1", " 0.5"])
+        "An invalid weight is reported as missing", arguments: ["", "2", "1.5", "-1", "x", ".5", "0.x", "0.5x", "00", "1e-1", " 0.5"])
     func faults(_ weight: String) { #expect(read("a;q=\(weight)").hasPrefix("a=?")) }
 
     @Test(
-        "More digits than there may be still say whether anything is wanted", arguments: [("0.0000", 0), ("0.00001", 1), ("0.12399", 123)])
+        "Too many digits still distinguish zero from other weights", arguments: [("0.0000", 0), ("0.00001", 1), ("0.12399", 123)])
     func digits(_ weight: String, _ thousandths: Int) { #expect(read("a;q=\(weight)") == "a=\(thousandths)") }
 
-    @Test("Members beyond the limit are not looked at")
+    @Test("Members beyond the limit are ignored")
     func limit() {
         #expect(read("a,b,,c,d", limit: 4) == "a=1000 b=1000 c=1000")
         #expect(read((0..<1_000).map(String.init).joined(separator: ",")).split(separator: " ").count == 32)

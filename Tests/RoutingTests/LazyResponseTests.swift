@@ -3,9 +3,9 @@ import IntertwineRouting
 import Synchronization
 import Testing
 
-@Suite("Content on demand")
+@Suite("Lazy responses")
 struct LazyResponseTests {
-    @Test("is made by the first request, and kept")
+    @Test("The first request renders and caches the content")
     func once() async throws {
         let made = Atomic(0)
         let content = LazyResponse {
@@ -16,7 +16,7 @@ struct LazyResponseTests {
         #expect(content.response === first && made.load(ordering: .relaxed) == 1)
     }
 
-    @Test("is one answer for all who ask at once")
+    @Test("Concurrent requests share one response")
     func race() async {
         let content = LazyResponse { Route.finished("/x", type: "text/plain", [1]) }
         let all = await withTaskGroup(of: ObjectIdentifier.self, returning: Set<ObjectIdentifier>.self) { group in

@@ -3,10 +3,10 @@ import Testing
 
 @testable import IntertwineRouting
 
-@Suite("Targets of requests")
+@Suite("Request targets")
 struct RequestPathTests {
     @Test(
-        "escapes of characters that need none mean the same; all others stay",
+        "Unnecessary escapes are equivalent; all others stay",
         arguments: [
             ("/feed", ["feed"]), ("/%66eed", ["feed"]), ("/%46EED", ["FEED"]), ("/a%2Fb%2fc", ["a%2Fb%2fc"]), ("/%2566", ["%2566"]),
             ("/%25%36%36", ["%2566"]), ("/%7e%2D%5F%2e", ["~-_."]), ("/user%3Att/%c3%a9%20", ["user%3Att", "%c3%a9%20"]), ("/", [""]),
@@ -16,7 +16,7 @@ struct RequestPathTests {
         #expect(RequestPath(target).path.map(String.init) == segments)
     }
 
-    @Test("a parameter is known however its name is escaped, so that it cannot occur twice unseen")
+    @Test("A parameter with an escaped name is recognized, so that duplicates are detected")
     func names() throws {
         #expect(try Query("%6Cimit=3").integer("limit", in: 1...9) == 3)
         let twice = #expect(throws: Problem.self) { try Query("limit=5&%6cimit=7").text("limit") }

@@ -6,7 +6,7 @@ import Testing
 @testable import IntertwineHTTPServer
 @testable import IntertwineRouting
 
-@Suite("Routes that are declared once")
+@Suite("Declared routes")
 struct RouteTests {
     private enum Colour: String, CaseIterable, Sendable { case red, green, blue }
 
@@ -55,7 +55,7 @@ struct RouteTests {
     }
 
     @Test(
-        "a route's parameters are read before it is asked, and refused where they are not as declared",
+        "Parameters are checked before the handler runs",
         arguments: [
             ("/things/ada.json", 200, "ada 2 red"), ("/things/a%20b.json?count=9&colour=blue", 200, "a b 9 blue"),
             ("/things/ada.json?count=10", 400, "count must be a whole number from 1 to 9."),
@@ -70,13 +70,13 @@ struct RouteTests {
         #expect(status == 200 ? answer.text == text : answer.text.contains(text), "\(answer.text)")
     }
 
-    @Test("what a route throws is a problem with its kind")
+    @Test("An error of a route becomes a problem with its type")
     func problems() async throws {
         let answer = try await Self.ask(.delete, "/things/ada")
         #expect(answer.status == 404 && answer.text.contains("/problems/no-thing"))
     }
 
-    @Test("a route whose end is planned says so in each of its answers and in the description")
+    @Test("A deprecated route has fields in each response and a note in the description")
     func deprecation() async throws {
         // 2026-01-01 and 2027-01-01.
         let plan = Deprecation(since: 1_767_225_600, sunset: 1_798_761_600, reason: "https://docs.example.com/old")
@@ -112,7 +112,7 @@ struct RouteTests {
         return try #require(json as? [String: Any])
     }
 
-    @Test("the description has what is declared, each component once, and the answers that all share")
+    @Test("The description has all declarations, each component once, and shared responses")
     func description() throws {
         let document = try Self.document()
         let paths = try #require(document["paths"] as? [String: [String: [String: Any]]])
@@ -132,7 +132,7 @@ struct RouteTests {
         #expect(size?["type"] as? [String] == ["integer", "null"])
     }
 
-    @Test("a schema stands alone as a document that holds all that it points to")
+    @Test("A schema document includes all its references")
     func schema() throws {
         let bytes = Self.thing.document(id: "/schemas/thing.json")
         let schema = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])

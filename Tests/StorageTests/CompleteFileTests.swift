@@ -4,7 +4,7 @@ import IntertwineFeed
 import IntertwineStorage
 import Testing
 
-@Suite("Completing the files of databases")
+@Suite("Checkpoints of database files")
 struct CompleteFileTests {
     private let scratch: Scratch
 
@@ -19,7 +19,7 @@ struct CompleteFileTests {
         return try scratch.sqlite(copy, sql)
     }
 
-    @Test("the items' file alone holds everything once it is completed, and goes on being written to")
+    @Test("After completion the items file alone has all data, and stays writable")
     func items() async throws {
         let store = try SQLiteStore(path: scratch.path("items.sqlite"))
         for round in 1...2 {
@@ -30,7 +30,7 @@ struct CompleteFileTests {
         }
     }
 
-    @Test("what one large transaction left beside the file is cut back by the next one")
+    @Test("The write-ahead log of a large transaction is truncated by the next one")
     func largeTransaction() async throws {
         let store = try SQLiteStore(path: scratch.path("items.sqlite"))
         _ = try await store.put(user("first"))
@@ -40,7 +40,7 @@ struct CompleteFileTests {
         #expect(try scratch.size("items.sqlite-wal") <= 64 << 20)
     }
 
-    @Test("so does the ledger's, with all that was committed before")
+    @Test("After completion the ledger file alone has all commits")
     func ledger() async throws {
         let ledger = try scratch.ledger()
         try await withThrowingTaskGroup { group in
@@ -56,7 +56,7 @@ struct CompleteFileTests {
         _ = try await ledger.commit(click())
     }
 
-    @Test("a reader in the way is told of, and nothing is lost")
+    @Test("A reader that blocks completion is reported, and no data is lost")
     func busy() async throws {
         let store = try SQLiteStore(path: scratch.path("items.sqlite"))
         _ = try await store.put(user("a"))

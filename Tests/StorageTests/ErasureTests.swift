@@ -49,7 +49,7 @@ struct ErasureTests {
         }
     }
 
-    @Test("no byte of a viewer's name or user agent is left in the database file or its write-ahead log, copies of moved rows included")
+    @Test("After an erasure neither file nor write-ahead log has a byte of the viewer's name or user agent")
     func bytes() async throws {
         let viewers = (0..<200).map { "viewer-\(UInt64($0) &* 0x9E37_79B9_7F4A_7C15)." }
         try await act(viewers, seed: 20)
@@ -66,7 +66,7 @@ struct ErasureTests {
         #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event") == "6000")
     }
 
-    @Test("an erasure fails while another process keeps the log from being emptied, and does the rest when it is repeated")
+    @Test("An erasure fails while another process blocks the checkpoint, and completes when it is repeated")
     func blocked() async throws {
         try await act(["ann-of-the-log", "bob"], seed: 3)
         let reader = try Program(

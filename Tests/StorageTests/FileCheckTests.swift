@@ -42,7 +42,7 @@ struct FileCheckTests {
         return ledger
     }
 
-    @Test("files without damage pass, whatever was done to them, by other programs too")
+    @Test("Intact files pass, also after writes of other programs")
     func sound() async throws {
         let (store, ledger) = (try await store(300), try await ledger(700))
         for _ in 0..<2 {
@@ -66,7 +66,7 @@ struct FileCheckTests {
         #expect(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event_digest") == "0")
     }
 
-    @Test("one bit of an item that is another is found, and nothing is written from then on")
+    @Test("A flipped bit of an item is detected, and later writes are rejected")
     func item() async throws {
         let store = try await store(20)
         try await store.completeFile()
@@ -85,7 +85,7 @@ struct FileCheckTests {
         #expect(line.contains("items.sqlite") && line.contains("user:name-7"))
     }
 
-    @Test("one bit of an event that is another is found, and no click is taken from then on")
+    @Test("A flipped bit of an event is detected, and later clicks are rejected")
     func event() async throws {
         let ledger = try await ledger(600)
         #expect(await !check(ledger).isDamaged)
@@ -98,7 +98,7 @@ struct FileCheckTests {
         await #expect(throws: StoreError.self) { try await ledger.checkReady() }
     }
 
-    @Test("a page of an index that is overwritten is found")
+    @Test("An overwritten index page is detected")
     func index() async throws {
         let ledger = try await ledger(10)
         for number in 0..<600 {
@@ -116,7 +116,7 @@ struct FileCheckTests {
     }
 
     @Test(
-        "a file that is cut, or whose header or log is overwritten, takes no write, from the next one on",
+        "A truncated file, or one with an overwritten header or log, rejects the next write",
         arguments: ["cut", "header", "log"])
     func ends(damage: String) async throws {
         let ledger = try await ledger(300)

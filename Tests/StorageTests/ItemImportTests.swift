@@ -25,7 +25,7 @@ struct ItemImportTests {
         return (try session.commit(), reports)
     }
 
-    @Test("adds, and replaces in its place what is known, in one file too")
+    @Test("An import adds items and replaces known items in place, also within one file")
     func addsAndReplaces() async throws {
         let ad = #"{"kind":"ad","id":1,"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
         let (first, _) = try run("[\(line(user: "a")),\(ad),\(line(user: "b")),\(ad.replacingOccurrences(of: ":1,", with: ":\"1\","))]")
@@ -41,7 +41,7 @@ struct ItemImportTests {
         #"{"kind":"ad","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
     }
 
-    @Test("takes campaigns whose advertisements are there, wherever in the import, and none of one id twice", arguments: [false, true])
+    @Test("Campaigns are imported if their ads exist anywhere in the import; a duplicate id is an error", arguments: [false, true])
     func campaigns(isNew: Bool) async throws {
         func campaign(_ id: String, _ creatives: String) -> String {
             #"{"kind":"campaign","id":"\#(id)","advertiser":"A","creatives":[\#(creatives)]}"#
@@ -74,7 +74,7 @@ struct ItemImportTests {
         #expect(try run(campaign("d", "1,2")).0.added == 1)
     }
 
-    @Test("notes where advertisements are listed among content, and again where a file lists them anew")
+    @Test("Positions of pinned ads are stored, and replaced by a later import")
     func lists() async throws {
         func ad(_ id: Int) -> String {
             #"{"kind":"ad","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
@@ -108,7 +108,7 @@ struct ItemImportTests {
         #expect(try await listings(store) == [" 3", "b 1", "d 4", "d 5"])
     }
 
-    @Test("stops at a bad item, names line, field and reason, and takes all files back")
+    @Test("An import stops at an invalid item, names line, field and reason, and rolls back all files")
     func stops() async throws {
         _ = try run(line(user: "old"))
         let error = #expect(throws: InvalidItem.self) {
@@ -118,7 +118,7 @@ struct ItemImportTests {
         #expect(try await SQLiteStore(path: path).ids() == ["old"])
     }
 
-    @Test("skips and reports bad items when told to")
+    @Test("With the skip policy, invalid items are skipped and reported")
     func skips() async throws {
         let (summary, reports) = try run("[\(line(user: "a")),\n{\"kind\":\"dog\"},\n{,\n\(line(user: "b"))]", policy: .skip)
         #expect((summary.added, summary.replaced, summary.skipped) == (2, 0, 2))
@@ -127,7 +127,7 @@ struct ItemImportTests {
         #expect(try await SQLiteStore(path: path).ids() == ["a", "b"])
     }
 
-    @Test("takes gzip as it takes what is in it, of several members and in any pieces", arguments: [1, 7, 4_096, .max])
+    @Test("Gzip input, with several members and in any chunks, is imported like plain input", arguments: [1, 7, 4_096, .max])
     func compressed(piece: Int) async throws {
         let lines = (0..<3_000).map { line(user: "u\($0)") + "\n" }
         let bytes = gzipped(Array(lines[..<2_000].joined().utf8)) + gzipped(Array(lines[2_000...].joined().utf8))
@@ -145,7 +145,7 @@ struct ItemImportTests {
         #expect((summary.added, summary.bytes) == (3_001, bytes.count + line(user: "plain").utf8.count))
     }
 
-    @Test("gzip that is damaged, cut off, too long or none at all leaves nothing")
+    @Test("Corrupt, truncated, too long or invalid gzip imports nothing")
     func brokenGzip() async throws {
         let whole = gzipped(Array((0..<2_000).map { line(user: "u\($0)") + "\n" }.joined().utf8))
         var damaged = whole
@@ -173,14 +173,14 @@ struct ItemImportTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("what has to be gzip is not empty")
+    @Test("Empty gzip input is an error")
     func emptyGzip() throws {
         let session = try ItemImport(into: path, isCompressed: true) { _ in }
         #expect(throws: ItemFileError.self) { try session.endOfFile() }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("a rehearsal counts what would be done, and writes nothing")
+    @Test("A dry run counts the changes and writes nothing")
     func rehearsal() async throws {
         func rehearse(_ text: String) throws -> ImportSummary {
             let session = try ItemImport(into: path, policy: .skip, isRehearsal: true)
@@ -201,7 +201,7 @@ struct ItemImportTests {
         #expect(try await store.ids() == ["b"])
     }
 
-    @Test("is seen as a whole, at once, by a store that is open")
+    @Test("An open store sees an import atomically")
     func visibility() async throws {
         let store = try SQLiteStore(path: path)
         let session = try ItemImport(into: path)
@@ -215,7 +215,7 @@ struct ItemImportTests {
         #expect(try await store.ids(limit: 100).count == 2_000)
     }
 
-    @Test("taken back, or let go without a word, it leaves nothing")
+    @Test("A cancelled or abandoned import leaves nothing")
     func abandons() async throws {
         do {
             let session = try ItemImport(into: path)
@@ -229,7 +229,7 @@ struct ItemImportTests {
         #expect(try await SQLiteStore(path: path).ids().isEmpty)
     }
 
-    @Test("reports how far it is")
+    @Test("An import reports its progress")
     func progress() throws {
         let text = (0..<10_000).map { line(user: "\($0)") }.joined(separator: "\n")
         let file = try #require(FileHandle(forReadingAtPath: scratch.write(text, to: "file")))
@@ -239,14 +239,14 @@ struct ItemImportTests {
         #expect(bytes.count > 2 && bytes == bytes.sorted() && bytes.last == text.utf8.count)
     }
 
-    @Test("a descriptor that cannot be read is an error, and nothing stays")
+    @Test("An unreadable descriptor is an error, and nothing is imported")
     func unreadable() async throws {
         let session = try ItemImport(into: path)
         #expect(throws: StoreError.self) { try session.add(contentsOf: -1) }
         #expect(try await SQLiteStore(path: path).ids().isEmpty)
     }
 
-    @Test("on a full disk it names the store and leaves it as it was")
+    @Test("On a full disk the error names the store, which stays unchanged")
     func fullDisk() async throws {
         guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
         defer { mount.remove() }
@@ -263,7 +263,7 @@ struct ItemImportTests {
         #expect(try await SQLiteStore(path: path).ids() == ["old"])
     }
 
-    @Test("killed, it leaves the store as it was, and the next one works")
+    @Test("A killed import leaves the store unchanged, and the next one succeeds")
     func killed() async throws {
         _ = try run(line(user: "old"))
         let text = (0..<60_000).map { line(user: "\($0)") }.joined(separator: "\n")
@@ -282,7 +282,7 @@ struct ItemImportTests {
         #expect(try scratch.sqlite("items.sqlite", "PRAGMA integrity_check") == "ok")
     }
 
-    @Test("of items that share an id a new store gets one: the last, at the place of the first")
+    @Test("A new store gets the last of items with one id, at the position of the first")
     func twins() async throws {
         let ids = (0..<3_000).map { "\(($0 * 7_919) % 1_000)" }
         let text = ids.enumerated().map { line(user: $1, avatar: "https://example.com/\($0).png") }.joined(separator: "\n")
@@ -296,7 +296,7 @@ struct ItemImportTests {
         #expect(bodies.enumerated().allSatisfy { $1.contains("/\($0 + 2_000).png") })
     }
 
-    @Test("nothing is in the place of a new store before it is whole, and what an end left behind goes")
+    @Test("A new store appears only when complete, and drafts of ended processes are removed")
     func draft() async throws {
         let text = (0..<60_000).map { line(user: "\($0)") }.joined(separator: "\n")
         let file = try scratch.write(text, to: "big")
@@ -312,7 +312,7 @@ struct ItemImportTests {
         #expect(try scratch.names().filter { $0.contains("draft") } == [])
     }
 
-    @Test("a store that came to be in the meantime takes the items, and keeps its own")
+    @Test("A store created meanwhile receives the items and keeps its own")
     func meanwhile() async throws {
         let session = try ItemImport(into: path)
         for name in ["a", "b"] { try session.append(Array((line(user: name, variant: "featured") + "\n").utf8)) }

@@ -10,7 +10,7 @@ struct ItemStoreTests {
         scratch = try Scratch()
     }
 
-    @Test("pages go forward and backward through a lane, each item once", arguments: StoreKind.allCases, [1, 2, 3, 7, 100])
+    @Test("Pages go forward and backward through a stream, with each item once", arguments: StoreKind.allCases, [1, 2, 3, 7, 100])
     func pages(kind: StoreKind, limit: Int) async throws {
         let store = try scratch.store(kind)
         let users = (0..<7).map { "u\($0)" }
@@ -24,7 +24,7 @@ struct ItemStoreTests {
         }
     }
 
-    @Test("a known item is replaced in its place, whatever changes about it", arguments: StoreKind.allCases)
+    @Test("A known item is replaced in place, whichever fields change", arguments: StoreKind.allCases)
     func replaces(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         for id in ["a", "b", "c"] { #expect(try await store.put(user(id)) == .added) }
@@ -37,7 +37,7 @@ struct ItemStoreTests {
         #expect(try await store.ids() == ["a", "b", "c"])
     }
 
-    @Test("what fields of items led to is known while they are taken down, one by one or all of them", arguments: StoreKind.allCases)
+    @Test("Links of taken-down items stay known, for single items and for all", arguments: StoreKind.allCases)
     func takenDownURLs(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         for id in ["a", "b"] { _ = try await store.put(user(id, avatar: "https://example.com/\(id).png")) }
@@ -57,7 +57,7 @@ struct ItemStoreTests {
         #expect(try await taken() == ["https://example.com/c.png"])
     }
 
-    @Test("an item whose kind moved to another lane follows it to the end there", arguments: StoreKind.allCases)
+    @Test("An item whose kind moved to another stream moves to its end", arguments: StoreKind.allCases)
     func movesLane(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         _ = try await store.put(user("a"))
@@ -68,7 +68,7 @@ struct ItemStoreTests {
         #expect(try await store.ids(.advertisements) == ["a"])
     }
 
-    @Test("a removed item is gone, and one put again goes to the end", arguments: StoreKind.allCases)
+    @Test("A removed item is deleted, and one that is stored again is appended", arguments: StoreKind.allCases)
     func removes(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
@@ -79,7 +79,7 @@ struct ItemStoreTests {
         #expect(try await store.ids() == ["b", "c", "a"])
     }
 
-    @Test("one form is read by itself, in both lanes and directions", arguments: StoreKind.allCases)
+    @Test("One item type is read alone, in both streams and directions", arguments: StoreKind.allCases)
     func forms(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         for id in ["a", "b", "c", "d"] {
@@ -100,7 +100,7 @@ struct ItemStoreTests {
         #expect(try await store.read { try $0.counts() }[image] == 3)
     }
 
-    @Test("a page is a range of one tree, a form's page of another: no sorting, no scan")
+    @Test("Pages are index ranges: no sorting, no scan")
     func plans() throws {
         _ = try scratch.store(.sqlite)
         let plan = { (sql: String) in try scratch.sqlite("items.sqlite", "EXPLAIN QUERY PLAN " + sql) }
@@ -111,7 +111,7 @@ struct ItemStoreTests {
         #expect(form.contains("INDEX item_form (kind=? AND variant=? AND position>?)") && !form.contains("TEMP"))
     }
 
-    @Test("ids are bytes: those that look alike are others, and any character may stand in them", arguments: StoreKind.allCases)
+    @Test("Ids are bytes: similar ids differ, and any character is allowed", arguments: StoreKind.allCases)
     func exactIDs(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         let ids = ["e\u{301}", "é", "a\u{0}b", "a", "\u{1}", "\u{0}", "\u{212A}", "K", "'\"\\%_", "日本"]
@@ -129,7 +129,7 @@ struct ItemStoreTests {
         #expect(try await store.release(keys) == ids.count)
     }
 
-    @Test("a failing reader is told its own error, and the store goes on", arguments: StoreKind.allCases)
+    @Test("A failing reader gets its own error, and the store stays usable", arguments: StoreKind.allCases)
     func failingReader(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         struct Failure: Error {}

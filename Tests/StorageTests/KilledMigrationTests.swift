@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineStorage
 
-@Suite("Migrations that are killed", .timeLimit(.minutes(10)))
+@Suite("Killed migrations", .timeLimit(.minutes(10)))
 struct KilledMigrationTests {
     /// What is migrated, from its first version on.
     enum Subject: String, CaseIterable, Sendable {
@@ -77,7 +77,7 @@ struct KilledMigrationTests {
     }
 
     @Test(
-        "kill -9 before any write, sync or removal: the next start has all rows, and the tables of this version",
+        "After kill -9 before any write, sync or removal, the next start has all rows and the current tables",
         arguments: Subject.allCases)
     func everyStep(subject: Subject) throws {
         let files = FileManager.default

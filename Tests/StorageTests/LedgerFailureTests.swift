@@ -4,7 +4,7 @@ import IntertwineStorage
 import TestSupport
 import Testing
 
-@Suite("Ledger in trouble")
+@Suite("Ledger during failures")
 struct LedgerFailureTests {
     let scratch: Scratch
 
@@ -12,7 +12,7 @@ struct LedgerFailureTests {
         scratch = try Scratch()
     }
 
-    @Test("locked by another process, it fails as unavailable or waits, and recovers")
+    @Test("A ledger locked by another process waits or fails as unavailable, and recovers")
     func locked() async throws {
         let path = scratch.path("ledger.sqlite")
         let ledger = try SQLiteLedger(path: path, lockTimeout: 0.1)
@@ -25,7 +25,7 @@ struct LedgerFailureTests {
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["before", "after"])
     }
 
-    @Test("how long a unit waits for a locked file is bounded in all, however many groups wait before it")
+    @Test("The total wait of a unit for a locked file is bounded, also behind other groups")
     func lockedForMany() async throws {
         let path = scratch.path("ledger.sqlite")
         let ledger = try SQLiteLedger(path: path, group: 1, lockTimeout: 1)
@@ -45,7 +45,7 @@ struct LedgerFailureTests {
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["after"])
     }
 
-    @Test("beyond the bound on what waits, it says that it is overloaded, and keeps the rest")
+    @Test("Beyond the queue limit units are rejected as overloaded, and the others are written")
     func overloaded() async throws {
         let ledger = try SQLiteLedger(path: scratch.path("ledger.sqlite"), waiting: 8)
         let outcomes = await withTaskGroup(of: String.self) { group in
@@ -69,7 +69,7 @@ struct LedgerFailureTests {
         #expect(try await ledger.events(after: 0, limit: 999).count == committed)
     }
 
-    @Test("on a full disk it fails as unavailable, keeps what it acknowledged, and recovers when there is room")
+    @Test("On a full disk the ledger fails as unavailable, keeps acknowledged events, and recovers")
     func full() async throws {
         guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
         defer { mount.remove() }
@@ -96,7 +96,7 @@ struct LedgerFailureTests {
         #expect(try await ledger.events(after: 0, limit: 9_999).map(\.event.viewer) == acknowledged + ["after"])
     }
 
-    @Test("killed at any moment, nothing acknowledged is lost and nothing is there twice")
+    @Test("A kill at any time loses no acknowledged event and doubles none")
     func killed() async throws {
         var generator = SeededRandom(seed: 11)
         var acknowledged: [String] = []

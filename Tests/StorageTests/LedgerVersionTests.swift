@@ -2,7 +2,7 @@ import IntertwineFeed
 import IntertwineStorage
 import Testing
 
-@Suite("Ledgers of versions before")
+@Suite("Ledgers of previous versions")
 struct LedgerVersionTests {
     let scratch: Scratch
     let clock = TestClock()
@@ -21,7 +21,7 @@ struct LedgerVersionTests {
 
     private static let withoutInput = "DROP TABLE rollup_choice; ALTER TABLE event DROP COLUMN input;"
 
-    @Test("events of the version before are kept, without input, and new ones have theirs")
+    @Test("Events of the previous version remain without input; new events have input")
     func input() async throws {
         _ = try await ledger.commit(click(at: clock.now))
         try scratch.sqlite(
@@ -34,7 +34,7 @@ struct LedgerVersionTests {
     }
 
     @Test(
-        "duplicates and rates of the version before still hold, those of short windows and those of long ones",
+        "Duplicates and rates of the previous version stay valid, with short and long windows",
         arguments: [60_000, 3_600_000])
     func allowances(window: Int64) async throws {
         let until = clock.now + window
@@ -58,7 +58,7 @@ struct LedgerVersionTests {
         #expect(verdicts == [.duplicate, .counted, .limited])
     }
 
-    @Test("lists of a ledger of the version before are taken over")
+    @Test("Lists of the previous version are migrated")
     func lists() async throws {
         let until = clock.now + 60_000
         for (id, cell) in [("1", "a"), ("2", "b"), ("3", "a")] {
@@ -92,7 +92,7 @@ struct LedgerVersionTests {
             try scratch.sqlite("ledger.sqlite", "SELECT count(*), coalesce(sum(leads), 0) FROM listing WHERE cell = 'a'") == "2|1")
     }
 
-    @Test("events of the first version are taken over, and markers go on behind them")
+    @Test("Events of the first version are migrated, and markers continue after them")
     func markers() async throws {
         for number in 0..<19 { _ = try await ledger.commit(click(at: Int64(number))) }
         try scratch.sqlite(

@@ -27,7 +27,7 @@ struct LostFileTests {
         try files.moveItem(atPath: scratch.path(name), toPath: scratch.path(other))
     }
 
-    @Test("a store whose file is gone writes nothing, says so once, and goes on when the file is back")
+    @Test("A store with a missing file rejects writes, reports it once, and recovers with the file")
     func store() async throws {
         let store = try SQLiteStore(path: scratch.path("items.sqlite"))
         _ = try await store.put(user("a"))
@@ -45,7 +45,7 @@ struct LostFileTests {
         #expect(try await store.ids() == ["a", "c"])
     }
 
-    @Test("another store that takes the place is served once it is whole, and what the old one left beside it does not harm it")
+    @Test("A replacement store is served when complete, and leftover files of the old one do no harm")
     func replacedStore() async throws {
         let store = try SQLiteStore(path: scratch.path("items.sqlite"))
         for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
@@ -70,7 +70,7 @@ struct LostFileTests {
         #expect(try scratch.sqlite("items.sqlite", "PRAGMA integrity_check; SELECT count(*) FROM item") == "ok\n4")
     }
 
-    @Test("a ledger whose file is gone takes no click, and goes on with the same file or another one")
+    @Test("A ledger with a missing file rejects clicks, and recovers with the same or another file")
     func ledger() async throws {
         let ledger = try scratch.ledger()
         _ = try await ledger.commit(click("before"))
@@ -95,7 +95,7 @@ struct LostFileTests {
         #expect(try await ledger.events(after: 0, limit: 9).map(\.event.viewer) == ["other", "there"])
     }
 
-    @Test("a ledger is not ready while another process keeps it locked, or its disk is full")
+    @Test("A ledger is not ready while it is locked or its disk is full")
     func notReady() async throws {
         guard let mount = try Mount.small(scratch.folder, kibibytes: 1_024) else { return }
         defer { mount.remove() }

@@ -17,7 +17,7 @@ struct MembershipTests {
         Set(try await store.read { try $0.memberships() })
     }
 
-    @Test("are remembered once, and released by themselves or with their campaign", arguments: StoreKind.allCases)
+    @Test("Ads of campaigns are stored once, and released alone or with their campaign", arguments: StoreKind.allCases)
     func released(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         #expect(try await memberships(store).isEmpty)
@@ -40,7 +40,7 @@ struct MembershipTests {
         #expect(try await memberships(store).isEmpty)
     }
 
-    @Test("a file of the version before remembers them from then on")
+    @Test("A migrated file stores them from the migration on")
     func migrates() async throws {
         do { _ = try await scratch.store(.sqlite).takeDown(ItemKey(kind: "campaign", id: "spring")) }
         try scratch.sqlite(

@@ -26,7 +26,7 @@ struct OpeningTests {
         return message
     }
 
-    @Test("is made where there is none, with its mark and version")
+    @Test("A missing store is created, with application id and version")
     func new() async throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         #expect(
@@ -34,12 +34,12 @@ struct OpeningTests {
         #expect(try await SQLiteStore(path: scratch.path("items.sqlite")).ids().isEmpty)
     }
 
-    @Test("takes an empty file for a new one")
+    @Test("An empty file becomes a new store")
     func emptyFile() async throws {
         #expect(try await SQLiteStore(path: scratch.write("", to: "empty")).ids().isEmpty)
     }
 
-    @Test("refuses a folder that does not exist, and one in place of the file")
+    @Test("A missing folder, and a folder in place of the file, are refused")
     func folders() throws {
         #expect(try refusal("missing/items.sqlite").contains("the folder \(scratch.folder)/missing does not exist"))
         try FileManager.default.createDirectory(atPath: scratch.path("folder"), withIntermediateDirectories: false)
@@ -47,7 +47,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "refuses what is not a database",
+        "A file that is not a database is refused",
         arguments: ["x", String(repeating: "not a database\n", count: 1_000), "SQLite format 3\0 and no more"])
     func noDatabase(_ text: String) throws {
         _ = try scratch.write(text, to: "file")
@@ -55,7 +55,7 @@ struct OpeningTests {
         #expect(message.hasSuffix("is not a database") || message.hasSuffix("is corrupt"))
     }
 
-    @Test("refuses another program's database, and the ledger")
+    @Test("A database of another program, and a ledger, are refused")
     func otherDatabase() throws {
         try scratch.sqlite("other", "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
         #expect(try refusal("other").contains("another program"))
@@ -63,21 +63,21 @@ struct OpeningTests {
         #expect(try refusal("ledger").contains("another program"))
     }
 
-    @Test("refuses a database of a newer version")
+    @Test("A database of a newer version is refused")
     func newerVersion() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         try scratch.sqlite("items.sqlite", "PRAGMA user_version = 99")
         #expect(try refusal("items.sqlite").contains("newer version of this program (99; this version supports "))
     }
 
-    @Test("refuses a database with a migration that it does not know")
+    @Test("A database with an unknown migration is refused")
     func unknownMigration() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         try scratch.sqlite("items.sqlite", "INSERT INTO grdb_migrations VALUES ('99: later')")
         #expect(try refusal("items.sqlite").contains("newer version of this program"))
     }
 
-    @Test("refuses a file that was cut off")
+    @Test("A truncated file is refused")
     func cutOff() async throws {
         do {
             let store = try SQLiteStore(path: scratch.path("items.sqlite"))
@@ -90,7 +90,7 @@ struct OpeningTests {
         #expect(try refusal("items.sqlite").contains("is corrupt"))
     }
 
-    @Test("refuses a disk that is read-only")
+    @Test("A read-only disk is refused")
     func readOnlyDisk() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))
         let mount = try Mount.readOnly(scratch.folder)

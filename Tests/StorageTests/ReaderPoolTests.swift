@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineStorage
 
-@Suite("Threads that read")
+@Suite("Reader threads")
 struct ReaderPoolTests {
     /// How many reads run, and the most that ever did.
     private final class Running: Sendable {
@@ -40,7 +40,7 @@ struct ReaderPoolTests {
         }
     }
 
-    @Test("many reads use so many threads and no more, none of them a task's", arguments: [1, 3])
+    @Test("Reads use a bounded number of threads, none of them of the task pool", arguments: [1, 3])
     func bound(count: Int) async throws {
         let threads = threads(count, waiting: 200)
         let running = Running()
@@ -62,7 +62,7 @@ struct ReaderPoolTests {
         #expect(threads.statistics == ReadStatistics(finished: 200))
     }
 
-    @Test("tasks go on while every thread of theirs has a read that blocks")
+    @Test("Tasks continue while reads block")
     func tasksGoOn() async throws {
         let (threads, gate) = (threads(64), Gate())
         var reads: [Task<Void, any Error>] = []
@@ -71,7 +71,7 @@ struct ReaderPoolTests {
         for read in reads { try await read.value }
     }
 
-    @Test("what waits for longer than the bound is refused, and later reads are not")
+    @Test("A read that exceeds the queue timeout is rejected, and later reads are not")
     func patience() async throws {
         let (threads, gate) = (threads(1, patience: .milliseconds(100)), Gate())
         let first = try await blocked(threads, until: gate, running: 1)
@@ -85,7 +85,7 @@ struct ReaderPoolTests {
         #expect(try await threads.run(for: .request) { 7 } == 7)
     }
 
-    @Test("one more than may wait is refused at once")
+    @Test("A read beyond the queue limit is rejected at once")
     func full() async throws {
         let (threads, gate) = (threads(1, waiting: 1), Gate())
         let first = try await blocked(threads, until: gate, running: 1)
@@ -96,7 +96,7 @@ struct ReaderPoolTests {
         try await second.value
     }
 
-    @Test("a task that is cancelled leaves the queue at once, and one that was cancelled before never stands in it")
+    @Test("A cancelled task leaves the queue at once, or never enters it")
     func departure() async throws {
         let (threads, gate) = (threads(1), Gate())
         let first = try await blocked(threads, until: gate, running: 1)
@@ -118,7 +118,7 @@ struct ReaderPoolTests {
         #expect(ran.most == 0 && threads.statistics.finished == 1)
     }
 
-    @Test("what is read in the background leaves threads to requests, and is not forgotten over them")
+    @Test("Background reads leave threads to requests, and are not starved")
     func background() async throws {
         let (threads, gate) = (threads(4), Gate())
         var reads: [Task<Void, any Error>] = []
@@ -131,7 +131,7 @@ struct ReaderPoolTests {
         for read in reads { try await read.value }
     }
 
-    @Test("what may be of use later is read where nothing else is, and only there")
+    @Test("Prefetch reads run only if no other read waits")
     func idle() async throws {
         let (threads, gate) = (threads(4), Gate())
         for _ in 0..<100 { #expect(try await threads.run(for: .idle) { true }) }
@@ -142,7 +142,7 @@ struct ReaderPoolTests {
         try await first.value
     }
 
-    @Test("the threads end with whom they belong to")
+    @Test("Threads end with their owner")
     func end() async throws {
         func count() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0 }
         let (others, many) = (count(), 60)
@@ -158,7 +158,7 @@ struct ReaderPoolTests {
         while count() > others + many / 4 { try await Task.sleep(for: .milliseconds(1)) }
     }
 
-    @Test("a connection whose read failed is used again, and sees what was written since")
+    @Test("A connection is reused after a failed read, and sees later writes")
     func connections() async throws {
         struct Failure: Error {}
         let scratch = try Scratch()

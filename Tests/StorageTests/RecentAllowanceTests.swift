@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineStorage
 
-@Suite("Allowances of short windows")
+@Suite("Rate counters of short windows")
 struct RecentAllowanceTests {
     let scratch: Scratch
     let clock = TestClock()
@@ -39,7 +39,7 @@ struct RecentAllowanceTests {
         try #require(Int(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM \(table)")))
     }
 
-    @Test("processes that share a ledger know at once what any of them counted")
+    @Test("Processes that share a ledger see all counts at once")
     func processes() async throws {
         let processes = try [ledger] + (0..<2).map { _ in try scratch.ledger(clock) }
         for key in 0..<12 {
@@ -58,7 +58,7 @@ struct RecentAllowanceTests {
         #expect(counted == 9)
     }
 
-    @Test("what memory has no room for is in the tree, found by those who have room, and by those who come later")
+    @Test("Counters beyond the memory limit are stored in the table, and found by other and later processes")
     func spills() throws {
         #expect(try verdicts(0..<40, slots: 16) == Array(repeating: .counted, count: 40))
         #expect(try count("allowance") > 50 && count("recent_allowance") == 7)
@@ -72,7 +72,7 @@ struct RecentAllowanceTests {
         #expect(try verdicts(0..<90, slots: 64) == Array(repeating: .counted, count: 90))
     }
 
-    @Test("what was full has room again once what it held is over")
+    @Test("A full table has capacity again after entries expired")
     func roomAgain() throws {
         try ledger.pool.writeWithoutTransaction { database in
             let writer = try LedgerWriter(database, recentSlots: 64)
@@ -91,7 +91,7 @@ struct RecentAllowanceTests {
         }
     }
 
-    @Test("a group that is rolled back has used nothing up, and what others wrote before it holds")
+    @Test("A group that is rolled back uses no quota, and earlier counts of others hold")
     func rolledBack() throws {
         let record = CommandRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         for slots in [16, 1_024] {
@@ -110,7 +110,7 @@ struct RecentAllowanceTests {
         }
     }
 
-    @Test("the rows go whose time is over, but for the last, of which nothing is left; numbers go on behind it")
+    @Test("Expired rows are removed except for the last, which is emptied; row numbers continue after it")
     func sweeps() async throws {
         for key in 0..<20 { _ = try await ledger.commit(click("\(key)")) }
         #expect(try count("recent_allowance") == 20)
@@ -125,7 +125,7 @@ struct RecentAllowanceTests {
         #expect(try await ledger.commit(click("0")).verdicts == [.duplicate])
     }
 
-    @Test("the table in memory finds, changes, takes back and forgets as a dictionary does", arguments: 0..<8)
+    @Test("The table in memory behaves like a dictionary", arguments: 0..<8)
     func table(seed: Int) {
         var (recent, plain) = (RecentRateCounters(mostSlots: 4_096), [Int: RecentRateCounters.RateCounter]())
         var random = SeededRandom(seed: UInt64(seed))

@@ -25,7 +25,7 @@ struct RepetitionCostTests {
         get throws { Int(try scratch.sqlite("ledger.sqlite", "SELECT count(*) FROM event").trimmingCharacters(in: .whitespaces)) ?? 0 }
     }
 
-    @Test("one token 500 times a body, again and again, is one row, and costs the disk next to nothing; reports have all of it")
+    @Test("A token repeated 500 times per request is one row with little disk usage; reports count all")
     func repeated() async throws {
         let body = LedgerEntry(events: Array(repeating: impression("t"), count: 500))
         #expect(try await ledger.commit(body).verdicts.filter { $0 == .counted }.count == 1)

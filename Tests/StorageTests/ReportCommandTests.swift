@@ -19,7 +19,7 @@ struct ReportCommandTests {
     }
 
     @Test(
-        "questions that have no answer",
+        "Invalid queries are rejected",
         arguments: [
             (LedgerReport.Grouping.day, LedgerReport.Grouping.day, false), (.verdict, .day, false), (.day, .verdict, false),
             (.ad, .feed, true), (.hour, .day, true),

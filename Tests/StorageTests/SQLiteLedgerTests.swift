@@ -29,7 +29,7 @@ struct SQLiteLedgerTests {
     }
 
     @Test(
-        "units of one group count against each other's rates and duplicates, as if each were alone", arguments: [1, 7, 64],
+        "Units of one group count towards each other's rates and duplicates", arguments: [1, 7, 64],
         [1_000, 3_600_000])
     func allowancesInGroups(size: Int, window: Int64) throws {
         let rate = LedgerEvent.RateLimit(key: "address", limit: 32, window: window)
@@ -43,7 +43,7 @@ struct SQLiteLedgerTests {
         #expect(verdicts == (0..<64).map { $0 % 2 == 0 ? .counted : .duplicate } + [.limited])
     }
 
-    @Test("those who open a ledger at once that is not there yet make it once")
+    @Test("Concurrent openings create a ledger once")
     func openedAtOnce() throws {
         for _ in 0..<6 {
             let scratch = try Scratch()
@@ -55,7 +55,7 @@ struct SQLiteLedgerTests {
         }
     }
 
-    @Test("a group that is rolled back leaves nothing behind, in the rollups neither")
+    @Test("A group that is rolled back leaves no row, also in rollups")
     func rolledBackGroup() throws {
         let record = CommandRecord(id: "s", cell: "c", viewer: nil, steps: [], expires: .max)
         let counts = try ledger.pool.writeWithoutTransaction { database in
@@ -69,7 +69,7 @@ struct SQLiteLedgerTests {
         #expect(counts == [1, 1])
     }
 
-    @Test("of many duplicates and rates, those go whose time is over, however they lie")
+    @Test("Expired duplicates and rates are removed in any order")
     func sweepsInTurns() async throws {
         func commit(_ numbers: Range<Int>, window: (Int) -> Int64) async throws {
             let entries = numbers.map { click(duplicates: .init(key: "k\u{0}\($0)", window: window($0))) }
@@ -92,7 +92,7 @@ struct SQLiteLedgerTests {
         #expect(try await ledger.commit(click(duplicates: .init(key: "k\u{0}3", window: 3_600_000))).verdicts == [.duplicate])
     }
 
-    @Test("commits reach the disk: the connection that writes is fully synchronous")
+    @Test("The writing connection is fully synchronous")
     func synchronous() async throws {
         #expect(try await ledger.commits.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == 2)
     }

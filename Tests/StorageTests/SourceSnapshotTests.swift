@@ -34,7 +34,7 @@ struct SourceSnapshotTests {
     }
 
     @Test(
-        "add what is new in the source's order, replace what changed in its place, and remove what is gone", arguments: StoreKind.allCases)
+        "A snapshot adds new items in order, replaces changed items in place, and removes missing ones", arguments: StoreKind.allCases)
     func merges(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         expect(try apply(kind, ["d", "b", "a"]), 3, 0, 0, 0)
@@ -45,7 +45,7 @@ struct SourceSnapshotTests {
         #expect(changed?.variant == "featured")
     }
 
-    @Test("write nothing where all is the same, so that pages stay valid", arguments: StoreKind.allCases)
+    @Test("An unchanged snapshot writes nothing, so that pages stay valid", arguments: StoreKind.allCases)
     func unchanged(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         try apply(kind, ["a", "b"])
@@ -56,7 +56,7 @@ struct SourceSnapshotTests {
         #expect(store.version != version)
     }
 
-    @Test("that lack more than may go at once, or everything, are refused and change nothing", arguments: StoreKind.allCases)
+    @Test("A snapshot that would remove too many items, or all, is refused", arguments: StoreKind.allCases)
     func refused(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         try apply(kind, ["a", "b", "c", "d"])
@@ -72,7 +72,7 @@ struct SourceSnapshotTests {
         #expect(try await store.ids().isEmpty)
     }
 
-    @Test("never remove what was there before, or was changed by somebody else since", arguments: StoreKind.allCases)
+    @Test("Items that existed before or were changed by others are never removed", arguments: StoreKind.allCases)
     func others(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         _ = try await store.put(user("mine"))
@@ -84,7 +84,7 @@ struct SourceSnapshotTests {
         expect(try apply(kind, ["b", "c", "d"]), 0, 0, 0, 3)
     }
 
-    @Test("of two sources that share an item remove it when the last one drops it", arguments: StoreKind.allCases)
+    @Test("A shared item is removed when its last source drops it", arguments: StoreKind.allCases)
     func shared(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         try apply(kind, ["a", "b"], of: "one")
@@ -95,7 +95,7 @@ struct SourceSnapshotTests {
         #expect(try await store.ids() == ["a", "c"])
     }
 
-    @Test("bring back what somebody removed, and take the items of a kind along that the source had before", arguments: StoreKind.allCases)
+    @Test("Removed items are restored, and earlier items of the source are included", arguments: StoreKind.allCases)
     func kinds(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         try apply(kind, ["a", "b"])
@@ -108,7 +108,7 @@ struct SourceSnapshotTests {
         #expect(try await store.ids(.advertisements) == ["a"])
     }
 
-    @Test("write over again what somebody else wrote over it, and say so", arguments: StoreKind.allCases)
+    @Test("Foreign changes are overwritten and reported", arguments: StoreKind.allCases)
     func restores(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         try apply(kind, ["a", "b!", "c"])
@@ -135,7 +135,7 @@ struct SourceSnapshotTests {
         return try snapshot.isInStep()
     }
 
-    @Test("of two sources do not fight for an item that both list, each in its own way", arguments: StoreKind.allCases)
+    @Test("Two sources with one item do not overwrite each other repeatedly", arguments: StoreKind.allCases)
     func peace(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         try apply(kind, ["a", "b"], of: "one")
@@ -151,7 +151,7 @@ struct SourceSnapshotTests {
         #expect(try isInStep(kind, "one") && isInStep(kind, "two"))
     }
 
-    @Test("count for the share what would be removed, not what is let go", arguments: StoreKind.allCases)
+    @Test("The removable share counts removals, not released items", arguments: StoreKind.allCases)
     func share(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         _ = try await store.put(user("mine"))
@@ -163,7 +163,7 @@ struct SourceSnapshotTests {
         #expect(try await store.ids() == ["mine", "edited", "shared", "a"])
     }
 
-    @Test("name what occurs twice, and keep the first", arguments: StoreKind.allCases)
+    @Test("Duplicates are reported, and the first is stored", arguments: StoreKind.allCases)
     func twice(kind: StoreKind) async throws {
         let snapshot = try scratch.items(kind).collection(of: "people", kind: UserKind())
         #expect(try snapshot.add([try user("a"), try user("b"), try user("a", variant: "featured")]) == [2])
@@ -173,7 +173,7 @@ struct SourceSnapshotTests {
         #expect(try await scratch.store(kind).ids() == ["a", "b"])
     }
 
-    @Test("are collected by one at a time for each source, and leave no file behind")
+    @Test("One process at a time collects a source, and no file remains")
     func exclusive() throws {
         let first = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
         let error = #expect(throws: SnapshotRejection.self) { try SourceSnapshot(of: "people", kind: UserKind(), into: path) }
@@ -187,7 +187,7 @@ struct SourceSnapshotTests {
         #expect(throws: StoreError.self) { try other.apply(removing: 1) }
     }
 
-    @Test("are collected by one at a time for each source, on however many machines")
+    @Test("One process at a time collects a source, on any number of machines")
     func exclusiveOnServer() throws {
         let (items, kind) = (try scratch.items(.postgresql), UserKind())
         let first = try items.collection(of: "people", kind: kind)
@@ -199,14 +199,14 @@ struct SourceSnapshotTests {
         #expect(throws: StoreError.self) { try first.add([try user("a")]) }
     }
 
-    @Test("take nothing from what a process left behind that died while it collected")
+    @Test("Staged items of a dead process are ignored")
     func leftovers() async throws {
         _ = try scratch.write(String(repeating: "rubbish", count: 10_000), to: "items.sqlite.source-people")
         try apply(.sqlite, ["a"])
         #expect(try await SQLiteStore(path: path).ids() == ["a"])
     }
 
-    @Test("are taken back whole where the application is broken off", arguments: StoreKind.allCases)
+    @Test("A cancelled application is rolled back completely", arguments: StoreKind.allCases)
     func brokenOff(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         try apply(kind, ["old"])
@@ -219,7 +219,7 @@ struct SourceSnapshotTests {
         _ = try await store.put(user("new"))
     }
 
-    @Test("leave others free to write while they are collected", arguments: StoreKind.allCases)
+    @Test("Other writers continue during collection", arguments: StoreKind.allCases)
     func concurrent(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         let snapshot = try scratch.items(kind).collection(of: "people", kind: UserKind())

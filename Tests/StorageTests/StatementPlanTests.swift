@@ -74,7 +74,7 @@ struct StatementPlanTests {
         scratch = try Scratch()
     }
 
-    @Test("a statement that reads the ledger from end to end is found, as the one was that kept markers")
+    @Test("A statement that scans the ledger is detected")
     func isFound() async throws {
         let ledger = try scratch.ledger()
         try await ledger.pool.read { database in
@@ -86,7 +86,7 @@ struct StatementPlanTests {
         #expect(StatementPlans.count > 10)
     }
 
-    @Test("no statement on a table is prepared anywhere else")
+    @Test("No other code prepares statements on tables")
     func isTheOnlyWay() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Sources/IntertwineStorage")
         let ways = ["execute(", "fetchOne(", "fetchAll(", "fetchCursor(", "cachedStatement(", "makeStatement(", "sqlite3_prepare"]

@@ -13,7 +13,7 @@ struct StoreVersionTests {
         store = try SQLiteStore(path: scratch.path("items.sqlite"))
     }
 
-    @Test("stays while nothing changes, whoever reads")
+    @Test("The version stays without changes, despite reads")
     func stays() async throws {
         _ = try await store.put(user("a"))
         let version = store.version
@@ -22,7 +22,7 @@ struct StoreVersionTests {
         #expect(store.version == version)
     }
 
-    @Test("changes with every commit, of this connection, another one, and another process")
+    @Test("The version changes with each commit of this connection, another one, and another process")
     func changes() async throws {
         let other = try SQLiteStore(path: scratch.path("items.sqlite"))
         var seen: Set<StoreVersion> = [store.version]
@@ -37,7 +37,7 @@ struct StoreVersionTests {
         }
     }
 
-    @Test("stays when the WAL is copied back and begun anew, and changes with the next commit")
+    @Test("The version stays when the WAL is checkpointed and restarted, and changes with the next commit")
     func checkpoint() async throws {
         for id in ["a", "b"] { _ = try await store.put(user(id)) }
         let version = store.version
@@ -51,7 +51,7 @@ struct StoreVersionTests {
         #expect(![version, next].contains(store.version))
     }
 
-    @Test("never newer than what a read begun after it sees, while another process writes")
+    @Test("The version is never newer than the snapshot of a later read, during foreign writes")
     func neverNewer() async throws {
         let writer = try Program.victim("put", scratch.path("items.sqlite"), "400")
         let first = store.version
@@ -68,7 +68,7 @@ struct StoreVersionTests {
         #expect(store.version != first)
     }
 
-    @Test("another store closed in the same process takes no lock away from this one")
+    @Test("Closing another store in the process releases no lock of this one")
     func closing() async throws {
         do {
             let other = try SQLiteStore(path: scratch.path("items.sqlite"))

@@ -32,7 +32,7 @@ struct TakedownTests {
         return try snapshot.isInStep()
     }
 
-    @Test("what an operator removes stays away from imports and sources until it is released", arguments: StoreKind.allCases)
+    @Test("A taken-down item is not restored by imports and sources until its release", arguments: StoreKind.allCases)
     func withheld(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         #expect(try snapshot(kind, "a", "b", "c").added == 3)
@@ -56,7 +56,7 @@ struct TakedownTests {
     }
 
     @Test(
-        "what a source lists for the first time while it is taken down comes with the release, though the source has not changed",
+        "An item that a source lists first during a takedown appears at its release, without a change of the source",
         arguments: StoreKind.allCases)
     func unseen(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
@@ -70,7 +70,7 @@ struct TakedownTests {
         #expect(try snapshot(kind, "a").removed == 1)
     }
 
-    @Test("operations that remove take down; what an operator puts there one by one is released", arguments: StoreKind.allCases)
+    @Test("Removing operations take items down; single writes release them", arguments: StoreKind.allCases)
     func operations(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         for id in ["a", "b", "c", "d"] { _ = try await store.put(user(id)) }

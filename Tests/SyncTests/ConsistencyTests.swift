@@ -8,7 +8,7 @@ import Testing
 
 @Suite("One complete snapshot at any time", .timeLimit(.minutes(2)))
 struct ConsistencyTests {
-    @Test("a list that changes between two of its pages is read anew", arguments: [true, false])
+    @Test("A list that changes between two of its pages is read again", arguments: [true, false])
     func changesWhileRead(hasValidators: Bool) async throws {
         let api = try Api((1...9).map { "a\($0)" }) { $0.hasValidators = hasValidators }
         defer { api.origin.stop() }
@@ -32,7 +32,7 @@ struct ConsistencyTests {
         await house.stop()
     }
 
-    @Test("a list that changes all the time is refused in the end, and read without the second look where that is wanted")
+    @Test("A list that always changes is rejected, or read without verification if configured")
     func neverStill() async throws {
         let api = try Api((1...9).map { "a\($0)" })
         defer { api.origin.stop() }
@@ -58,7 +58,7 @@ struct ConsistencyTests {
         func set() { value.store(true, ordering: .relaxed) }
     }
 
-    @Test("whoever reads during synchronisations sees all of one version or all of the next")
+    @Test("Readers during a synchronization see one version completely")
     func hammered() async throws {
         let count = 400
         let ids = { (version: Int) in (0..<count).map { $0 < count / 2 ? "s\($0)" : "v\(version)-\($0)" } }

@@ -3,10 +3,10 @@ import Testing
 
 @testable import IntertwineSync
 
-@Suite("Links, pauses and patience")
+@Suite("Links, pauses and retries")
 struct PartTests {
     @Test(
-        "the next page is found in a Link field (RFC 8288)",
+        "The next page is read from a Link field (RFC 8288)",
         arguments: [
             (#"<https://a/2>; rel="next""#, "https://a/2"), ("</2>;rel=next", "/2"), (#"<1>; rel="prev", <3>; rel="next""#, "3"),
             (#"<x>; title="a, <b>; rel=\"next\""; rel=last, <y>; Rel="last NEXT""#, "y"), (#"<a,b>; rel=next"#, "a,b"),
@@ -31,7 +31,7 @@ struct PartTests {
     }
 
     @Test(
-        "a modification date tells versions apart only where it was a second old",
+        "A modification date is a validator only if it was a second old",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", false),
             ("Sun, 06 Nov 1994 08:49:36 GMT", "Sun, 06 Nov 1994 08:49:37 GMT", true), ("yesterday", "Sun, 06 Nov 1994 08:49:37 GMT", false),
@@ -43,13 +43,13 @@ struct PartTests {
         #expect(OriginDates.strongModification(headers, now: 784_111_777) == (isStrong ? modified : nil))
     }
 
-    @Test("a cursor becomes one parameter of the query, whatever it holds")
+    @Test("A cursor becomes one query parameter with any content")
     func cursor() {
         #expect(NextPage.setting("c", to: "a b&c=1/é", in: "https://a/x") == "https://a/x?c=a%20b%26c%3D1%2F%C3%A9")
         #expect(NextPage.setting("page", to: "2", in: "https://a/x?page=1&limit=5&page=0") == "https://a/x?limit=5&page=2")
     }
 
-    @Test("waiting doubles up to a bound, half of it by chance, and never less than was asked for")
+    @Test("Backoff doubles up to a bound with jitter, and respects Retry-After")
     func backoff() {
         let backoff = Backoff(interval: .seconds(60))
         for (failures, seconds) in [(1, 10), (2, 20), (3, 40), (4, 80)] {

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Sources that fail", .timeLimit(.minutes(2)))
+@Suite("Failing sources", .timeLimit(.minutes(2)))
 struct SourceErrorTests {
     static let nine = (1...9).map { "u\($0)" }
 
@@ -29,7 +29,7 @@ struct SourceErrorTests {
     }
 
     @Test(
-        "a page that is cut off or of the wrong shape changes nothing, on the first page as on a later one",
+        "A truncated or malformed page changes nothing, on the first and later pages",
         arguments: ["users", "=2"],
         [
             (#"{"data":{"users":[{"id":"a","username":"x"#, "ends too early"), (#"{"data":{"users":[]}"#, "ends too early"),
@@ -54,7 +54,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("half of the pages failing changes nothing, whichever half", arguments: [0, 1])
+    @Test("Failures of half of the pages change nothing", arguments: [0, 1])
     func halfFails(remainder: Int) async throws {
         let (api, house) = try await settled { $0.removable = 1 }
         defer { api.origin.stop() }
@@ -71,7 +71,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("a page that fails once or twice is asked for again, and one that fails three times is given up")
+    @Test("A failed page is retried twice")
     func flaky() async throws {
         let api = try Api(Self.nine)
         defer { api.origin.stop() }
@@ -93,7 +93,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("how long an origin asks to be left alone is passed on")
+    @Test("Retry-After of an origin is reported")
     func retryAfter() async throws {
         let (api, house) = try await settled()
         defer { api.origin.stop() }
@@ -109,7 +109,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("a connection that breaks off in the middle changes nothing")
+    @Test("An aborted connection changes nothing")
     func lost() async throws {
         let (api, house) = try await settled()
         defer { api.origin.stop() }
@@ -127,7 +127,7 @@ struct SourceErrorTests {
     }
 
     @Test(
-        "neither redirects nor next pages lead to an address that the policy denies",
+        "Redirects and next pages to denied addresses are refused",
         arguments: ["http://10.0.0.1/", "http://127.0.0.2/", "http://169.254.169.254/latest", "http://[::1]/", "file:///etc/passwd"],
         [true, false])
     func privateAddress(target: String, isRedirect: Bool) async throws {
@@ -162,7 +162,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("a list that lost too much, or everything, is refused")
+    @Test("A list without too many items, or empty, is rejected")
     func shrunk() async throws {
         let (api, house) = try await settled()
         defer { api.origin.stop() }
@@ -176,7 +176,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("bad items are left out and named, where the source says so")
+    @Test("Invalid items are skipped and reported if configured")
     func skip() async throws {
         let api = try Api([])
         defer { api.origin.stop() }
@@ -196,7 +196,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("lists beyond a limit of the source are given up")
+    @Test("Lists beyond a limit of the source are rejected")
     func limits() async throws {
         let (api, house) = try await settled { $0.removable = 1 }
         defer { api.origin.stop() }
@@ -210,7 +210,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("pages that go round in a circle are noticed")
+    @Test("Cycles of pages are detected")
     func circle() async throws {
         let (api, house) = try await settled()
         defer { api.origin.stop() }
@@ -227,7 +227,7 @@ struct SourceErrorTests {
         await house.stop()
     }
 
-    @Test("an origin that cannot be reached, and one that does not speak")
+    @Test("Unreachable and silent origins are failures")
     func unreachable() async throws {
         let (api, house) = try await settled()
         api.change {

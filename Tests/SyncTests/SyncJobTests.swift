@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Synchronising with a real origin", .timeLimit(.minutes(2)))
+@Suite("Synchronization with a real origin", .timeLimit(.minutes(2)))
 struct SyncJobTests {
     static let nine = (1...9).map { "u\($0)" }
 
@@ -33,7 +33,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("new, changed and gone are taken over in one step, and nothing is written where nothing is new")
+    @Test("Changes are applied in one transaction, and nothing is written without changes")
     func changes() async throws {
         let api = try Api(Self.nine)
         defer { api.origin.stop() }
@@ -49,7 +49,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("304 for each page says that nothing is new, and costs one request a page without a body")
+    @Test("304 for each page means no change, with one request without a body per page")
     func notModified() async throws {
         let api = try Api(Self.nine) { $0.perPage = 3 }
         defer { api.origin.stop() }
@@ -64,7 +64,7 @@ struct SyncJobTests {
     }
 
     @Test(
-        "what others changed or removed comes back though nothing is new at the origin, and nothing is asked for twice",
+        "Foreign changes are reverted without changes at the origin, and nothing is fetched twice",
         arguments: [true, false])
     func restores(hasValidators: Bool) async throws {
         let api = try Api(Self.nine) {
@@ -91,7 +91,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("while another process synchronises the same source it is busy, which is told apart from a fault")
+    @Test("A source that another process synchronizes is busy, which is not an error")
     func busy() async throws {
         let api = try Api(Self.nine)
         defer { api.origin.stop() }
@@ -108,7 +108,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("the last success is kept beside the store, also where nothing was new, and a failure leaves it")
+    @Test("The last success is stored next to the database, also without changes, and survives a failure")
     func record() async throws {
         let api = try Api(Self.nine)
         defer { api.origin.stop() }
@@ -129,7 +129,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("304 for the first page alone is not believed: a change on another one is found")
+    @Test("304 of the first page is not sufficient: a change on another page is found")
     func lastPageChanged() async throws {
         let api = try Api(Self.nine) { $0.perPage = 8 }
         defer { api.origin.stop() }
@@ -149,7 +149,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("304 that nobody asked for is no answer")
+    @Test("An unsolicited 304 is an error")
     func unaskedNotModified() async throws {
         let api = try Api(Self.nine) {
             $0.instead = { _, connection in connection.send("HTTP/1.1 304 Not Modified\r\n\r\n") }
@@ -160,7 +160,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("without validators the same pages are known by their bytes")
+    @Test("Without validators unchanged pages are detected by their bytes")
     func sameBytes() async throws {
         let api = try Api(Self.nine) { $0.hasValidators = false }
         defer { api.origin.stop() }
@@ -172,7 +172,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("compressed pages are read like others, and what they swell to is bounded")
+    @Test("Compressed pages are read, and their decompressed size is bounded")
     func compressed() async throws {
         let api = try Api((0..<5_000).map { "user-\($0)" }) {
             $0.isCompressed = true
@@ -189,7 +189,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("headers of the source go to its own origin alone, wherever the next page is")
+    @Test("Headers of a source are sent to its origin only")
     func headers() async throws {
         let other = try Origin("127.0.0.2", port: 0) { _, connection in connection.answer(200, body: []) }
         other.stop()
@@ -214,7 +214,7 @@ struct SyncJobTests {
         await house.stop()
     }
 
-    @Test("a task that is cancelled gives up at once and leaves nothing behind")
+    @Test("A cancelled synchronization ends at once and leaves nothing")
     func cancelled() async throws {
         let gate = Gate()
         let api = try Api(Self.nine) {

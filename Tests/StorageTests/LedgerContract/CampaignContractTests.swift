@@ -4,9 +4,9 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("What campaigns ask of every ledger")
+@Suite("Campaign queries, in every ledger")
 struct CampaignContractTests {
-    @Test("what was delivered, in all and since a moment, and to whom", arguments: LedgerKind.allCases)
+    @Test("Deliveries are counted in total, since a time, and per viewer", arguments: LedgerKind.allCases)
     func deliveries(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineStorage
 
-@Suite("What processes hold of goals, in every ledger")
+@Suite("Budget leases of processes, in every ledger")
 struct GoalContractTests {
     private final class Seen: Sendable {
         let situation = Mutex<BudgetSyncState?>(nil)
@@ -24,7 +24,7 @@ struct GoalContractTests {
         return try #require(seen.situation.withLock { $0 })
     }
 
-    @Test("each sees what is delivered and what the others hold, which is nobody's once they are gone", arguments: LedgerKind.allCases)
+    @Test("Each process sees deliveries and the leases of others, which end with their processes", arguments: LedgerKind.allCases)
     func exchanges(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (one, two) = (bench.ledger, try bench.another())
@@ -56,7 +56,7 @@ struct GoalContractTests {
                     delivered: [.init(total: 1, today: 1)], others: ["spring": .init(served: 1)]))
     }
 
-    @Test("what was seen through another process is told once to the one that gave it", arguments: LedgerKind.allCases)
+    @Test("A remote impression is reported once to the reserving process", arguments: LedgerKind.allCases)
     func tellsSeen(kind: LedgerKind) throws {
         let bench = try LedgerBench(kind)
         let (one, two) = (bench.ledger, try bench.another())
@@ -76,7 +76,9 @@ struct GoalContractTests {
         #expect(try Self.exchange(one, "gone", at: now + 80_000).seen.isEmpty)
     }
 
-    @Test("what is given to a viewer is told to the other processes, and noted only by who knows all of it", arguments: LedgerKind.allCases)
+    @Test(
+        "Ads served to a viewer are visible to other processes, and recorded only by a process that knows all of them",
+        arguments: LedgerKind.allCases)
     func claims(kind: LedgerKind) throws {
         let bench = try LedgerBench(kind)
         let (one, two) = (bench.ledger, try bench.another())
@@ -101,7 +103,7 @@ struct GoalContractTests {
         #expect(try two.served(to: "v", besides: "2", now: now + 1_000).isEmpty && claim(two, "2", known: 0, at: now + 1_000))
     }
 
-    @Test("a process of this system that has ended is known to be gone")
+    @Test("An ended process of this system is detected")
     func isGone() {
         let own = ProcessName.make()
         #expect(!ProcessName.isGone(own))

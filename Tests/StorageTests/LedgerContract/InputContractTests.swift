@@ -18,7 +18,7 @@ struct InputContractTests {
     }
 
     @Test(
-        "stands with each event, is counted by its choices where the event counts, and goes with its viewer", arguments: LedgerKind.allCases
+        "Input is stored with its event, counted by choices if the event counts, and erased with its viewer", arguments: LedgerKind.allCases
     )
     func input(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)

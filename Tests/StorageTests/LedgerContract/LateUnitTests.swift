@@ -2,12 +2,12 @@ import IntertwineFeed
 import IntertwineStorage
 import Testing
 
-@Suite("Units that are committed long after what they record, in every ledger")
+@Suite("Units that are committed late, in every ledger")
 struct LateUnitTests {
     private static let late: Int64 = 20_000
 
     @Test(
-        "are judged by the time of their commit: what was committed meanwhile holds", arguments: LedgerKind.allCases,
+        "Late units are decided at commit time, after units committed meanwhile", arguments: LedgerKind.allCases,
         [300_000, 86_400_000] as [Int64])
     func duplicates(kind: LedgerKind, window: Int64) async throws {
         let bench = try LedgerBench(kind)
@@ -25,7 +25,7 @@ struct LateUnitTests {
         #expect(try await ledger.commit(click(at: first)).verdicts == [.duplicate])
     }
 
-    @Test("a key that was used meanwhile is answered as it was", arguments: LedgerKind.allCases)
+    @Test("An idempotency key that was used meanwhile gets the stored response", arguments: LedgerKind.allCases)
     func keys(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         func selection(at moment: Int64) -> LedgerEntry {

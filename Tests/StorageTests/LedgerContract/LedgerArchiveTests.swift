@@ -49,7 +49,7 @@ struct LedgerArchiveTests {
         #expect(try await ledger.report(days: 12...12, by: .ad).rows == [LedgerReport.Row(key: .ad("ad:1"), counts: [.click: 1])])
     }
 
-    @Test("by ad of every kind whose prefix is named, and ids that differ in their bytes are two", arguments: LedgerKind.allCases)
+    @Test("By ad, for each kind with its prefix; ids with different bytes differ", arguments: LedgerKind.allCases)
     func byPrefix(kind: LedgerKind) async throws {
         let bench = try await LedgerBench.reported(kind)
         let ledger = bench.ledger
@@ -78,7 +78,7 @@ struct LedgerArchiveTests {
             ])
     }
 
-    @Test("what nothing vouches for is counted by its reason, is unknown by verdict, and is no event", arguments: LedgerKind.allCases)
+    @Test("Unauthenticated events are counted by reason, have the verdict unknown, and leave no row", arguments: LedgerKind.allCases)
     func refused(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let refused: [RejectedEvent: Int] = [
@@ -101,7 +101,7 @@ struct LedgerArchiveTests {
         #expect(try await bench.ledger.events(after: 0, limit: 10).isEmpty)
     }
 
-    @Test("an export goes on behind its marker and meets every event once", arguments: LedgerKind.allCases, [1, 4, 100])
+    @Test("An export continues after its marker and has each event once", arguments: LedgerKind.allCases, [1, 4, 100])
     func export(kind: LedgerKind, limit: Int) async throws {
         let bench = try await LedgerBench.reported(kind)
         let ledger = bench.ledger
@@ -113,7 +113,7 @@ struct LedgerArchiveTests {
         #expect(markers.count == 19 && markers == Set(markers).sorted())
     }
 
-    @Test("rollups are exactly what the events add up to", arguments: LedgerKind.allCases)
+    @Test("Rollups equal the sums of the events", arguments: LedgerKind.allCases)
     func exact(kind: LedgerKind) async throws {
         let bench = try await LedgerBench.reported(kind)
         let events = "SELECT at / 86400000 AS day, cell, kind, verdict, count(*) FROM event GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
@@ -124,7 +124,7 @@ struct LedgerArchiveTests {
         #expect(try bench.query(days) == bench.query(ofDays))
     }
 
-    @Test("old events go, reports and markers stay", arguments: LedgerKind.allCases)
+    @Test("Old events are removed; reports and markers remain", arguments: LedgerKind.allCases)
     func retention(kind: LedgerKind) async throws {
         let bench = try await LedgerBench.reported(kind)
         let ledger = bench.ledger
@@ -148,7 +148,7 @@ struct LedgerArchiveTests {
     }
 
     @Test(
-        "clicks that never pause hold up neither retention nor export nor reports", .timeLimit(.minutes(1)), arguments: LedgerKind.allCases)
+        "Continuous clicks block neither retention nor export nor reports", .timeLimit(.minutes(1)), arguments: LedgerKind.allCases)
     func turns(kind: LedgerKind) async throws {
         let bench = try await LedgerBench.reported(kind)
         let ledger = bench.ledger
@@ -162,7 +162,7 @@ struct LedgerArchiveTests {
         #expect(try await ledger.passTime(to: 0, after: .zero).now == 0)
     }
 
-    @Test("events behind those of a clock that was ahead go too", arguments: LedgerKind.allCases)
+    @Test("Events after those of a fast clock are removed too", arguments: LedgerKind.allCases)
     func clockAhead(kind: LedgerKind) async throws {
         let bench = try await LedgerBench.reported(kind)
         let (ledger, day) = (bench.ledger, LedgerBench.day)
@@ -178,7 +178,7 @@ struct LedgerArchiveTests {
         #expect(try bench.query("SELECT count(*), count(*) FILTER (WHERE at <= \(now - day)) FROM event") == "8000|0")
     }
 
-    @Test("the time that has passed is kept, for whoever asks next", arguments: LedgerKind.allCases)
+    @Test("Elapsed time is stored for the next process", arguments: LedgerKind.allCases)
     func passedTime(kind: LedgerKind) async throws {
         let bench = try await LedgerBench.reported(kind)
         let last = try #require(try await bench.ledger.events(after: 0, limit: 99).last).event.at
@@ -187,7 +187,7 @@ struct LedgerArchiveTests {
         #expect(try await bench.another().passTime(to: last + 9 * LedgerBench.day, after: .seconds(1)).now == last + 2_000)
     }
 
-    @Test("what is kept of a viewer goes, and the name from the events, whose counts stay", arguments: LedgerKind.allCases)
+    @Test("Erasure removes a viewer's data and the name in events; counts remain", arguments: LedgerKind.allCases)
     func erasure(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)

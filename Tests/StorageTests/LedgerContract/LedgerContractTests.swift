@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Every ledger")
 struct LedgerContractTests {
-    @Test("an event is on disk, with all it had, when its receipt comes", arguments: LedgerKind.allCases)
+    @Test("An acknowledged event is on disk with all its fields", arguments: LedgerKind.allCases)
     func event(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
@@ -18,7 +18,7 @@ struct LedgerContractTests {
     }
 
     @Test(
-        "what a campaign delivered is counted with its events, by quarters of an hour and in all, and kept for its caps",
+        "Deliveries of a campaign are counted with its events, by quarter hour and in total, and stored for frequency caps",
         arguments: LedgerKind.allCases)
     func delivery(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
@@ -42,7 +42,7 @@ struct LedgerContractTests {
         #expect(try await ledger.events(after: 0, limit: 10).map(\.event.showing) == Array(repeating: kept, count: 5))
     }
 
-    @Test("duplicates within the window do not count; after it they do again", arguments: LedgerKind.allCases)
+    @Test("Duplicates do not count within the window and count after it", arguments: LedgerKind.allCases)
     func duplicates(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
@@ -62,7 +62,7 @@ struct LedgerContractTests {
         #expect(try await Set([first.verdicts, second.verdicts]) == [[.counted], [.duplicate]])
     }
 
-    @Test("keys that differ in their bytes are two, in one group as in several", arguments: LedgerKind.allCases)
+    @Test("Keys with different bytes differ, in one group and in several", arguments: LedgerKind.allCases)
     func keysAreBytes(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
@@ -71,7 +71,7 @@ struct LedgerContractTests {
         #expect(try await ledger.commit(LedgerEntry(events: events)).verdicts == [.duplicate, .duplicate])
     }
 
-    @Test("an answer that is kept under the scope of the signing key before is found, read and written", arguments: LedgerKind.allCases)
+    @Test("A stored response under the scope of the previous signing key is found and updated", arguments: LedgerKind.allCases)
     func formerScope(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
@@ -89,7 +89,7 @@ struct LedgerContractTests {
     }
 
     @Test(
-        "what an event leaves behind and what it repeats may differ, in one group as in several", arguments: LedgerKind.allCases,
+        "Recorded and checked keys of an event may differ, in one group and in several", arguments: LedgerKind.allCases,
         [false, true])
     func keysAndRepeats(kind: LedgerKind, areOneGroup: Bool) async throws {
         let bench = try LedgerBench(kind)
@@ -116,7 +116,7 @@ struct LedgerContractTests {
         #expect(try await ledger.commit(LedgerEntry(events: late)).verdicts == [.counted])
     }
 
-    @Test("a rate counts so many in a window, and what it refuses uses nothing up", arguments: LedgerKind.allCases)
+    @Test("A rate counts up to its limit per window, and rejected events use no quota", arguments: LedgerKind.allCases)
     func rates(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
@@ -135,7 +135,7 @@ struct LedgerContractTests {
         #expect(try await ledger.commit(bench.click(rates: [rate])).verdicts == [.limited])
     }
 
-    @Test("what the caller has decided stays", arguments: LedgerKind.allCases, Verdict.allCases.filter { $0 != .counted })
+    @Test("A verdict of the caller is final", arguments: LedgerKind.allCases, Verdict.allCases.filter { $0 != .counted })
     func callersVerdict(kind: LedgerKind, _ verdict: Verdict) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
@@ -144,7 +144,7 @@ struct LedgerContractTests {
         #expect(try await ledger.commit(bench.click(duplicates: .init(key: "k", window: 1_000))).verdicts == [.counted])
     }
 
-    @Test("an idempotency key is answered as before, for its time, and for its request alone", arguments: LedgerKind.allCases)
+    @Test("An idempotency key replays the response, within its lifetime and for its request only", arguments: LedgerKind.allCases)
     func idempotency(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
@@ -166,7 +166,7 @@ struct LedgerContractTests {
         #expect(try await ledger.commit(entry) == .committed([.counted]))
     }
 
-    @Test("of many requests with one key at one instant, one is performed", arguments: LedgerKind.allCases)
+    @Test("Of concurrent requests with one key, one is performed", arguments: LedgerKind.allCases)
     func idempotencyAtOnce(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
@@ -189,7 +189,7 @@ struct LedgerContractTests {
         #expect(try await ledger.events(after: 0, limit: 99).count == 1)
     }
 
-    @Test("a selection is undone once, in its time", arguments: LedgerKind.allCases)
+    @Test("A selection is undone once, within its undo window", arguments: LedgerKind.allCases)
     func undo(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
@@ -212,7 +212,7 @@ struct LedgerContractTests {
         #expect(try await ledger.events(after: 0, limit: 9).isEmpty)
     }
 
-    @Test("a unit that cannot be written fails alone", arguments: LedgerKind.allCases)
+    @Test("A unit that cannot be written fails without the others", arguments: LedgerKind.allCases)
     func neighbours(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
@@ -233,7 +233,7 @@ struct LedgerContractTests {
         #expect(try await ledger.report(days: 0...100_000, by: .day).rows.map { $0.counts[.click] } == [36])
     }
 
-    @Test("what has expired is removed as time goes on", arguments: LedgerKind.allCases)
+    @Test("Expired rows are removed over time", arguments: LedgerKind.allCases)
     func sweeps(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
@@ -253,7 +253,7 @@ struct LedgerContractTests {
         #expect(try bench.query(count) == "0|0|0")
     }
 
-    @Test("what an impression left behind outlives a start after which clicks alone come", arguments: LedgerKind.allCases)
+    @Test("Counters of an impression survive a restart followed by clicks only", arguments: LedgerKind.allCases)
     func longWindows(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let impression = bench.click(duplicates: .init(key: "impression", window: 90_000_000))
@@ -269,7 +269,7 @@ struct LedgerContractTests {
         #expect(try await again.commit(impression).verdicts == [.duplicate])
     }
 
-    @Test("under a load that never pauses, what expires goes too", arguments: LedgerKind.allCases, [10, 250, 3_000])
+    @Test("Expired rows are removed under continuous load", arguments: LedgerKind.allCases, [10, 250, 3_000])
     func sweepsUnderLoad(kind: LedgerKind, size: Int) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
@@ -286,7 +286,7 @@ struct LedgerContractTests {
     }
 
     @Test(
-        "clients are found by their digest, on every process; older ones, of a name and of all, make room", arguments: LedgerKind.allCases)
+        "Clients are found by digest in every process; the oldest are evicted, per name and in total", arguments: LedgerKind.allCases)
     func clients(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         func register(_ name: String, _ number: Int, at now: Int) async throws {

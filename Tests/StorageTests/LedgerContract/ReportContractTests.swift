@@ -2,9 +2,9 @@ import IntertwineFeed
 import IntertwineStorage
 import Testing
 
-@Suite("Reports by what was shown where, in every ledger")
+@Suite("Reports by placement, in every ledger")
 struct ReportContractTests {
-    @Test("by everything, and by two of it, of what counts", arguments: LedgerKind.allCases)
+    @Test("By each grouping, and by two groupings, for counted events", arguments: LedgerKind.allCases)
     func byTwo(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         let ledger = bench.ledger
@@ -50,7 +50,7 @@ struct ReportContractTests {
         }
     }
 
-    @Test("events that are alike are added up, and those that differ by where a text ends are not", arguments: LedgerKind.allCases)
+    @Test("Equal events are summed, and events with different field boundaries are not", arguments: LedgerKind.allCases)
     func alike(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         for (feed, section, count) in [("ab", "c", 3), ("a", "bc", 2), ("abc", nil, 1)] as [(String, String?, Int)] {
@@ -64,7 +64,9 @@ struct ReportContractTests {
         #expect(try await bench.counts(.hour) == ["1970-01-31T00:00:00Z 6"])
     }
 
-    @Test("events are added once, by however many processes, and stay when they go; hours go with them", arguments: LedgerKind.allCases)
+    @Test(
+        "Totals include each event once with any number of processes, and outlive events; hours are removed with them",
+        arguments: LedgerKind.allCases)
     func once(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         let ledger = bench.ledger
@@ -87,7 +89,7 @@ struct ReportContractTests {
         #expect(try await bench.counts(.hour).isEmpty)
     }
 
-    @Test("what processes write in turn is added once, whoever gathers and when", arguments: LedgerKind.allCases)
+    @Test("Events of alternating processes are added once, whichever process computes totals", arguments: LedgerKind.allCases)
     func inTurn(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         let (one, two) = (bench.ledger, try bench.another())
@@ -103,7 +105,7 @@ struct ReportContractTests {
         #expect(try await bench.counts(.campaign) == ["a 12"])
     }
 
-    @Test("viewers are estimated within three standard errors, over days, and nobody counts twice", arguments: LedgerKind.allCases)
+    @Test("Unique viewers over days are estimated within three standard errors", arguments: LedgerKind.allCases)
     func viewers(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         let ledger = bench.ledger

@@ -5,7 +5,7 @@ import Testing
 @Suite("Calls of trackers, in every ledger")
 struct TrackerContractTests {
     @Test(
-        "each event that counts has its calls made once, whichever processes do, and goes on after a restart",
+        "Each counted event has its calls made once by any process, also after a restart",
         arguments: LedgerKind.allCases)
     func once(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
@@ -28,7 +28,7 @@ struct TrackerContractTests {
         #expect(try await other.leaseTrackerCalls(9, now: 2_500, lease: 500).map(\.attempts) == [1, 1, 1, 1])
     }
 
-    @Test("as many wait as may; the events that are left have theirs made later", arguments: LedgerKind.allCases)
+    @Test("The queue is bounded; calls of remaining events are created later", arguments: LedgerKind.allCases)
     func bound(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         let ledger = bench.ledger
@@ -43,7 +43,7 @@ struct TrackerContractTests {
         #expect(try await ledger.trackerCalls(abandoned: false, limit: 9).map(\.event) == [6, 7, 8, 9])
     }
 
-    @Test("what failed makes room for what was not tried yet, those that were tried the most first", arguments: LedgerKind.allCases)
+    @Test("Failed calls with the most attempts are abandoned for new ones", arguments: LedgerKind.allCases)
     func room(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         let ledger = bench.ledger
@@ -68,7 +68,7 @@ struct TrackerContractTests {
         #expect(try await ledger.trackerCalls(abandoned: false, limit: 9).allSatisfy { $0.failure == nil })
     }
 
-    @Test("events for which nobody is called are passed by, and none that lies between them", arguments: LedgerKind.allCases)
+    @Test("Events without trackers are skipped, and no event between them is lost", arguments: LedgerKind.allCases)
     func passedBy(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         let other = try bench.another()
@@ -84,7 +84,7 @@ struct TrackerContractTests {
         #expect(try await bench.ledger.trackerCalls(abandoned: false, limit: 9).map(\.event) == [4, 6])
     }
 
-    @Test("what became of a call", arguments: LedgerKind.allCases)
+    @Test("Outcomes of a call are recorded", arguments: LedgerKind.allCases)
     func outcomes(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind, hasClock: false)
         let ledger = bench.ledger

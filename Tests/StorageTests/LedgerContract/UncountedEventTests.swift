@@ -2,10 +2,10 @@ import IntertwineFeed
 import IntertwineStorage
 import Testing
 
-@Suite("Events that do not count, and clocks that jump, in every ledger")
+@Suite("Uncounted events and clock jumps, in every ledger")
 struct UncountedEventTests {
     @Test(
-        "of what does not count, so many a minute are rows, and all of it is counted, at once or by the next event that counts",
+        "Uncounted events get a limited number of rows per minute; totals have all of them",
         arguments: LedgerKind.allCases)
     func bounded(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
@@ -29,7 +29,7 @@ struct UncountedEventTests {
         #expect(try bench.query("SELECT sum(count) FROM rollup_day") == "2703")
     }
 
-    @Test("clicks beyond a rate are in the totals when their receipt comes, those without a row too", arguments: LedgerKind.allCases)
+    @Test("Acknowledged clicks beyond a rate are in the totals, also without a row", arguments: LedgerKind.allCases)
     func limitedClicks(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let click = bench.click(rates: [.init(key: "r", limit: 1, window: 60_000)])
@@ -41,7 +41,7 @@ struct UncountedEventTests {
         #expect(try bench.events == 601)
     }
 
-    @Test("a group that fails leaves the counts that wait as they were", arguments: LedgerKind.allCases)
+    @Test("A failed group leaves pending counts unchanged", arguments: LedgerKind.allCases)
     func failing(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
@@ -56,7 +56,8 @@ struct UncountedEventTests {
         #expect(try bench.query("SELECT sum(count) FROM rollup_day") == "9")
     }
 
-    @Test("what began while the clock was ahead is over once it is back", arguments: LedgerKind.allCases, [6, 24 * 365] as [Int64])
+    @Test(
+        "Records made while the clock was ahead are expired after its correction", arguments: LedgerKind.allCases, [6, 24 * 365] as [Int64])
     func clockAhead(kind: LedgerKind, hours: Int64) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)

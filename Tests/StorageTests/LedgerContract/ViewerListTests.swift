@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Viewers' lists, in every ledger")
 struct ViewerListTests {
-    @Test("newest first, each cell once and where it was first put, in pages of any size", arguments: LedgerKind.allCases, [1, 2, 100])
+    @Test(
+        "A list is newest first, with each cell once at its first position, in pages of any size", arguments: LedgerKind.allCases,
+        [1, 2, 100])
     func order(kind: LedgerKind, limit: Int) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
@@ -29,7 +31,7 @@ struct ViewerListTests {
         #expect(back == all.reversed())
     }
 
-    @Test("a cell stays until the last performance that put it there is taken back", arguments: LedgerKind.allCases)
+    @Test("A cell stays listed until its last performance is undone", arguments: LedgerKind.allCases)
     func performances(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         try await bench.change(
@@ -45,7 +47,7 @@ struct ViewerListTests {
     }
 
     @Test(
-        "after any sequence of performances and undo, only those that were not undone have run", arguments: LedgerKind.allCases,
+        "Any sequence of performances and undos equals the performances that were not undone", arguments: LedgerKind.allCases,
         [1, 2, 3, 4] as [UInt64])
     func model(kind: LedgerKind, seed: UInt64) async throws {
         let bench = try LedgerBench(kind)
@@ -107,7 +109,7 @@ struct ViewerListTests {
     }
 
     @Test(
-        "what is put on a list again and again can be taken back one by one, and leaves one row once it cannot",
+        "Repeated additions are undone one by one, and one row remains after the undo window",
         arguments: LedgerKind.allCases)
     func repetition(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
@@ -138,7 +140,7 @@ struct ViewerListTests {
     }
 
     @Test(
-        "what was put on a list for good can be taken off it, which can be taken back, and leaves no row once it cannot",
+        "A removal of a permanent entry can be undone, and no row remains after the undo window",
         arguments: LedgerKind.allCases)
     func removal(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
@@ -169,7 +171,7 @@ struct ViewerListTests {
         #expect(try await bench.cells().isEmpty && bench.rows() == "0|0")
     }
 
-    @Test("whatever takes a cell off a list of dismissed cells is counted, and nothing else", arguments: LedgerKind.allCases)
+    @Test("The removal generation changes with each restored cell, and with nothing else", arguments: LedgerKind.allCases)
     func withdrawals(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         func count(_ viewer: String = "v") throws -> Int64? {
@@ -200,7 +202,7 @@ struct ViewerListTests {
         #expect(try count("w") != before)
     }
 
-    @Test("a list is asked of single cells, and ids that differ in their bytes are two", arguments: LedgerKind.allCases)
+    @Test("Membership of single cells is found, and ids with different bytes differ", arguments: LedgerKind.allCases)
     func single(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
@@ -222,7 +224,7 @@ struct ViewerListTests {
     }
 
     @Test(
-        "a list tells of each cell whether it is on it, whatever cells it is asked of and in whatever order",
+        "Membership is correct for any cells in any order",
         arguments: LedgerKind.allCases, 0..<20)
     func anyOrder(kind: LedgerKind, seed: Int) async throws {
         let bench = try LedgerBench(kind)

@@ -3,7 +3,7 @@ import IntertwineStorage
 import TestSupport
 import Testing
 
-@Suite("Operations on the store, against plain arrays")
+@Suite("Store operations, compared with arrays")
 struct OperationModelTests {
     private static let limit = 5
 
@@ -13,7 +13,7 @@ struct OperationModelTests {
         scratch = try Scratch()
     }
 
-    @Test("whatever the sequence, the feed, its sections and what a client holds are those of the arrays", arguments: StoreKind.seeds(150))
+    @Test("Feed, sections and client state equal those of arrays after any sequence", arguments: StoreKind.seeds(150))
     func sequences(kind: StoreKind, seed: Int) async throws {
         let store = try scratch.store(kind)
         let lanes = try store.arrange([SectionConfiguration("events", kinds: ["event"])])

@@ -3,7 +3,7 @@ import IntertwineStorage
 import TestSupport
 import Testing
 
-@Suite("Which pages an operation changes")
+@Suite("Pages that an operation changes")
 struct PageDiffTests {
     private static let limit = 10
 
@@ -20,7 +20,7 @@ struct PageDiffTests {
     private static func key(_ number: Int) -> ItemKey { ItemKey(kind: "user", id: "\(number)") }
 
     @Test(
-        "those that the item stands on, or comes to stand on, and no byte of any other",
+        "An operation changes the item's old and new pages, and no byte of others",
         arguments: try [
             (.insert(user("new"), .before(key(0))), [0]), (.insert(user("new"), .before(key(25))), [2]),
             (.insert(user("new"), .before(key(30))), [3]), (.insert(user("new"), .after(key(29))), [3]),
@@ -42,7 +42,7 @@ struct PageDiffTests {
         #expect(before.indices.filter { before[$0] != after[$0] } == expected)
     }
 
-    @Test("a walk under way meets each item that stays exactly once while others are put between, moved within reach and removed")
+    @Test("A pagination session has each remaining item once, despite insertions, moves and removals")
     func walking() async throws {
         var random = SeededRandom(seed: 11)
         _ = try await store.apply((0..<300).map { .append(try user("\($0)")) })

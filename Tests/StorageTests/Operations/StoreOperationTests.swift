@@ -13,7 +13,7 @@ struct StoreOperationTests {
 
     private static func key(_ id: String) -> ItemKey { ItemKey(kind: "user", id: id) }
 
-    @Test("each does what its name says, and they go by their order", arguments: StoreKind.allCases)
+    @Test("Each operation has its effect, in order", arguments: StoreKind.allCases)
     func basics(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         let summary = try await store.apply([
@@ -36,7 +36,7 @@ struct StoreOperationTests {
     }
 
     @Test(
-        "what cannot be done is named with its place, and nothing of the list is done",
+        "A failed operation is named with its index, and no operation is applied",
         arguments: StoreKind.allCases,
         try [
             (.append(user("a")), .known(key("a"))), (.insert(user("a"), .before(key("a"))), .known(key("a"))),
@@ -65,7 +65,7 @@ struct StoreOperationTests {
         #expect(store.version == version)
     }
 
-    @Test("before and after mean the order that the section is shown in", arguments: StoreKind.allCases)
+    @Test("Before and after follow the display order of the section", arguments: StoreKind.allCases)
     func newest(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         _ = try store.arrange([SectionConfiguration("main", order: .newest)])
@@ -82,7 +82,7 @@ struct StoreOperationTests {
         #expect(try await store.ids() == ["e", "b", "a", "d", "c"])
     }
 
-    @Test("what a field orders cannot be moved, and advertisements and other sections can", arguments: StoreKind.allCases)
+    @Test("Items ordered by a field cannot be moved; ads and other sections can", arguments: StoreKind.allCases)
     func orderedByField(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         let name = try #require(SortField("username", .text))
@@ -103,7 +103,7 @@ struct StoreOperationTests {
         #expect(try await store.ids(.advertisements) == ["2", "1"])
     }
 
-    @Test("a list has a bound, and an empty one changes nothing", arguments: StoreKind.allCases)
+    @Test("The number of operations is bounded, and an empty list changes nothing", arguments: StoreKind.allCases)
     func bound(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         let version = store.version
@@ -114,7 +114,7 @@ struct StoreOperationTests {
         #expect(store.version == version)
     }
 
-    @Test("whoever objects to a change sees the item as the operations before it left it", arguments: StoreKind.allCases)
+    @Test("A precondition sees the item after the previous operations", arguments: StoreKind.allCases)
     func objections(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         struct Objection: Error {}
@@ -137,7 +137,7 @@ struct StoreOperationTests {
     }
 
     @Test(
-        "thousands of items put at one place stand in order, and no item ever moves towards the start",
+        "Thousands of insertions at one position stay in order, and no item moves towards the start",
         arguments: Pattern.allCases.map { (StoreKind.sqlite, $0) } + [(.postgresql, .afterOne)])
     func onePlace(kind: StoreKind, pattern: Pattern) async throws {
         let store = try scratch.store(kind)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import IntertwineStorage
 
-@Suite("Walking sections on disk")
+@Suite("Pagination of sections on disk")
 struct SectionIteratorTests {
     private func cursor(_ href: String?) -> String? {
         href?.split(separator: "cursor=").last?.split(separator: "&").first.map(String.init)
     }
 
     @Test(
-        "after any writes gives the pages of a plain array model, in any order of sections, and the same in reverse",
+        "Pages equal those of an array model after any writes, in any section order and direction",
         arguments: StoreKind.seeds(48))
     func model(kind: StoreKind, seed: Int) async throws {
         let feed = try await SectionedFeed(kind, seed: seed)
@@ -36,7 +36,7 @@ struct SectionIteratorTests {
     }
 
     @Test(
-        "meets every item that was there at the start and is not touched exactly once, while a writer writes",
+        "Pagination has each untouched item once during writes",
         arguments: StoreKind.seeds(48))
     func writer(kind: StoreKind, seed: Int) async throws {
         let feed = try await SectionedFeed(kind, seed: seed)
@@ -64,7 +64,7 @@ struct SectionIteratorTests {
         #expect(survivors.subtracting(met).isEmpty)
     }
 
-    @Test("reads a section that is ordered by a field through its index: no sorting, no scan", arguments: SortField.Comparison.allCases)
+    @Test("A section ordered by a field is read through its index: no sorting, no scan", arguments: SortField.Comparison.allCases)
     func plans(_ comparison: SortField.Comparison) async throws {
         let scratch = try Scratch()
         let field = try #require(SortField("f", comparison))
@@ -90,7 +90,7 @@ struct SectionIteratorTests {
     }
 
     @Test(
-        "orders dates by the moment that they mean, to the nanosecond, from the first year to the last, with any offset",
+        "Dates are ordered by time to the nanosecond, for all years and offsets",
         arguments: StoreKind.allCases)
     func moments(kind: StoreKind) async throws {
         let ordered = [
@@ -130,7 +130,7 @@ struct SectionIteratorTests {
         #expect(least == bodies.count)
     }
 
-    @Test("reads on, sorting, where the file is laid out without the index", arguments: StoreKind.allCases)
+    @Test("Without the index, reads sort", arguments: StoreKind.allCases)
     func withoutIndex(kind: StoreKind) async throws {
         let scratch = try Scratch()
         let store = try scratch.store(kind)
@@ -144,7 +144,7 @@ struct SectionIteratorTests {
         #expect(try await store.read { try $0.sortPosition(at: 1, in: .content, by: field)?.key } == .number(2))
     }
 
-    @Test("counts a section, and finds the place of an index in it", arguments: StoreKind.allCases)
+    @Test("A section is counted, and the position of an index is found", arguments: StoreKind.allCases)
     func counts(kind: StoreKind) async throws {
         let scratch = try Scratch()
         let store = try scratch.store(kind)

@@ -17,7 +17,7 @@ struct SectionStoreTests {
     }
 
     @Test(
-        "items go to the section that takes their kind, whoever puts them; advertisements and all others stay where they were",
+        "Items go to the section of their kind on every write path; ads and others stay",
         arguments: StoreKind.allCases)
     func put(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
@@ -43,7 +43,7 @@ struct SectionStoreTests {
     }
 
     @Test(
-        "what stands elsewhere when a section begins to take its kind moves behind what is there, in its order, and back",
+        "Items move to the end of the section that receives their kind, in order, and back",
         arguments: StoreKind.allCases)
     func moves(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
@@ -67,7 +67,7 @@ struct SectionStoreTests {
         #expect(try await store.ids().last == "d")
     }
 
-    @Test("a file that is laid out as wanted is not written to, even while an import has it locked")
+    @Test("A file with the configured sections is not written, even while an import locks it")
     func unchanged() async throws {
         let field = try #require(SortField("starts", .date))
         let plans = [SectionConfiguration("events", kinds: ["event"], fields: [field]), SectionConfiguration("main", fields: [field])]
@@ -79,7 +79,7 @@ struct SectionStoreTests {
         running.rollback()
     }
 
-    @Test("an import lays out the store that it makes, and the one that is there, and nobody sees it before its end")
+    @Test("An import assigns sections in new and existing stores, visible at its end")
     func importsInSections() async throws {
         let field = try #require(SortField("starts", .date))
         let plans = [SectionConfiguration("events", kinds: ["event"], fields: [field])]
@@ -105,7 +105,7 @@ struct SectionStoreTests {
         #expect(try await store.ids(try #require(store.arrange(plans)["events"])) == ["a", "b"])
     }
 
-    @Test("a section's index comes with the field that orders it, and goes with it")
+    @Test("The index of a section is created and removed with its order field")
     func indices() async throws {
         _ = try await store.put(event("a", #"{"starts":"2026-05-01"}"#))
         let list = { try scratch.sqlite("items.sqlite", "SELECT name FROM sqlite_schema WHERE name LIKE 'section_order%' ORDER BY name") }
@@ -121,7 +121,7 @@ struct SectionStoreTests {
         #expect(try list().isEmpty)
     }
 
-    @Test("an index of another key under the old name makes room for the one of today")
+    @Test("An index with another key under the same name is replaced")
     func formerIndex() async throws {
         let starts = try #require(SortField("starts", .date))
         let plans = [SectionConfiguration("events", kinds: ["event"], fields: [starts])]
@@ -137,7 +137,7 @@ struct SectionStoreTests {
         #expect(names == "section_order_2_moment_starts")
     }
 
-    @Test("where the sections will stand is known before anything is written")
+    @Test("The streams of sections are known before a write")
     func lanes() async throws {
         _ = try await store.put(event("a"))
         _ = try store.arrange([SectionConfiguration("old", kinds: ["x"])])
@@ -153,7 +153,7 @@ struct SectionStoreTests {
         #expect(try store.streams(plans) == lanes && lanes.count == 4)
     }
 
-    @Test("a file of the version before there were sections is taken over as it is")
+    @Test("A file of the version without sections is migrated unchanged")
     func migrates() async throws {
         try scratch.sqlite(
             "old.sqlite",
@@ -184,7 +184,7 @@ struct SectionStoreTests {
     }
 
     @Test(
-        "names of fields that would need quoting are no fields",
+        "Field names that require quoting are rejected",
         arguments: ["", "a b", "a'b", "a\"b", "ü", String(repeating: "a", count: 65)])
     func fieldNames(_ name: String) {
         #expect(SortField(name, .text) == nil)
