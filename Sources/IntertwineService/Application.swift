@@ -43,20 +43,20 @@ extension FeedService {
         for fault in files?.faults ?? [] { logger.warning("data loss is accepted", metadata: ["reason": "\(fault)"]) }
         let ownStore: (any ItemStore)?
         let store: any FeedStore
-        if let given = extensions.store {
+        if let provided = extensions.store {
             try declared.checkNeedsNoFile()
-            (ownStore, store) = (nil, given)
+            (ownStore, store) = (nil, provided)
         } else {
             let own = try items.open(reading: configuration.store.reading)
             (ownStore, store) = (own, own)
         }
         let ownLedger: (any PersistentLedger)?
         let ledger: any Ledger
-        if let given = extensions.ledger {
-            (ownLedger, ledger) = (nil, given)
+        if let provided = extensions.ledger {
+            (ownLedger, ledger) = (nil, provided)
         } else {
-            let kept = try configuration.openLedger(now: extensions.clock)
-            (ownLedger, ledger) = (kept, kept)
+            let opened = try configuration.openLedger(now: extensions.clock)
+            (ownLedger, ledger) = (opened, opened)
         }
         if ownStore != nil || ownLedger != nil { configuration.store.room?.reserve() }
         let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
@@ -66,7 +66,7 @@ extension FeedService {
         let (registry, kinds, kindsText, declaredFeeds) = (declared.registry, declared.kinds, declared.kindsText, declared.file.feeds)
         let plans = declaredFeeds.plans
         let declaredLanguages = declared.file.languages
-        let lanes = try ownStore?.streams(plans) ?? [DeclaredFeeds.mainName: .content]
+        let streams = try ownStore?.streams(plans) ?? [DeclaredFeeds.mainName: .content]
 
         // Parts that live as long as the process.
         let images = try ImageProxy(
@@ -101,7 +101,7 @@ extension FeedService {
                 media: SampleMediaRoutes.href, known: images.known)
             let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
             let cells = RenderedCellCache(capacity: configuration.feed.cells.bytes(), counters: cellCounters)
-            let sources = declaredFeeds.sources(streams: lanes, settings: configuration.feed).merging(extensions.dataSources) {
+            let sources = declaredFeeds.sources(streams: streams, settings: configuration.feed).merging(extensions.dataSources) {
                 $1
             }
             try configuration.checkPinnedAds(declaredFeeds)
@@ -170,10 +170,10 @@ extension FeedService {
                 of: api, kinds: kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
             let viewer = configuration.viewer.isServed ? WebClientRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
             let routes = api + description.routes + viewer + SampleMediaRoutes().routes + extensions.routes.map(\.route)
-            let finishedPages = feed.cachedLookup(viewerField: configuration.events.viewerHeader, clock: clock)
+            let cachedPages = feed.cachedLookup(viewerField: configuration.events.viewerHeader, clock: clock)
             let deferredPages = feed.pendingHandler()
             let table = RouteTable(routes) { head in
-                finishedPages(head) ?? images.responseCache.cachedResponse(for: head, now: clock() / 1_000)
+                cachedPages(head) ?? images.responseCache.cachedResponse(for: head, now: clock() / 1_000)
             } pendingHandler: { head, peer, now in
                 clicks.pendingRoute(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
             }
@@ -284,15 +284,15 @@ extension FeedService {
             (ownStore as? SQLiteStore)?.guardLog()
             guard let ownStore else { return }
             let arranged = try ownStore.arrange(plans) { logger.notice("assigning the items of the store to the configured sections") }
-            guard lanes.allSatisfy({ arranged[$0.key] == $0.value }) else {
+            guard streams.allSatisfy({ arranged[$0.key] == $0.value }) else {
                 throw StoreError.unavailable("another process has just assigned the items of the store to other sections")
             }
         }
-        var looks: [@Sendable () -> FileChange?] = []
-        if let ownStore { looks.append { ownStore.checkForReplacement() } }
-        if let ownLedger { looks.append { ownLedger.checkForReplacement() } }
+        var checks: [@Sendable () -> FileChange?] = []
+        if let ownStore { checks.append { ownStore.checkForReplacement() } }
+        if let ownLedger { checks.append { ownLedger.checkForReplacement() } }
         var background: [any ServiceLifecycle.Service] = [
-            DatabaseWatch(looks, prepare: prepare, logger: logger), DatabaseCheck(files: checkedFiles.map(\.file)), listeners,
+            DatabaseWatch(checks, prepare: prepare, logger: logger), DatabaseCheck(files: checkedFiles.map(\.file)), listeners,
             CampaignQuotaSync(delivery: delivery, now: clock, logger: logger),
         ]
         if let ownStore {

@@ -14,18 +14,18 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
     let logger: Logger
 
     func run() async throws {
-        let (wishes, wish) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(4))
+        let (requests, requestContinuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(4))
         await withTaskGroup { group in
             group.addTask {
-                for await _ in hangUps.cancelOnGracefulShutdown() { wish.yield("SIGHUP") }
-                wish.finish()
+                for await _ in hangUps.cancelOnGracefulShutdown() { requestContinuation.yield("SIGHUP") }
+                requestContinuation.finish()
             }
             group.addTask {
-                await cancelWhenGracefulShutdown { await watch { wish.yield("file") } }
+                await cancelWhenGracefulShutdown { await watch { requestContinuation.yield("file") } }
             }
             // Reloads are serial, because concurrent ones could end in the wrong order.
-            var held = source.stamp
-            for await reason in wishes { await reload(because: reason, held: &held) }
+            var lastStamp = source.stamp
+            for await reason in requests { await reload(because: reason, lastStamp: &lastStamp) }
             group.cancelAll()
         }
     }
@@ -49,23 +49,23 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
 
     /// Reloads the configuration.
     ///
-    /// - Parameter held: The last file that was read; nil if there was none. In that case, only other files such as campaigns are reloaded.
-    private func reload(because reason: String, held: inout FileStamp?) async {
+    /// - Parameter lastStamp: The last file that was read; nil if there was none. In that case, only other files such as campaigns are reloaded.
+    private func reload(because reason: String, lastStamp: inout FileStamp?) async {
         do {
             let found = source.file.flatMap(FileStamp.init)
             if let file = source.file {
-                guard found != nil || held == nil && !FileManager.default.fileExists(atPath: file) else {
+                guard found != nil || lastStamp == nil && !FileManager.default.fileExists(atPath: file) else {
                     throw ConfigurationError("\(file): is not a regular file")
                 }
                 // Some programs truncate a file before they write it.
-                guard found?.isBlank != true || held?.isBlank != false else {
+                guard found?.isBlank != true || lastStamp?.isBlank != false else {
                     throw ConfigurationError("\(file): is empty; if that is intended, add a comment")
                 }
             }
-            let wanted = try await source.read()
+            let updated = try await source.read()
             guard source.file.flatMap(FileStamp.init) == found else { throw ConfigurationError("\(source.file ?? ""): is being written") }
-            held = found
-            try await live.change(to: wanted)
+            lastStamp = found
+            try await live.change(to: updated)
         } catch {
             logger.error(
                 "configuration not applied; the previous one stays in effect", metadata: ["reason": "\(reason)", "error": "\(error)"])

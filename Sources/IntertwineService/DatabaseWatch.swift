@@ -15,8 +15,8 @@ struct DatabaseWatch: ServiceLifecycle.Service {
 
     private let queue = DispatchQueue(label: "intertwine.files")
 
-    init(_ looks: [@Sendable () -> FileChange?], prepare: @escaping @Sendable () throws -> Void, logger: Logger) {
-        self.monitors = looks
+    init(_ checks: [@Sendable () -> FileChange?], prepare: @escaping @Sendable () throws -> Void, logger: Logger) {
+        self.monitors = checks
         self.prepare = prepare
         self.logger = logger
     }
@@ -33,14 +33,14 @@ struct DatabaseWatch: ServiceLifecycle.Service {
     private func poll() async {
         await withCheckedContinuation { continuation in
             queue.async {
-                for look in monitors { report(look()) }
+                for check in monitors { report(check()) }
                 continuation.resume()
             }
         }
     }
 
-    private func report(_ news: FileChange?) {
-        switch news {
+    private func report(_ change: FileChange?) {
+        switch change {
         case .gone(let line): logger.error("a database is missing", metadata: ["reason": "\(line)"])
         case .damaged(let line): logger.error("a database is corrupt", metadata: ["reason": "\(line)"])
         case .back(let line):

@@ -30,10 +30,10 @@ struct LedgerRetention: ServiceLifecycle.Service {
 
     /// Removes old events. Returns true if the ledger recorded the elapsed time.
     private func sweep(elapsed: Duration) async -> Bool {
-        var isTold = false
+        var isReported = false
         do {
             let time = try await archive.passTime(to: now(), after: elapsed)
-            isTold = true
+            isReported = true
             if let doubted = time.unconfirmed {
                 logger.warning(
                     "the clock is ahead of elapsed time: old events are retained until it has been ahead for a week",
@@ -46,6 +46,6 @@ struct LedgerRetention: ServiceLifecycle.Service {
         } catch {
             logger.error("old events could not be removed", metadata: ["error": "\(error)"])
         }
-        return isTold
+        return isReported
     }
 }

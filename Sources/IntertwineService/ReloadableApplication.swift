@@ -71,23 +71,24 @@ final class ReloadableApplication: Sendable {
     /// Applies the settings of a new configuration that can change at run time, atomically for requests that begin afterwards.
     ///
     /// - Throws: An error if the configuration cannot be composed, or conflicts with the store; the previous one stays active.
-    func change(to wanted: ServiceConfiguration) async throws {
+    func change(to updated: ServiceConfiguration) async throws {
         let old = configuration
-        let changed = zip(old.settings, wanted.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
+        let changed = zip(old.settings, updated.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
         var applied = changed.filter(Self.canChange)
         // The contents of the campaigns file are applied even if its name did not change.
-        let campaigns = wanted.feed.campaigns.isEmpty ? nil : FileStamp(path: wanted.feed.campaigns)
+        let campaigns = updated.feed.campaigns.isEmpty ? nil : FileStamp(path: updated.feed.campaigns)
         if campaigns != state.withLock({ $0.campaigns }), !applied.contains("ads.campaigns") { applied.append("ads.campaigns") }
         let files = Self.stamps(old)
-        let kept = changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
-        let next = old.taking(wanted)
+        let unchangeable =
+            changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
+        let next = old.applying(updated)
         if !applied.isEmpty {
-            try await replace { old, _ in (old.taking(wanted), campaigns) }
+            try await replace { old, _ in (old.applying(updated), campaigns) }
             control.apply(next.log)
         }
         logger.notice("configuration reloaded", metadata: ["changed": "\(applied.joined(separator: " "))"])
-        if !kept.isEmpty {
-            logger.warning("settings that require a restart", metadata: ["settings": "\(kept.joined(separator: " "))"])
+        if !unchangeable.isEmpty {
+            logger.warning("settings that require a restart", metadata: ["settings": "\(unchangeable.joined(separator: " "))"])
         }
     }
 
@@ -133,19 +134,19 @@ final class ReloadableApplication: Sendable {
 
 extension ServiceConfiguration {
     /// Returns this configuration with the changeable settings of another one.
-    fileprivate func taking(_ wanted: ServiceConfiguration) -> ServiceConfiguration {
+    fileprivate func applying(_ updated: ServiceConfiguration) -> ServiceConfiguration {
         var next = self
-        next.actions = wanted.actions
-        next.events = wanted.events
+        next.actions = updated.actions
+        next.events = updated.events
         next.events.address = events.address
-        next.feed = wanted.feed
+        next.feed = updated.feed
         next.feed.kinds = feed.kinds
         next.feed.reservation = feed.reservation
-        next.log = wanted.log
-        next.ledger.retention = wanted.ledger.retention
-        next.server.publicURL = wanted.server.publicURL
+        next.log = updated.log
+        next.ledger.retention = updated.ledger.retention
+        next.server.publicURL = updated.server.publicURL
         next.origins = origins.filter { !ReloadableApplication.canChange($0.key) }
-        next.origins.merge(wanted.origins.filter { ReloadableApplication.canChange($0.key) }) { $1 }
+        next.origins.merge(updated.origins.filter { ReloadableApplication.canChange($0.key) }) { $1 }
         return next
     }
 }

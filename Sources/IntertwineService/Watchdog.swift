@@ -14,7 +14,7 @@ final class Watchdog: Sendable {
     /// The number of reserved threads.
     private static let reserve = 8
     /// The time without progress after which threads count as short. Event loops and tasks beat each second, to a quarter of one.
-    private static let patience = Duration.milliseconds(2_500)
+    private static let stallLimit = Duration.milliseconds(2_500)
     /// The time with progress after which the reserve is filled again.
     private static let recovery = Duration.seconds(60)
     /// The additional time for the end of background work and for closing databases.
@@ -67,9 +67,9 @@ final class Watchdog: Sendable {
         let tick = min(Self.tick, notifier?.watchdogInterval.map { $0 / 3 } ?? Self.tick)
         while end.wait(timeout: .now() + tick / .seconds(1)) == .timedOut {
             if state.isDraining, stopping == nil { stopping = .now }
-            if let stopping, stopping.duration(to: .now) > stopTime + Self.margin { giveUp() }
+            if let stopping, stopping.duration(to: .now) > stopTime + Self.margin { endProcess() }
             check(&progress, after: tick)
-            if progress.stalled < Self.patience, notifier?.watchdogInterval != nil { notifier?.send("WATCHDOG=1") }
+            if progress.stalled < Self.stallLimit, notifier?.watchdogInterval != nil { notifier?.send("WATCHDOG=1") }
         }
         threads.release()
     }
@@ -81,10 +81,10 @@ final class Watchdog: Sendable {
         progress.beats = beats
         if isStalled {
             (progress.stalled, progress.healthy) = (progress.stalled + tick, .zero)
-            if progress.stalled >= Self.patience { threads.release() }
+            if progress.stalled >= Self.stallLimit { threads.release() }
             return
         }
-        if progress.stalled >= Self.patience {
+        if progress.stalled >= Self.stallLimit {
             // The line is logged after the recovery, because the log needs threads too.
             logger.warning(
                 "event loops or tasks did not run: threads are exhausted, or the machine is overloaded",
@@ -94,7 +94,7 @@ final class Watchdog: Sendable {
         if progress.healthy >= Self.recovery { threads.park(Self.reserve) }
     }
 
-    private func giveUp() -> Never {
+    private func endProcess() -> Never {
         let text = Array("Error: the shutdown exceeded its time limit; the process ends\n".utf8)
         _ = write(STDERR_FILENO, text, text.count)
         _exit(EXIT_FAILURE)

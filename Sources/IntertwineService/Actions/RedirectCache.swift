@@ -35,12 +35,12 @@ final class RedirectCache: Sendable {
 
     func response(to location: String, as verdict: Verdict) -> ServerResponse {
         let key = Key(location: ByteString(location), verdict: reportsVerdict ? verdict : nil)
-        if let finished = known.withLock({ $0[key] }) { return ServerResponse(finished) }
-        let finished = EncodedResponse(uncached(to: location, as: verdict), compressionLevel: nil, route: nil)
+        if let encoded = known.withLock({ $0[key] }) { return ServerResponse(encoded) }
+        let encoded = EncodedResponse(uncached(to: location, as: verdict), compressionLevel: nil, route: nil)
         known.withLock { known in
             if known.count >= Self.capacity { known = [:] }
-            known[key] = finished
+            known[key] = encoded
         }
-        return ServerResponse(finished)
+        return ServerResponse(encoded)
     }
 }

@@ -39,8 +39,8 @@ final class WriteLimiter: Sendable {
             let now = Double(now)
             let wait = max(state.addresses.wait(keys.address, now), keys.viewer.map { state.viewers.wait($0, now) } ?? 0)
             guard wait <= 0 else { return max(1, Int((wait / 1_000).rounded(.up))) }
-            state.addresses.take(keys.address, now)
-            if let viewer = keys.viewer { state.viewers.take(viewer, now) }
+            state.addresses.consume(keys.address, now)
+            if let viewer = keys.viewer { state.viewers.consume(viewer, now) }
             return nil
         }
     }
@@ -72,7 +72,7 @@ private struct Buckets {
     /// Returns the milliseconds until the bucket allows a write; 0 or less if it allows one now.
     func wait(_ key: Int, _ now: Double) -> Double { time(key, now) + interval - now - Self.window }
 
-    mutating func take(_ key: Int, _ now: Double) {
+    mutating func consume(_ key: Int, _ now: Double) {
         if full.count >= Self.capacity, full[key] == nil {
             full = full.filter { $0.value > now }
             if full.count > Self.capacity / 2 { full = [:] }

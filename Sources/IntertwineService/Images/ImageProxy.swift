@@ -59,7 +59,7 @@ final class ImageProxy: Sendable {
         self.manager = manager
         self.signer = signer
         links = ImageLinks(signer: signer, parts: Set(images.fallbacks.keys))
-        known = manager.makesSizes ? facts : nil
+        known = manager.resizesImages ? facts : nil
         takedowns = TakedownImageFilter(store)
         responseCache = ImageResponseCache(manager: manager, signer: signer, takedowns: takedowns, variesByOrigin: variesByOrigin)
         let share = settings.prefetchPages

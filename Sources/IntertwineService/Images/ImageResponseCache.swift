@@ -81,9 +81,9 @@ final class ImageResponseCache: Sendable {
     /// Returns the response that is stored with the image; encodes it if there is no response for this second.
     private func response(_ image: CachedImage, now: Int64) -> EncodedResponse {
         if let answer = image.companion.withLock({ $0 as? CachedImageResponse }), answer.second == now { return answer.response }
-        let finished = make(image, now: now)
-        image.companion.withLock { $0 = CachedImageResponse(second: now, response: finished) }
-        return finished
+        let encoded = make(image, now: now)
+        image.companion.withLock { $0 = CachedImageResponse(second: now, response: encoded) }
+        return encoded
     }
 
     private func make(_ image: CachedImage, now: Int64) -> EncodedResponse {

@@ -12,7 +12,7 @@ final class TakedownImageFilter: Sendable {
         var sources: Set<String> = []
         /// The number of the read that ``sources`` comes from; a later read has a greater number.
         var number = 0
-        var begun = 0
+        var started = 0
         /// The current campaigns.
         var campaigns: Campaigns?
     }
@@ -44,8 +44,8 @@ final class TakedownImageFilter: Sendable {
     func read() async throws {
         guard let store else { return }
         let (number, campaigns) = state.withLock { state in
-            state.begun += 1
-            return (state.begun, state.campaigns)
+            state.started += 1
+            return (state.started, state.campaigns)
         }
         let urls = try await store.takenDownURLs() + (campaigns?.withheldURLs(in: store) ?? [])
         let found = Set(urls.compactMap { FetchURL.isPlain($0) ? $0 : (try? FetchURL($0))?.text })

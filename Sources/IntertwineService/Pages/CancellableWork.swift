@@ -10,7 +10,7 @@ final class CancellableWork: Sendable {
         var isCancelled = false
         /// The number of the last step and the function that cancels it.
         var current: (number: Int, cancel: PendingResponse.Cancel?) = (0, nil)
-        var begun = 0
+        var started = 0
     }
 
     private let state = Mutex(State())
@@ -20,8 +20,8 @@ final class CancellableWork: Sendable {
     /// - Parameter begin: Begins the step and returns a function that cancels it; nil if it cannot be cancelled.
     func perform(_ begin: () -> PendingResponse.Cancel?) {
         let number = state.withLock { state in
-            state.begun += 1
-            return state.begun
+            state.started += 1
+            return state.started
         }
         let cancel = begin()
         let isCancelled = state.withLock { state in

@@ -44,8 +44,8 @@ final class PageCache: Sendable {
     final class PrefetchHint: Sendable {
         let request: PageLoader.PageRequest
 
-        init(_ wish: PageLoader.PageRequest) {
-            self.request = wish
+        init(_ pageRequest: PageLoader.PageRequest) {
+            self.request = pageRequest
         }
     }
 
@@ -53,24 +53,26 @@ final class PageCache: Sendable {
     fileprivate final class Page {
         let key: Key
         var target: [UInt8]
-        /// The store's version of the page. `made` is the time of its creation in milliseconds since 1970-01-01 UTC.
+        /// The store's version of the page. `renderedAt` is the time of its creation in milliseconds since 1970-01-01 UTC.
         private(set) var version: StoreVersion
-        private var made: Int64
+        private var renderedAt: Int64
         private var dependencies: PageDependencies?
         private var following: PrefetchHint?
         /// The response and the hour in which it is valid, in milliseconds since 1970-01-01 UTC. Links do not count before that hour begins.
-        private var response: (finished: EncodedResponse, hour: Range<Int64>)?
+        private var response: (encoded: EncodedResponse, hour: Range<Int64>)?
         var referenceBit = false
 
-        init(_ key: Key, target: [UInt8], version: StoreVersion, made: Int64, prefetchHint: PrefetchHint?, dependencies: PageDependencies?)
-        {
+        init(
+            _ key: Key, target: [UInt8], version: StoreVersion, renderedAt: Int64, prefetchHint: PrefetchHint?,
+            dependencies: PageDependencies?
+        ) {
             (self.key, self.target, self.version) = (key, target, version)
-            (self.made, self.following, self.dependencies) = (made, prefetchHint, dependencies)
+            (self.renderedAt, self.following, self.dependencies) = (renderedAt, prefetchHint, dependencies)
         }
 
         /// Resets the entry for a new version of the page, and keeps its target.
-        func renew(_ version: StoreVersion, made: Int64, prefetchHint: PrefetchHint?, dependencies: PageDependencies?) {
-            (self.version, self.made, self.following, self.dependencies) = (version, made, prefetchHint, dependencies)
+        func renew(_ version: StoreVersion, renderedAt: Int64, prefetchHint: PrefetchHint?, dependencies: PageDependencies?) {
+            (self.version, self.renderedAt, self.following, self.dependencies) = (version, renderedAt, prefetchHint, dependencies)
             (response, referenceBit) = (nil, false)
         }
 
@@ -85,13 +87,13 @@ final class PageCache: Sendable {
         /// Returns true if the page may be served as stale.
         func isRecent(_ now: Int64, _ stale: Int64, since horizon: Int64) -> Bool {
             // If the clock was set back, the age of the page is unknown.
-            stale > 0 && made > horizon && made <= now && now.subtractingReportingOverflow(made).partialValue < stale
+            stale > 0 && renderedAt > horizon && renderedAt <= now && now.subtractingReportingOverflow(renderedAt).partialValue < stale
         }
 
         /// Returns the response; nil if the page was made in an hour that is over.
         func response(now: Int64) -> EncodedResponse? {
             guard let response, response.hour.contains(now) else { return nil }
-            return response.finished
+            return response.encoded
         }
 
         /// Returns the request for the next page, to the first caller only.
@@ -100,14 +102,14 @@ final class PageCache: Sendable {
             return following
         }
 
-        func store(_ finished: EncodedResponse, until validUntil: Int64) {
+        func store(_ encoded: EncodedResponse, until validUntil: Int64) {
             let start = CellTokens.startOfBucket(of: validUntil.subtractingReportingOverflow(1).partialValue)
-            response = (finished, min(start, validUntil)..<validUntil)
+            response = (encoded, min(start, validUntil)..<validUntil)
         }
 
         var size: Int {
             // The constant is the size of an entry's heads, keys and tables without its bodies.
-            2_048 + target.count + (response?.finished.size ?? 0)
+            2_048 + target.count + (response?.encoded.size ?? 0)
         }
     }
 
@@ -210,19 +212,19 @@ extension PageCache {
     private func lookUp(
         _ version: StoreVersion, _ now: Int64, _ walked: (PageLoader.PageRequest) -> Void, _ find: (inout State) -> Page?
     ) -> EncodedResponse? {
-        let taken = state.withLock { state -> (EncodedResponse, PrefetchHint?, isStale: Bool)? in
+        let cached = state.withLock { state -> (EncodedResponse, PrefetchHint?, isStale: Bool)? in
             guard state.revision == revision, let page = find(&state),
                 page.isPage(of: version, isUntouched) || page.isRecent(now, stale, since: state.horizon)
             else { return nil }
             page.referenceBit = true
-            guard let finished = page.response(now: now) else { return nil }
-            return (finished, page.takePrefetchHint(), isStale: page.version != version)
+            guard let encoded = page.response(now: now) else { return nil }
+            return (encoded, page.takePrefetchHint(), isStale: page.version != version)
         }
-        guard let (finished, following, isStale) = taken else { return nil }
+        guard let (encoded, following, isStale) = cached else { return nil }
         metrics.hit()
         if isStale { metrics.stale() }
         if let following { walked(following.request) }
-        return finished
+        return encoded
     }
 
     /// Stores an encoded page.
@@ -231,13 +233,13 @@ extension PageCache {
     ///   - version: The store's version before the page was made.
     ///   - current: The store's current version. A page that is already stale is stored only if stale pages are served.
     ///   - revision: The value of ``revision`` before the page was made.
-    ///   - made: The time of creation, in milliseconds since 1970-01-01 UTC.
+    ///   - renderedAt: The time of creation, in milliseconds since 1970-01-01 UTC.
     ///   - validUntil: The end of validity, in milliseconds since 1970-01-01 UTC.
     ///   - prefetchHint: The request for the page after this one, if a client that takes this page triggers a prefetch.
     ///   - dependencies: The reads that the page depends on; nil if any change may affect it.
     func store(
-        _ finished: EncodedResponse, as key: Key, target: String, version: StoreVersion, current: StoreVersion,
-        revision looked: UInt64 = 0, made: Int64, validUntil: Int64, prefetchHint: PrefetchHint? = nil,
+        _ encoded: EncodedResponse, as key: Key, target: String, version: StoreVersion, current: StoreVersion,
+        revision looked: UInt64 = 0, renderedAt: Int64, validUntil: Int64, prefetchHint: PrefetchHint? = nil,
         dependencies: PageDependencies? = nil
     ) {
         let revision = revision
@@ -246,19 +248,22 @@ extension PageCache {
         let version = isCurrent ? current : version
         state.withLock { state in
             if state.revision != revision { state = State(horizon: state.horizon, revision: revision) }
-            if state.version != current { state.invalidate(to: current, isUntouched, now: made, maxStaleness: stale) }
+            if state.version != current { state.invalidate(to: current, isUntouched, now: renderedAt, maxStaleness: stale) }
             let page: Page
             if let old = state.pages[key] {
                 page = old
                 state.size -= old.size
-                if old.version != version { old.renew(version, made: made, prefetchHint: prefetchHint, dependencies: dependencies) }
+                if old.version != version {
+                    old.renew(version, renderedAt: renderedAt, prefetchHint: prefetchHint, dependencies: dependencies)
+                }
             } else {
                 page = Page(
-                    key, target: Array(target.utf8), version: version, made: made, prefetchHint: prefetchHint, dependencies: dependencies)
+                    key, target: Array(target.utf8), version: version, renderedAt: renderedAt, prefetchHint: prefetchHint,
+                    dependencies: dependencies)
                 state.pages[key] = page
                 state.order.append(page)
             }
-            page.store(finished, until: validUntil)
+            page.store(encoded, until: validUntil)
             state.size += page.size
             state.targets[RequestHead.hash(ofTarget: page.target)] = page
             state.reindex(page, target)

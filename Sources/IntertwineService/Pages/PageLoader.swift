@@ -35,11 +35,11 @@ struct PageLoader: Sendable {
             guard let href = page.next, let cursor = try? Query(href.split(separator: "?", maxSplits: 1).last ?? "").text("cursor") else {
                 return nil
             }
-            var wish = self
-            wish.request.cursor = cursor
+            var pageRequest = self
+            pageRequest.request.cursor = cursor
             // Requests contain the path only, without the preceding part of the href.
-            wish.target = href.firstRange(of: feed.path + "?").map { String(href[$0.lowerBound...]) } ?? href
-            return wish
+            pageRequest.target = href.firstRange(of: feed.path + "?").map { String(href[$0.lowerBound...]) } ?? href
+            return pageRequest
         }
     }
 
@@ -74,17 +74,18 @@ struct PageLoader: Sendable {
     /// Returns the encoded page of a request.
     ///
     /// - Throws: The errors of `FeedAssembler.page(_:for:)`.
-    func page(_ wish: PageRequest) async throws -> EncodedResponse {
-        if let ready = ready(wish) { return ready }
-        let made = try await coalescer.page(
-            coalescingKey(wish), version: { store.version }, ready: { ready(wish).map { LoadedPage(response: $0) } }, joined: metrics.join
+    func page(_ pageRequest: PageRequest) async throws -> EncodedResponse {
+        if let ready = ready(pageRequest) { return ready }
+        let loaded = try await coalescer.page(
+            coalescingKey(pageRequest), version: { store.version }, ready: { ready(pageRequest).map { LoadedPage(response: $0) } },
+            joined: metrics.join
         ) { version in
             metrics.miss()
-            return try await make(wish, for: .request, version)
+            return try await make(pageRequest, for: .request, version)
         }
         // A client that requests a page with a cursor is likely to request the next page.
-        if wish.request.cursor != nil, let following = made.following { prefetch(following) }
-        return made.response
+        if pageRequest.request.cursor != nil, let following = loaded.following { prefetch(following) }
+        return loaded.response
     }
 
     /// Loads the encoded page of a request without a task.
@@ -92,64 +93,70 @@ struct PageLoader: Sendable {
     /// - Parameters:
     ///   - work: Cancels the current step. If the cancelled step is a load, a waiter for that page loads it instead.
     ///   - completion: Called once on an arbitrary thread; it must not block.
-    func page(_ wish: PageRequest, work: CancellableWork, completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void) {
-        work.perform { page(wish, since: coalescer.arrive(), work, completion) }
+    func page(
+        _ pageRequest: PageRequest, work: CancellableWork, completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
+    ) {
+        work.perform { page(pageRequest, since: coalescer.arrive(), work, completion) }
     }
 
     private func page(
-        _ wish: PageRequest, since arrival: UInt64, _ work: CancellableWork,
+        _ pageRequest: PageRequest, since arrival: UInt64, _ work: CancellableWork,
         _ completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
     ) -> PendingResponse.Cancel? {
-        if let ready = ready(wish) {
+        if let ready = ready(pageRequest) {
             completion(.success(ready))
             return nil
         }
-        let key = coalescingKey(wish)
+        let key = coalescingKey(pageRequest)
         var current = store.version
         while !coalescer.begin(key, current) {
             metrics.join()
-            let cancel = coalescer.join(key, current, since: arrival) { [self] made in
-                guard let made else { return work.perform { page(wish, since: arrival, work, completion) } }
-                completion(made.map(\.response))
+            let cancel = coalescer.join(key, current, since: arrival) { [self] loaded in
+                guard let loaded else { return work.perform { page(pageRequest, since: arrival, work, completion) } }
+                completion(loaded.map(\.response))
             }
             if let cancel { return cancel }
             // The load completed in the meantime.
             current = store.version
         }
         let version = current
-        if let ready = ready(wish) {
+        if let ready = ready(pageRequest) {
             coalescer.complete(key, nil)
             completion(.success(ready))
             return nil
         }
         metrics.miss()
         let revision = pages.revision
-        return wish.feed.page(wish.request) { [self] page in
-            let made = page.map { page in
+        return pageRequest.feed.page(pageRequest.request) { [self] page in
+            let loaded = page.map { page in
                 metrics.count(page.omissions)
-                return cache(page, wish, for: .request, version, revision)
+                return cache(page, pageRequest, for: .request, version, revision)
             }
-            coalescer.complete(key, made)
-            if wish.request.cursor != nil, case .success(let made) = made, let following = made.following { prefetch(following) }
-            completion(made.map(\.response))
+            coalescer.complete(key, loaded)
+            if pageRequest.request.cursor != nil, case .success(let loaded) = loaded, let following = loaded.following {
+                prefetch(following)
+            }
+            completion(loaded.map(\.response))
         }
     }
 
-    private func ready(_ wish: PageRequest) -> EncodedResponse? {
+    private func ready(_ pageRequest: PageRequest) -> EncodedResponse? {
         guard pages.isEnabled else { return nil }
-        return pages.response(wish.key, target: wish.spelling, version: store.version, now: wish.request.now) { prefetch($0) }
+        return pages.response(pageRequest.key, target: pageRequest.spelling, version: store.version, now: pageRequest.request.now) {
+            prefetch($0)
+        }
     }
 
-    private func coalescingKey(_ wish: PageRequest) -> PageRequestCoalescer<LoadedPage>.Key {
-        .init(page: wish.key, validUntil: CellTokens.endOfBucket(of: wish.request.now))
+    private func coalescingKey(_ pageRequest: PageRequest) -> PageRequestCoalescer<LoadedPage>.Key {
+        .init(page: pageRequest.key, validUntil: CellTokens.endOfBucket(of: pageRequest.request.now))
     }
 
-    private func make(_ wish: PageRequest, for purpose: ReadPurpose, _ version: StoreVersion) async throws -> LoadedPage {
+    private func make(_ pageRequest: PageRequest, for purpose: ReadPurpose, _ version: StoreVersion) async throws -> LoadedPage {
         let revision = pages.revision
-        let page = try await wish.feed.page(wish.request, for: purpose)
+        let page = try await pageRequest.feed.page(pageRequest.request, for: purpose)
         metrics.count(page.omissions)
         if purpose == .idle { imagePrefetcher?.prefetch(page.encoded().json) }
-        return cache(page, wish, for: purpose, version, revision)
+        return cache(page, pageRequest, for: purpose, version, revision)
     }
 
     /// The time in milliseconds for which a page is cached if metadata of its images is still incomplete.
@@ -161,32 +168,35 @@ struct PageLoader: Sendable {
     ///   - version: The store's version before the page was made.
     ///   - revision: The revision of image metadata before the page was made.
     private func cache(
-        _ page: FeedPage, _ wish: PageRequest, for purpose: ReadPurpose, _ version: StoreVersion, _ revision: UInt64
+        _ page: FeedPage, _ pageRequest: PageRequest, for purpose: ReadPurpose, _ version: StoreVersion, _ revision: UInt64
     ) -> LoadedPage {
         // A cached page is also compressed for later clients that accept gzip. A page that is not cached is compressed only if its client accepts it.
-        let finished = format.encoded(
-            page, isShared: true, isNamed: wish.request.client != nil, gzip: wish.gzip || pages.isEnabled, isCached: pages.isEnabled,
-            route: wish.route)
-        guard pages.isEnabled else { return LoadedPage(response: finished) }
-        let following = wish.following(page)
+        let encodedResponse = format.encoded(
+            page, isShared: true, isNamed: pageRequest.request.client != nil, gzip: pageRequest.gzip || pages.isEnabled,
+            isCached: pages.isEnabled,
+            route: pageRequest.route)
+        guard pages.isEnabled else { return LoadedPage(response: encodedResponse) }
+        let following = pageRequest.following(page)
         pages.store(
-            finished, as: wish.key, target: wish.spelling, version: version, current: store.version,
-            revision: revision, made: wish.request.now,
-            validUntil: page.isAwaiting ? min(page.validUntil, wish.request.now + Self.awaiting) : page.validUntil,
+            encodedResponse, as: pageRequest.key, target: pageRequest.spelling, version: version, current: store.version,
+            revision: revision, renderedAt: pageRequest.request.now,
+            validUntil: page.isAwaiting ? min(page.validUntil, pageRequest.request.now + Self.awaiting) : page.validUntil,
             prefetchHint: purpose == .idle ? following.map(PageCache.PrefetchHint.init) : nil, dependencies: page.dependencies)
-        return LoadedPage(response: finished, following: following)
+        return LoadedPage(response: encodedResponse, following: following)
     }
 
     /// Makes a page in advance if the store has no other reads, so that a client that pages through the feed gets a cache hit.
-    func prefetch(_ wish: PageRequest) {
+    func prefetch(_ pageRequest: PageRequest) {
         guard pages.isEnabled, isPrefetching.raise() else { return }
         Task(priority: .low) {
             defer { isPrefetching.lower() }
             let version = store.version
-            guard !pages.has(wish.key, version: version) else { return }
+            guard !pages.has(pageRequest.key, version: version) else { return }
             // If the store has other reads, the page is made when a client requests it.
-            let made = try? await coalescer.runIfIdle(coalescingKey(wish), version: version) { try await make(wish, for: .idle, version) }
-            if made != nil { metrics.recordPrefetch() }
+            let loaded = try? await coalescer.runIfIdle(coalescingKey(pageRequest), version: version) {
+                try await make(pageRequest, for: .idle, version)
+            }
+            if loaded != nil { metrics.recordPrefetch() }
         }
     }
 }

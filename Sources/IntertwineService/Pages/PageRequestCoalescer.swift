@@ -6,7 +6,7 @@ internal import Synchronization
 /// The first request makes the page, and the others wait for it. A request never gets a page that is older than the request. If the store has
 /// changed since the load began, a new request waits for the next load, together with all others in that situation. Therefore one load
 /// of a page is in progress at a time, independent of the number of waiters and of changes.
-final class PageRequestCoalescer<Made: Sendable>: Sendable {
+final class PageRequestCoalescer<Value: Sendable>: Sendable {
     struct Key: Hashable, Sendable {
         var page: PageCache.Key
         /// The end of validity of a page that is made now, because its tokens are bound to the hour.
@@ -16,7 +16,7 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
     private typealias Waiter = @Sendable (Outcome) -> Void
 
     private enum Outcome: Sendable {
-        case made(Made)
+        case value(Value)
         case failed(any Error)
         /// The load was cancelled or too old for this waiter; the waiter has to try again.
         case again
@@ -53,22 +53,22 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
     ///   - make: Makes the page after the call began.
     /// - Throws: The error of `make`, for all waiters. If the loading task was cancelled, a waiter loads the page instead.
     func page(
-        _ key: Key, version: () -> StoreVersion, ready: () -> Made?, joined: () -> Void, make: (StoreVersion) async throws -> Made
-    ) async throws -> Made {
+        _ key: Key, version: () -> StoreVersion, ready: () -> Value?, joined: () -> Void, make: (StoreVersion) async throws -> Value
+    ) async throws -> Value {
         let arrival = state.withLock { $0.number() }
         while true {
             let version = version()
             if begin(key, version) {
                 // A load that completed since the last check has cached its page.
-                if let made = ready() {
+                if let value = ready() {
                     complete(key, .again)
-                    return made
+                    return value
                 }
                 return try await load(key) { try await make(version) }
             }
             joined()
             switch try await wait(key, version, since: arrival) {
-            case .made(let made): return made
+            case .value(let value): return value
             case .failed(let error): throw error
             case .again: continue
             }
@@ -77,26 +77,26 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
 
     /// Loads a page unless a load is in progress. If the load fails, requests that joined it retry and do not get its error.
     func runIfIdle(
-        _ key: Key, version: StoreVersion, make: () async throws -> Made
-    ) async throws -> Made? {
+        _ key: Key, version: StoreVersion, make: () async throws -> Value
+    ) async throws -> Value? {
         guard begin(key, version) else { return nil }
         return try await load(key, reportsFailure: false, make)
     }
 
-    private func load(_ key: Key, reportsFailure: Bool = true, _ make: () async throws -> Made) async throws -> Made {
+    private func load(_ key: Key, reportsFailure: Bool = true, _ make: () async throws -> Value) async throws -> Value {
         do {
-            let made = try await make()
-            complete(key, .made(made))
-            return made
+            let value = try await make()
+            complete(key, .value(value))
+            return value
         } catch {
             complete(key, reportsFailure && !Task.isCancelled ? .failed(error) : .again)
             throw error
         }
     }
 
-    private func complete(_ key: Key, _ landing: Outcome) {
+    private func complete(_ key: Key, _ outcome: Outcome) {
         let flight = state.withLock { $0.loads.removeValue(forKey: key) }
-        flight?.waiters.values.forEach { $0(landing) }
+        flight?.waiters.values.forEach { $0(outcome) }
         flight?.nextWaiters.values.forEach { $0(.again) }
     }
 
@@ -151,9 +151,9 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
         }
     }
 
-    func complete(_ key: Key, _ made: Result<Made, any Error>?) {
-        switch made {
-        case .success(let made): complete(key, .made(made))
+    func complete(_ key: Key, _ value: Result<Value, any Error>?) {
+        switch value {
+        case .success(let value): complete(key, .value(value))
         case .failure(let error): complete(key, error is CancellationError ? .again : .failed(error))
         case nil: complete(key, .again)
         }
@@ -166,17 +166,17 @@ final class PageRequestCoalescer<Made: Sendable>: Sendable {
     ///   - completion: Called once; nil means that the waiter has to try again.
     /// - Returns: A function that cancels the wait with `CancellationError`; nil if no load is in progress, and `completion` is not called.
     func join(
-        _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping @Sendable (Result<Made, any Error>?) -> Void
+        _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping @Sendable (Result<Value, any Error>?) -> Void
     ) -> (@Sendable () -> Void)? {
         let id = arrive()
-        let isAboard = join(key, as: id, version, since: arrival) { landing in
-            switch landing {
-            case .made(let made): completion(.success(made))
+        let isJoined = join(key, as: id, version, since: arrival) { outcome in
+            switch outcome {
+            case .value(let value): completion(.success(value))
             case .failed(let error): completion(.failure(error))
             case .again: completion(nil)
             }
         }
-        guard isAboard else { return nil }
+        guard isJoined else { return nil }
         return { [self] in cancel(key, as: id) }
     }
 }

@@ -20,15 +20,15 @@ struct TakedownMonitor: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var version: StoreVersion?
-            var mark: TakedownVersion?
+            var lastVersion: TakedownVersion?
             while (try? await Task.sleep(for: Self.interval)) != nil {
                 let current = store.version
                 guard current != version else { continue }
                 do {
                     let found = try await store.takedownVersion()
-                    if let mark, found != mark { live.current.pages.forget(now: now()) }
+                    if let lastVersion, found != lastVersion { live.current.pages.forget(now: now()) }
                     try await images.read()
-                    (version, mark) = (current, found)
+                    (version, lastVersion) = (current, found)
                 } catch {
                     logger.debug("takedowns cannot be read", metadata: ["error": "\(error)"])
                 }

@@ -81,7 +81,7 @@ struct ImageRoutes: Sendable {
         if takedowns.contains(verified.source) {
             throw Self.refusal(.gone, .takenDown, "This image was taken down.", "taken-down")
         }
-        if verified.sizing == nil || !manager.makesSizes, let sample = SampleImages.image(at: verified.source) {
+        if verified.sizing == nil || !manager.resizesImages, let sample = SampleImages.image(at: verified.source) {
             return ImageResponses.response(sample: sample)
         }
         let fields = request.head.headerFields

@@ -14,14 +14,14 @@ struct PageCacheTests {
         let key = PageCache.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
         let version = StoreVersion(high: 1, low: 1)
         let finished = EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
-        pages.store(finished, as: key, target: "/feed?utm=1", version: version, current: version, made: 1, validUntil: 10)
+        pages.store(finished, as: key, target: "/feed?utm=1", version: version, current: version, renderedAt: 1, validUntil: 10)
         let (count, bytes) = pages.contents
         func isFound(_ target: String, _ version: StoreVersion) -> Bool {
             pages.response(key, target: target, version: version, now: 1) { _ in } != nil
         }
         #expect(isFound("/feed", version))
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "?utm=1".utf8.count)
-        pages.store(finished, as: key, target: "/feed?", version: version, current: version, made: 1, validUntil: 10)
+        pages.store(finished, as: key, target: "/feed?", version: version, current: version, renderedAt: 1, validUntil: 10)
         #expect(pages.contents.pages == count && pages.contents.bytes == bytes - "utm=1".utf8.count)
         #expect(isFound("/feed?", version) && !isFound("/feed", StoreVersion(high: 1, low: 2)))
     }
@@ -43,7 +43,7 @@ struct PageCacheTests {
         for target in targets {
             let finished = EncodedResponse(ServerResponse(status: .ok, body: Array(target.utf8)))
             let key = PageCache.Key(FeedRequest(cursor: target, limit: 20, now: 1), of: "/feed")
-            pages.store(finished, as: key, target: target, version: version, current: version, made: 1, validUntil: 10)
+            pages.store(finished, as: key, target: target, version: version, current: version, renderedAt: 1, validUntil: 10)
             #expect(try find(target) === finished)
             for other in targets where other != target { #expect(try find(other) == nil) }
         }
@@ -56,7 +56,7 @@ struct PageCacheTests {
         let version = StoreVersion(high: 1, low: 1)
         func keep(until end: Int64) -> EncodedResponse {
             let finished = EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
-            pages.store(finished, as: key, target: "/feed", version: version, current: version, made: 1, validUntil: end)
+            pages.store(finished, as: key, target: "/feed", version: version, current: version, renderedAt: 1, validUntil: end)
             return finished
         }
         func found(now: Int64) -> EncodedResponse? { pages.response(key, target: "/feed", version: version, now: now) { _ in } }
@@ -75,7 +75,7 @@ struct PageCacheTests {
         let (now, ahead) = (Int64(1_000), Int64(6 * 3_600_000 + 1_000))
         for (moment, isServed) in [(ahead, true), (now, false)] {
             pages.store(
-                finished, as: key, target: "/feed", version: version, current: version, made: moment,
+                finished, as: key, target: "/feed", version: version, current: version, renderedAt: moment,
                 validUntil: CellTokens.endOfBucket(of: ahead))
             #expect((pages.response(key, target: "/feed", version: version, now: moment) { _ in } != nil) == isServed)
         }
@@ -98,7 +98,7 @@ struct PageCacheTests {
         let finished = EncodedResponse(ServerResponse(status: .ok, body: Array("{}".utf8)))
         func keep(_ revision: UInt64) {
             pages.store(
-                finished, as: key, target: "/feed", version: version, current: version, revision: revision, made: 1,
+                finished, as: key, target: "/feed", version: version, current: version, revision: revision, renderedAt: 1,
                 validUntil: CellTokens.endOfBucket(of: 1))
         }
         func isServed() -> Bool {
@@ -124,7 +124,7 @@ struct PageCacheTests {
         func keep(_ page: Int, of version: Int, current: Int, at moment: Int64) {
             pages.store(
                 finished, as: keys[page], target: "/feed?limit=\(page)", version: versions[version],
-                current: versions[current], made: moment, validUntil: CellTokens.endOfBucket(of: moment))
+                current: versions[current], renderedAt: moment, validUntil: CellTokens.endOfBucket(of: moment))
         }
         func isServed(_ page: Int, at moment: Int64) -> Bool {
             pages.response(keys[page], target: "/feed?limit=\(page)", version: versions[2], now: moment) { _ in } != nil
