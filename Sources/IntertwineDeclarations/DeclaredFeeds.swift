@@ -40,7 +40,7 @@ package struct DeclaredSection: Sendable {
     package var name: String
     /// The text of its header; nil for none.
     package var title: LocalizedText?
-    /// The kinds that stand in it; for the main section, none.
+    /// The kinds of the section; empty for the main section.
     package var kinds: [String] = []
     package var order = SectionSort.imported
     /// The advertisements among the section's own content.
@@ -61,7 +61,7 @@ struct FeedsReader {
 
     /// All kinds, including those that no file declares.
     let kinds: ItemKinds
-    /// The languages in which titles can be given.
+    /// The declared languages of titles.
     var languages = FeedLanguages.none
     /// The kinds with an invalid declaration. Their errors are reported at the declaration and not repeated here.
     var broken: Set<String> = []

@@ -1,10 +1,10 @@
 internal import IntertwineFeed
 
-/// Reads the declaration of one kind, `name: {fields: …, cells: …}`. What it names is checked by ``DeclaredKind``, not here.
+/// Reads the declaration of one kind, `name: {fields: …, cells: …}`. ``DeclaredKind`` checks the names in it.
 struct KindReader {
     /// The behaviour of a slot if one of its commands fails.
     let policy: FailurePolicy
-    /// The languages in which texts can be given.
+    /// The declared languages of texts.
     var languages = FeedLanguages.none
     /// The default labels of slots, which a kind can override.
     var labels: [CommandKey: LocalizedText] = [:]
@@ -137,7 +137,8 @@ extension KindReader {
 
     private static let sizeKeys = "width, height, fraction, aspect, min, max"
 
-    /// `300x200`, or `{fraction: 0.5, aspect: 1.5, min: 150, max: 600}`, with the width and height for clients that tell no width.
+    /// `300x200`, or `{fraction: 0.5, aspect: 1.5, min: 150, max: 600}`. The second form has width and height for clients that send no
+    /// width.
     private func size(_ node: YAMLNode) throws(ConfigurationError) -> SizeRule {
         guard node.isMapping else {
             let text = try node.text("a size such as 300x200")

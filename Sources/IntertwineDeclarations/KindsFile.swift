@@ -4,7 +4,7 @@ package import IntertwineFeed
 package struct KindsFile {
     private let declared: [(kind: DeclaredKind, node: YAMLNode)]
     package let feeds: DeclaredFeeds
-    /// The languages that its texts can be given in.
+    /// The declared languages of the file's texts.
     package let languages: FeedLanguages
     /// The default labels of slots for all kinds of cell.
     package let labels: [CommandKey: LocalizedText]
@@ -77,7 +77,7 @@ package struct KindsFile {
         _ name: String, at node: YAMLNode, by reader: KindReader, besides taken: [String]
     ) throws(ConfigurationError) -> DeclaredKind {
         guard !taken.contains(name) else {
-            throw node.error("the kind '\(name)' already exists; the names \(taken.sorted().joined(separator: ", ")) are taken")
+            throw node.error("the kind '\(name)' already exists; reserved names: \(taken.sorted().joined(separator: ", "))")
         }
         let declaration = try reader.declaration(name, at: node)
         do {
@@ -97,7 +97,7 @@ package struct KindsFile {
 
     /// Registers the cells of all its kinds.
     ///
-    /// - Throws: ``ConfigurationError`` with file and line where actions name commands that are unknown or cannot stand there.
+    /// - Throws: ``ConfigurationError`` with file and line if actions name commands that are unknown or not allowed in their slot.
     package func register(
         in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
     ) throws(ConfigurationError) {

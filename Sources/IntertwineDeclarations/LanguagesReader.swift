@@ -1,7 +1,7 @@
 internal import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// Reads `languages: [en, de]`, and the texts that can be given by language: `title: {en: Events, de: Termine}`.
+/// Reads `languages: [en, de]`, and texts by language: `title: {en: Events, de: Termine}`.
 extension YAMLNode {
     /// - Throws: ``ConfigurationError`` with file and line for what is no language tag, or occurs twice.
     func languages() throws(ConfigurationError) -> FeedLanguages {

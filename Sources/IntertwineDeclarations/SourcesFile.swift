@@ -13,8 +13,8 @@ package struct SourcesFile {
     package let sources: [RemoteSource]
 
     /// - Parameters:
-    ///   - broken: kinds that are declared, and not rightly: told of where they are, and not here once more.
-    /// - Throws: ``ConfigurationError`` with file and line for everything that is wrong.
+    ///   - broken: The names of invalid kinds. Their errors are reported elsewhere.
+    /// - Throws: ``ConfigurationError`` with file and line for each error.
     package init(
         _ root: YAMLNode, kinds: ItemKinds, broken: Set<String> = [], settings: SourceSettings, environment: [String: String]
     ) throws(ConfigurationError) {
@@ -134,7 +134,7 @@ extension JSONPointer {
 }
 
 extension SourceReader {
-    /// `username: /profile/name`, `avatarUrl: avatar`, `type: {value: regular}`: as far as a kind tells its fields, those and no others.
+    /// `username: /profile/name`, `avatarUrl: avatar`, `type: {value: regular}`. If the kind declares its fields, other fields are errors.
     func fields(_ node: YAMLNode, of kind: any ItemKind) throws(ConfigurationError) -> FieldMapping {
         var fields: [(name: String, origin: FieldMapping.Origin)] = []
         let known = kind.fields

@@ -54,7 +54,7 @@ package enum YAMLFile {
         }
     }
 
-    /// The parser tells where the first of two keys stands; it is the second that has to go.
+    /// The parser reports the line of the first key, but the second one is the error.
     private static func line(ofSecond key: String, after first: Mark, in text: String) -> Int {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated().dropFirst(max(0, first.line)) {
@@ -121,7 +121,7 @@ package struct YAMLNode {
         return sequence.map { YAMLNode(file: file, yaml: $0, line: $0.mark?.line ?? line) }
     }
 
-    /// A list of texts; one that stands alone is a list too.
+    /// Returns a list of texts. A single value is a list with one element.
     func texts(_ expected: String) throws(ConfigurationError) -> [String] {
         guard isList else { return [try text(expected)] }
         var texts: [String] = []

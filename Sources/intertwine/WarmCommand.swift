@@ -51,6 +51,6 @@ struct WarmCommand: AsyncParsableCommand {
         let failures = outcome.failures.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         try Output.say(
             "\(outcome.pages) pages, \(outcome.images) images"
-                + (failures.isEmpty ? "" : "; could not be had: \(failures.joined(separator: ", "))"))
+                + (failures.isEmpty ? "" : "; not fetched: \(failures.joined(separator: ", "))"))
     }
 }

@@ -27,7 +27,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test("Of two ready descriptors, one that the other deregisters is not called", arguments: [false, true])
+    @Test("A descriptor that the handler of another ready one deregisters is not called", arguments: [false, true])
     func takenOut(isForgotten: Bool) async throws {
         try await withLoop { loop in
             let (one, two) = (try Ends(), try Ends())

@@ -105,7 +105,7 @@ struct TimerTests {
         }
     }
 
-    @Test("Of two due timers, one that the other cancels is not called")
+    @Test("A timer that another due one cancels is not called")
     func cancelledByAnother() async throws {
         try await withLoop { loop in
             let (calls, call) = AsyncStream<String>.makeStream()

@@ -32,7 +32,7 @@ struct LedgerReplicaTests {
         }
     }
 
-    @Test("Of concurrent requests with one idempotency key, one is performed, and all get its response", arguments: 0..<5)
+    @Test("One of concurrent requests with one idempotency key is performed, and all get its response", arguments: 0..<5)
     func oneKey(round: Int) async throws {
         let click = click()
         let receipts = try await commit(30) { number in

@@ -30,7 +30,7 @@ package struct CreativeNames: Sendable, Hashable {
     /// True if the name is the id of a cell that is not an ad.
     func isContent(_ name: String) -> Bool { others.contains(String(name.prefix { $0 != ":" })) && name.contains(":") }
 
-    /// Returns the item of a creative name; nil if its kind is not known here.
+    /// Returns the item of a creative name; nil if its kind is unknown.
     func item(_ name: String) -> CreativeID? {
         guard let colon = name.firstIndex(of: ":") else { return CreativeID(kind: Advertisement.kind, id: name) }
         if let kind = kinds[String(name[..<colon])] { return CreativeID(kind: kind, id: String(name[name.index(after: colon)...])) }

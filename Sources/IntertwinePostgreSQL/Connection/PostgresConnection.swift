@@ -52,7 +52,7 @@ package final class PostgresConnection: @unchecked Sendable {
     private let warnings = Warnings()
     /// The time limit for a result; nil means no limit. The server's own limit is a little shorter, so exceeding this one is a network fault.
     private var responseTimeout: Duration?
-    /// The position up to which the server, if it is a standby, had replayed its primary's log when last asked.
+    /// The replayed log position of the server, if it is a standby, at the last query.
     var followed: LSN?
     /// The prepared statements by text.
     private var statements: [String: Prepared] = [:]
@@ -70,7 +70,7 @@ package final class PostgresConnection: @unchecked Sendable {
             handle,
             { warnings, notice in
                 guard let warnings, let name = PQresultErrorField(notice, Int32(UInt8(ascii: "R"))) else { return }
-                // The warning's text depends on the server's language, and it has no code of its own.
+                // The text of the warning depends on the server's language, and the warning has no code.
                 guard strcmp(name, "SyncRepWaitForLSN") == 0 else { return }
                 Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isUnconfirmed = true
             }, Unmanaged.passUnretained(warnings).toOpaque())

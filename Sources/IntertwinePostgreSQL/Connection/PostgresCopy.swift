@@ -31,6 +31,6 @@ package final class PostgresCopy {
     /// Cancels the COPY; the server discards the rows. An enclosing transaction fails.
     package func cancel() {
         // The call fails with the given reason.
-        _ = try? connection.endCopy("called off")
+        _ = try? connection.endCopy("cancelled")
     }
 }

@@ -1,6 +1,6 @@
 internal import IntertwineStorage
 
-/// A table that stands in files and in PostgreSQL alike, and how the two differ.
+/// A table that exists in files and in PostgreSQL, with the differences between the two.
 struct CopiedTable: Sendable {
     enum Column: Sendable {
         case integer(String), text(String), bytes(String)

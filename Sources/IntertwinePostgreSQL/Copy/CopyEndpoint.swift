@@ -4,13 +4,13 @@ internal import IntertwineStorage
 
 /// One of the two databases that a copy goes from and to. Its calls block.
 protocol CopyEndpoint: AnyObject {
-    /// For messages: no secret stands in it.
+    /// The name for messages, without secrets.
     var shown: String { get }
 
     /// Names it, however it is reached.
     var identity: String { get }
 
-    /// Rows behind a key, in the order of keys.
+    /// Returns the rows after a key, in key order.
     func rows(of table: CopiedTable, after key: [TableValue]?, limit: Int) throws -> [[TableValue]]
 
     /// Returns the progress of a copy into this database; nil if no copy was begun.
@@ -28,7 +28,7 @@ protocol CopyEndpoint: AnyObject {
     /// The marker of the last event that there has ever been.
     func lastMarker() throws -> Int64
 
-    /// Makes it ready for use: what comes next is numbered behind what was copied.
+    /// Completes the copy: new rows get numbers after the copied ones.
     func finish(lastMarker: Int64) throws
 
     /// Leaves it to others. Nothing else is called from then on.
@@ -103,11 +103,11 @@ final class FileCopyEndpoint: CopyEndpoint {
             else { continue }
             let known = try CopyProgress(text)
             progress = progress ?? CopyProgress(source: known.source)
-            // Each file knows its own tables.
+            // Each file has its own tables.
             for table in CopiedTable.all where table.content == content { progress?.last[table.name] = known.last[table.name] }
         }
         guard var progress else { return nil }
-        // One of the files may lack the note, as the copy was cut short between the two: what is there tells.
+        // One file can lack the note, if the copy was interrupted between the files. The existing note decides.
         for table in CopiedTable.all where progress.last[table.name] == nil && !table.isFilled {
             progress.last[table.name] = try lastKey(of: table)
         }

@@ -36,11 +36,11 @@ package struct StoreCopy {
         self.destination = try destination.open()
     }
 
-    /// Copies everything, and compares. To be called once.
+    /// Copies all tables and compares them. It must be called once.
     ///
-    /// - Parameter onProgress: of each table how many rows have been copied so far, now and then; and how many there are once they are compared.
-    /// - Returns: rows by table.
-    /// - Throws: `StoreError.unusable` where the destination has something of its own, or is not what the source is.
+    /// - Parameter onProgress: Called with a table and the number of copied rows, repeatedly and after the comparison.
+    /// - Returns: The number of rows by table.
+    /// - Throws: `StoreError.unusable` if the destination is not empty, or differs from the source.
     package func run(_ onProgress: (_ table: String, _ rows: Int) -> Void = { _, _ in }) throws -> [(table: String, rows: Int)] {
         defer {
             source.close()

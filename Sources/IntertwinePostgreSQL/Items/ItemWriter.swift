@@ -11,19 +11,19 @@ struct ItemWriter {
         takedowns = TakedownTable(connection)
     }
 
-    /// Appends an item to its section or, where its kind and id are known, replaces the old one in its place. An operator's word: it ends
-    /// the item's takedown.
+    /// Replaces an item with the same kind and id in place, or appends the item to its section. As an operator's write, it ends the item's
+    /// takedown.
     func put(_ item: ValidatedItem) throws -> ItemChange {
         _ = try takedowns.remove([ItemKey(item)])
         let stream = try stream(of: item)
         if try update(item, in: stream) { return .replaced }
-        // Its kind may belong to another lane now, in which it has no place yet.
+        // The kind may belong to another stream now, in which the item has no position yet.
         let isKnown = try remove(ItemKey(item))
         try insert(item, in: stream, at: OrderMaintenance(StoredStream(connection: connection, stream: stream)).atEnd())
         return isKnown ? .replaced : .added
     }
 
-    /// Replaces an item in its place; false where it does not stand in the lane.
+    /// Replaces an item in place; returns false if the item is not in the stream.
     func update(_ item: ValidatedItem, in stream: StreamID) throws -> Bool {
         try connection.query(
             "UPDATE item SET variant = $4, body = $5 WHERE kind = $2 AND id = $3 AND lane = $1", .integer(stream.rawValue),
@@ -115,7 +115,7 @@ struct TakedownTable {
         ).affected
     }
 
-    /// At most `limit`, in the order of kind and id, beginning behind one.
+    /// Returns at most `limit` entries after one, in the order of kind and id.
     static func list(_ snapshot: PostgresSnapshot, after key: ItemKey?, limit: Int) throws -> [Takedown] {
         let rows = try snapshot.rows(
             "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > ($1, $2) ORDER BY kind, id LIMIT $3", .kind(key?.kind ?? ""),

@@ -69,17 +69,16 @@ package final class PostgresFeedStore: ItemStore {
         return try PostgresSnapshot.read(connection, body)
     }
 
-    /// A transaction that changes items: no other does at the same time.
+    /// Runs a transaction that changes items. Such transactions are serialized.
     ///
-    /// - Throws: what `body` throws, and nothing of it is kept; `StoreError.unavailable`, for example where another writer takes longer
-    ///   than 5 s.
+    /// - Throws: The error of `body`, after a rollback; `StoreError.unavailable`, for example if another writer takes longer than 5 s.
     private func write<Value: Sendable>(_ body: @escaping @Sendable (PostgresConnection) throws -> Value) async throws -> Value {
         let changes = changes
         return try await pool.run(for: .request) { connection in
             try changes.suppressingOwn(connection) {
                 try connection.transaction {
                     try connection.run([
-                        // A replica that stands still must not hold all others up for longer.
+                        // A frozen replica must not block all others for longer.
                         PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '5s'"),
                         PostgresCommand("SET LOCAL lock_timeout = '5s'"),
                         PostgresCommand("SELECT pg_advisory_xact_lock(\(ItemMigrations.writers))"),

@@ -102,8 +102,8 @@ final class PostgresImport: ImportDestination {
             self.copy = nil
             do {
                 try copy.end()
-                // The plans need to know how many there are and of which kinds, and to look at bodies for that takes long. They hash the few lanes:
-                // a merge join would sort all that came by its lane, bodies and all.
+                // The planner needs the numbers and kinds of the staged rows, without an analysis of their bodies, which takes long. It
+                // hashes the few streams: a merge join would sort all rows, bodies included.
                 try connection.execute(
                     """
                     SET LOCAL work_mem = '64MB'; SET LOCAL enable_mergejoin = off; SET LOCAL jit = off;
@@ -188,9 +188,9 @@ final class PostgresImport: ImportDestination {
         return withheld
     }
 
-    /// Puts what is not there behind what stands in its lane, in the order of the import; of those that share an id, the first.
+    /// Appends new items to their streams, in the order of the import. Of items with the same id, the first is used.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: The number of appended items.
     private func append() throws -> Int {
         // If all items are new, their numbers determine their positions, independent of the insertion order.
         let order = try isAllNew() ? "" : "ORDER BY s.number ON CONFLICT (kind, id) DO NOTHING"

@@ -15,7 +15,7 @@ final class PostgresSnapshot: FeedSnapshot {
         /// The transaction is open.
         case open
         case ended
-        /// It had ended when more was asked for.
+        /// The transaction had ended when a further read was requested.
         case exceeded
     }
 
@@ -107,7 +107,7 @@ final class PostgresSnapshot: FeedSnapshot {
     func visit(
         _ form: ItemType, _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
-        // All of a kind stand in one lane, and whose forms are asked for are advertisements, but for rare ones.
+        // All items of a kind are in one stream. Reads by form are nearly always of ads.
         let found = try rows(form, in: StreamID.advertisements.rawValue, direction, of: position, limit: limit)
         guard found.isEmpty else { return try visit(found, body) }
         let stream = try rows("SELECT lane FROM item WHERE kind = $1 ORDER BY kind, id LIMIT 1", .kind(form.kind))
@@ -218,7 +218,7 @@ final class PostgresSnapshot: FeedSnapshot {
 
     // MARK: Rows
 
-    /// - Parameter rows: with the columns of ``columns``, and behind them the key of a field.
+    /// - Parameter rows: Rows with the columns of ``columns``, followed by the key of a field.
     private func visit(
         _ rows: PostgresRows, limit: Int = .max, keyedBy key: SectionKey? = nil, _ body: (ItemRow) throws -> Void
     ) throws {
@@ -237,7 +237,7 @@ final class PostgresSnapshot: FeedSnapshot {
         }
     }
 
-    /// The bytes of a text where they lie, but for the rare ones that are not kept as they are.
+    /// Returns the bytes of a text without a copy, except for rare texts that are stored in another form.
     private func withDecoded(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard text.contains(1) else { return try body(text) }
         try PostgresText.decoded(text).withUnsafeBytes { try body($0) }
@@ -251,7 +251,7 @@ final class PostgresSnapshot: FeedSnapshot {
 }
 
 extension PageDirection {
-    /// A position before the first item, or behind the last.
+    /// A position before the first item, or after the last.
     fileprivate var outermost: Int64 {
         switch self {
         case .forward: .min

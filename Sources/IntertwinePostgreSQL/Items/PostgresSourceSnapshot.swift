@@ -113,7 +113,7 @@ final class PostgresSourceSnapshot: SourceCollection {
     }
 
     func discard() {
-        // The server would find out a moment later.
+        // The server would detect it a moment later.
         _ = try? session.use { try $0.execute("SELECT pg_advisory_unlock_all()") }
         session.end()
     }

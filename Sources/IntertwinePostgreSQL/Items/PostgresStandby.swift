@@ -1,7 +1,7 @@
 import IntertwineFeed
 import Synchronization
 
-/// A place in a server's log of changes, and which log that is.
+/// A position in a server's write-ahead log (LSN), with the timeline of that log.
 struct LSN: Sendable, Hashable {
     /// The identifiers of the cluster and of the database in it.
     private let (system, database): (Int64, Int64)
@@ -44,7 +44,7 @@ final class CommittedLSN: Sendable {
     /// Records the position after a commit. Call it with a session of the primary, before the commit is reported to any reader.
     func record(_ connection: PostgresConnection) {
         let now = try? LSN.now(connection)
-        // After a failover there is another log, in which what was seen before has no place.
+        // A failover starts another log, in which earlier positions are not comparable.
         lsn.withLock { if now?.isReached(by: $0) != true { $0 = now } }
     }
 }
@@ -74,17 +74,17 @@ final class PostgresStandby: Sendable {
         pool = PostgresPool(address, settings: settings)
     }
 
-    /// - Throws: `StoreError.unusable` where it can be asked, and has another database.
+    /// - Throws: `StoreError.unusable` if the standby responds and has another database.
     func check(_ primary: LSN?) throws(StoreError) {
         guard let primary, let own = try? pool.use({ try LSN.now($0) }), !own.isOfSameDatabase(as: primary) else { return }
         throw .unusable(
             "store.read-database: \(pool.address.shown) has another database than store.database; name a standby of that database")
     }
 
-    /// Runs `body`, unless what the server has is older than `minimum`.
+    /// Runs `body` on the standby, unless its data is older than `minimum`.
     ///
-    /// - Returns: nil where the primary is to be asked.
-    /// - Throws: what `body` throws, but for failures of the server.
+    /// - Returns: nil if the caller must use the primary.
+    /// - Throws: The error of `body`, except failures of the server.
     func read<Value>(notOlderThan minimum: LSN, _ body: (PostgresSnapshot) throws -> Value) throws -> Value? {
         guard begin() else { return nil }
         var rest: Duration?

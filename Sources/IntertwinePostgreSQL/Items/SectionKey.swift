@@ -7,16 +7,17 @@ struct SectionKey: Hashable {
     let stream: StreamID
     let field: SortField
 
-    /// Says all that the index is made of, so that a change of any of it is another index. Long names are cut off by PostgreSQL, so the
-    /// field stands there as a digest as well.
+    /// The name of the index. It contains stream and field, so a change of either gives another index.
+    ///
+    /// Why: PostgreSQL truncates long names, so the name has a digest of the field too.
     var name: String {
         let digest = field.name.utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         let hex = String(digest, radix: 16)
         return "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(hex)_\(field.name.prefix(16))"
     }
 
-    /// Never NULL, always of one type. An item that was stored under another declaration and lacks the field stands where an empty value
-    /// would. The field's name is plain.
+    /// The expression is never NULL and always of one type. An item that lacks the field, because of another declaration at its write, is
+    /// ordered like an empty value. The name of the field needs no quoting.
     var expression: String {
         switch field.comparison {
         case .text: "(intertwine_text(body, '\(field.name)') COLLATE \"C\")"

@@ -55,7 +55,7 @@ struct SectionTable {
         Set(layout.fields(of: sections).map { SectionKey(stream: $0.stream, field: $0.field) })
     }
 
-    /// Behind what stands there, in their order: each position moves by the same step.
+    /// Moves the items of a kind to the end of another stream, in order. Each position moves by the same step.
     private static func move(_ kind: String, from old: StreamID, to new: StreamID, in connection: PostgresConnection) throws {
         let ends = try connection.query(
             """

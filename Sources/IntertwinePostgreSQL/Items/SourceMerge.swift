@@ -119,7 +119,7 @@ struct SourceMerge {
                 continue
             }
             if rows.flag(row, 10) {
-                // Remembered like the others: once it is released, its absence tells that the source has to be asked again.
+                // The takedown records the item's absence. After the release, the source must be fetched again.
                 changes.withheld.record(ItemKey(kind: kind.name, id: rows.text(row, 1)))
                 if isKnown { continue }
                 hasRecorded = true
@@ -156,7 +156,7 @@ struct SourceMerge {
     private func replace(_ item: ValidatedItem) throws {
         let writer = ItemWriter(connection)
         if try !writer.update(item, in: stream) {
-            // Its kind belongs to another lane now, in which it has no place yet.
+            // The kind may belong to another stream now, in which the item has no position yet.
             _ = try writer.remove(ItemKey(item))
             try append([item])
         }

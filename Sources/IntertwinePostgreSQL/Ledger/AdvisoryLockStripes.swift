@@ -5,7 +5,7 @@ internal import IntertwineStorage
 /// Most groups have one or two clicks and lock few stripes. A large group would lock nearly all, and takes one lock for all of them.
 struct AdvisoryLockStripes {
     private static let count = 256
-    /// So many are locked one by one.
+    /// Up to this number, stripes are locked one by one.
     private static let most = 24
 
     private var words = InlineArray<4, UInt64>(repeating: 0)

@@ -1,7 +1,7 @@
-/// Finds out whether the disk of the server has room for new rows. Rows that replace others find room in the pages that are there, and so
-/// write to a full disk for a while.
+/// A check whether the server's disk has space for new rows.
 ///
-/// Fills a temporary table with half a mebibyte, which the server gives back with the commit. That writes no log, and no other session waits for it.
+/// The check fills a temporary table with half a mebibyte, which the server releases at the commit. It writes no log and blocks no other
+/// session. Why: updated rows can reuse space of existing pages, so writes can succeed on a full disk for a while.
 struct DiskProbe {
     private var isMade = false
     /// True if the user may not create temporary tables.

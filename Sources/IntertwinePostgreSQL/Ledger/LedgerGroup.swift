@@ -68,8 +68,8 @@ struct LedgerGroup {
     private(set) var isUnsure = false
 
     /// - Parameters:
-    ///   - recent: where given, keys that it does not know are not looked up in the table.
-    ///   - mode: where short windows are.
+    ///   - recent: A filter of known keys; keys that it does not contain are not looked up in the table. nil: all keys are looked up.
+    ///   - mode: The storage of short windows.
     init(_ entries: [LedgerEntry], recent: SeenKeyFilter?, _ mode: SharedRateCounters.Mode) {
         self.entries = entries
         keys = entries.map { $0.events.map { $0.verdict == .counted ? RateCounterKeys($0) : .none } }
@@ -102,12 +102,12 @@ struct LedgerGroup {
         days = Set(events.map { LedgerTime.day(of: $0.at) })
     }
 
-    // MARK: What it asks
+    // MARK: Reads
 
     /// True if short windows decide the group.
     var readsLog: Bool { !lockStripes.isEmpty }
 
-    /// The advisory ones, in the order of ``PostgresLedgerSchema``.
+    /// The advisory locks, in the order of ``PostgresLedgerSchema``.
     var locks: [PostgresCommand] {
         var locks: [PostgresCommand] = []
         if !days.isEmpty {
@@ -155,7 +155,7 @@ struct LedgerGroup {
         return questions
     }
 
-    /// - Parameter rows: the answers to all of the questions, and to whatever was asked before them.
+    /// - Parameter rows: The results of all reads of the group, after those of earlier statements.
     mutating func apply(_ rows: [PostgresRows]) {
         var rest = rows
         if !lookups.selections.isEmpty, let selected = rest.popLast() { applySelections(selected) }
@@ -187,7 +187,7 @@ struct LedgerGroup {
         }
     }
 
-    // MARK: What it decides
+    // MARK: Decisions
 
     /// Decides the outcome of each unit. A unit that cannot be written fails alone, and nothing of it is stored.
     ///
@@ -250,7 +250,7 @@ struct LedgerGroup {
     private func receipt(of key: IdempotencyKey, delay: Int64) -> LedgerReceipt? {
         for scope in [key.scope, key.formerScope].compactMap(\.self) {
             guard let stored = responses[StoredKey(scope: ByteString(scope), key: ByteString(key.key))], stored.expires > now,
-                // One that is kept for longer than this one would be was kept by a clock that was ahead.
+                // A response that expires later than a new one would was stored by a fast clock.
                 stored.expires <= LedgerTime.latestEnd(at: key.expires, window: delay)
             else { continue }
             return stored.fingerprint == ByteString(key.fingerprint) ? .replayed(stored.response) : .keyReused
@@ -270,12 +270,12 @@ struct LedgerGroup {
         exposures[exposure] = Seen(count: seen.count + 1, until: max(seen.until, until))
     }
 
-    // MARK: What it writes
+    // MARK: Writes
 
     /// Keys of allowances that have a row once the group is committed.
     var storedKeys: some Sequence<RateCounterKey> { allowances.storedKeys }
 
-    /// All but the rollups and the log; nothing where the group has nothing else to tell.
+    /// All writes except rollups and log; empty if the group has no other write.
     var commands: [PostgresCommand] {
         allowances.commands + responseCommands + selectionCommands + changes + exposureCommands + eventCommands
     }

@@ -67,8 +67,7 @@ final class LedgerReplica {
         }
     }
 
-    /// Writes something small that has to go to the server's disk like a click, makes the table that a click would need now, and finds out
-    /// whether there is room for more.
+    /// Performs a test write with the durability of a click, creates the table that a click would need now, and checks the disk space.
     func touch(_ connection: PostgresConnection) throws {
         try clock.ask(connection)
         let day = LedgerTime.day(of: clock.now)
@@ -90,18 +89,18 @@ final class LedgerReplica {
             """, [.integer(process), .integer(slot), .integer(number)])
     }
 
-    /// Writes a group: all of what can be written or, throwing, nothing.
+    /// Writes a group atomically.
     ///
     /// - Parameters:
-    ///   - now: what is decided by in place of the server's time, in tests.
-    ///   - flushes: whether counts that wait are to be written in any case.
-    ///   - isLate: whether an entry's timeout is over. Asked when the server has answered; such an entry fails.
-    /// - Throws: ``PostgresError``, or `StoreError` where this machine's clock is wrong, and nothing was written; ``LostCommit``.
+    ///   - now: A replacement for the server's time, in tests.
+    ///   - flushes: True if pending counts must be written.
+    ///   - isLate: Returns true if the timeout of an entry is over. It is called after the server's response; such an entry fails.
+    /// - Throws: ``PostgresError``; `StoreError` if this machine's clock is wrong, without a write; ``LostCommit``.
     func commit(
         _ entries: [LedgerEntry], now: Int64? = nil, flushes: Bool, _ connection: PostgresConnection,
         isLate: (_ entry: Int) -> Bool = { _ in false }
     ) throws -> [Result<LedgerReceipt, any Error>] {
-        // This process may have stood still since it last heard the time.
+        // The process may have been frozen since the last reading of the time.
         let moment = now ?? clock.now
         if isLogUnread {
             shared = SharedRateCounters(slots: recentSlots)
@@ -113,7 +112,7 @@ final class LedgerReplica {
         var group = LedgerGroup(entries, recent: recent.isGuessing ? recent : nil, mode)
         longestWindow = max(longestWindow, group.longestWindow)
         if days.isMissing(group.days) {
-            // Days of events that a wrong clock has given a time are not made.
+            // No partitions are created for events with times of a wrong clock.
             try clock.ask(connection)
             try days.make(group.days, today: LedgerTime.day(of: moment), connection)
         }
@@ -150,11 +149,11 @@ final class LedgerReplica {
         return receipts
     }
 
-    /// The first round trip of a group, and what becomes of its units.
+    /// Sends the first round trip of a group, and returns the outcomes of its units.
     ///
     /// - Parameters:
-    ///   - moment: by which the group's mode was found.
-    ///   - now: as of ``commit(_:now:flushes:_:isLate:)``.
+    ///   - moment: The time that selected the group's mode.
+    ///   - now: As in ``commit(_:now:flushes:_:isLate:)``.
     private func decide(
         _ group: inout LedgerGroup, _ moment: Int64, now: Int64?, _ connection: PostgresConnection, _ isLate: (Int) -> Bool
     ) throws -> ([Result<LedgerReceipt, any Error>], PendingRollup) {
@@ -206,6 +205,6 @@ final class LedgerReplica {
 }
 
 extension PostgresError {
-    /// The server ends the session, or has: what was under way may be committed or not.
+    /// True if the session has ended or will end. A running transaction may be committed or not.
     var isEndOfSession: Bool { isConnectionLost || code.isEmpty || code.hasPrefix("57P") || code.hasPrefix("08") }
 }

@@ -1,24 +1,24 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// Removes what nothing asks for any more, a little at a time.
+/// A purger that removes expired rows in small steps.
 ///
-/// Every replica sweeps in the measure of what it writes. What others have locked, sweeping or not, is left to the next round.
+/// Every replica purges in proportion to its writes. Rows that other sessions have locked are left to the next round.
 struct PostgresExpiryPurger {
-    /// Rows of one table looked at, or removed, at once; more where many events were written.
+    /// The minimum number of rows of a table that are checked or removed at once.
     private static let leastBatch = 2_000
-    /// Few events leave more than two allowances behind, and each of those is looked at twice before one like it is written.
+    /// Most events write at most two rate counters. Each of them is checked twice before an equal number is written.
     private static let rowsPerEvent = 4
     /// Milliseconds between two sweeps.
     private static let interval: Int64 = 1_000
-    /// For how long a selection that cannot be undone any more is remembered, so that the answer is "too late" and not "unknown". 30 days.
+    /// The retention of selections after their undo window, 30 days. Why: the response is "too late", not "unknown".
     private static let retention: Int64 = 30 * 86_400_000
 
-    /// The allowances in the pages before this one have been looked at; then it is the others' turn, and then theirs again.
+    /// The next page of rate counters to purge. After the last page, other tables are purged, then the first page.
     private var page: Int64 = 0
-    /// A page holds a hundred allowances; under load most pages are ones whose rows have gone, and that wait for a vacuum.
+    /// A page holds about a hundred rate counters. Under load most pages have only dead rows that wait for a vacuum.
     private static let rowsPerPage: Int64 = 40
-    /// Pages at once, or more. Those without rows cost next to nothing.
+    /// The minimum number of pages at once. Pages without rows are cheap.
     private static let leastPages: Int64 = 64
     private var last: Int64 = 0
     private var eventsSince = 0
@@ -33,7 +33,7 @@ struct PostgresExpiryPurger {
         return true
     }
 
-    /// The server's time when the transaction began; a parameter stands in for it in tests.
+    /// The server's time at the start of the transaction; a parameter replaces it in tests.
     private static func time(_ parameter: String) -> String { "coalesce(\(parameter), (extract(epoch FROM now()) * 1000)::bigint)" }
 
     /// Returns the latest valid end. A later one was written by a clock that was ahead.
@@ -41,8 +41,8 @@ struct PostgresExpiryPurger {
         "(\(time(parameter)) + least(\(longest), 9223372036854775807 - greatest(0, \(time(parameter)))))"
     }
 
-    /// Looks at the pages from one to before another: there is no index on the time, and the table is not read as a whole. In the order of the
-    /// pages that costs a tenth of what it does in the order of the keys, and what was written together is over together.
+    /// Purges a range of pages. Why: the time has no index, and a full scan takes too long. A scan in page order costs a tenth of one in
+    /// key order, and rows that were written together expire together.
     private static let allowances = """
         WITH removed AS (
             DELETE FROM allowance WHERE ctid = ANY (ARRAY(

@@ -4,10 +4,9 @@ internal import IntertwineFeed
 internal import IntertwineStorage
 internal import Synchronization
 
-/// One transaction for all units of a replica that are waiting: those that arrived while the group before was on its way to the server's
-/// disk.
+/// A group commit: one transaction for all units of a replica that arrived while the previous group was written.
 ///
-/// No unit waits for others to come. `@unchecked Sendable`: what is not behind the lock is touched on the serial queue alone.
+/// No unit waits for later ones. `@unchecked Sendable`: state without the lock is used on the serial queue only.
 final class PostgresGroupCommit: @unchecked Sendable {
     typealias Completion = @Sendable (Result<LedgerReceipt, any Error>) -> Void
 
@@ -53,14 +52,14 @@ final class PostgresGroupCommit: @unchecked Sendable {
     private var sweeper = PostgresExpiryPurger()
     /// The time of the last flush of deferred counts, and whether another flush is scheduled.
     private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
-    /// When the server's disk was last found to have room; nil where something failed since.
+    /// The time of the last successful check of the server's disk space; nil after a failure.
     private var lastProbe: ContinuousClock.Instant?
 
-    /// For how long that shows that it still does.
+    /// The lifetime of a successful check.
     private static let freshness = Duration.seconds(1)
     /// The longest delay of deferred counts, which limits the disk writes for endless repetitions.
     private static let flushInterval = Duration.seconds(1)
-    /// With so many events a group is full, however few units there are: a statement must not take longer than the server lets it.
+    /// The maximum number of events of a group. Why: a statement must not exceed the server's timeout.
     private static let eventLimit = 4_096
     /// The number of attempts for a group that conflicts with others.
     private static let attempts = 10
@@ -166,7 +165,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         if isWaitedFor { queue.async { [self] in drain() } } else { sweep() }
     }
 
-    /// Takes the next group. Units whose timeout is over, such as those of a process that stood still, are in none.
+    /// Takes the next group. Units that exceeded their timeout, for example in a frozen process, are not included.
     private func next() -> (group: [Unit], late: [Unit]) {
         state.withLock { state in
             let now = ContinuousClock.now
@@ -202,7 +201,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
             }
             for (unit, receipt) in zip(group, receipts) { unit.completion(receipt) }
         } catch let error as PostgresError where error.isDataError && group.count > 1 {
-            // One unit cannot be written: its neighbours can, each in a transaction of its own.
+            // One unit failed. The others are written, each in a separate transaction.
             for unit in group { commit([unit]) }
         } catch let error as PostgresError where error.isPassing {
             postpone(group, error.storeError)
@@ -279,7 +278,7 @@ final class PostgresGroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Fails what waits behind a group that takes too long, once its own time is over.
+    /// Fails units that wait behind a slow group, at their timeouts.
     private func failLate() {
         let now = ContinuousClock.now
         let (late, goesOn) = state.withLock { state in
@@ -337,7 +336,7 @@ extension PostgresError {
     /// A value that the database cannot take.
     fileprivate var isDataError: Bool { code.hasPrefix("22") }
 
-    /// Another replica was in the way: with the same new key, a circle of locks, or by dropping a day.
+    /// A conflict with another replica: the same new key, a deadlock, or a dropped partition.
     fileprivate var isConflict: Bool { isRepeatable || ["23505", "23514", "42P01"].contains(code) }
 
     /// True for transient errors that may end before a unit times out: an unreachable server, and locks.

@@ -75,7 +75,7 @@ extension PostgresLedger {
             GROUP BY verdict, kind ORDER BY verdict, kind
             """
         case .ad:
-            // Day by day and prefix by prefix, as the ads of each stand together: the cells of other kinds are never passed.
+            // Reads day by day and prefix by prefix, because rows of ads are adjacent. Rows of other kinds are not read.
             """
             SELECT cell, kind, sum(count)::bigint
             FROM (SELECT DISTINCT day FROM rollup_day WHERE day BETWEEN $1 AND $2) AS days
@@ -121,7 +121,7 @@ extension PostgresLedger {
         }
     }
 
-    /// See ``settledEnd(_:)``. It stops those who append for a moment, so it is asked for once for all that is read.
+    /// See ``settledEnd(_:)``. It blocks appending sessions for a moment, so it is called once per read.
     func settledEnd() async throws -> Int64 {
         try await pool.run(for: .background) { try Self.settledEnd($0) }
     }

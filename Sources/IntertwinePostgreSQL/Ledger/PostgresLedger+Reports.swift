@@ -3,11 +3,11 @@ internal import IntertwineStorage
 
 /// Gathering what reports are made of.
 extension PostgresLedger {
-    /// Events that are read at once, and that go into one transaction of totals.
+    /// The number of events that are read at once and added to totals in one transaction.
     private static let batch = 4_000
-    /// Events behind which sketches are written, or before, with so many subjects.
+    /// The maximum number of events, and of subjects, between two writes of sketches.
     private static let sketched = (events: 100_000, subjects: 2_000)
-    /// Sketches that are written at once.
+    /// The number of sketches that are written at once.
     private static let sketchBatch = 32
 
     package func gatherTotals(withViewers: Bool) async throws {

@@ -4,7 +4,7 @@ package import IntertwineFeed
 extension PostgresLedger {
     /// Events that are looked at in one transaction.
     private static let trackedBatch = 1_000
-    /// Calls that were given up and are still told of; older ones go.
+    /// The number of stored abandoned calls; older ones are removed.
     private static let maxStoredFailures: Int64 = 10_000
 
     package func enqueueTrackerCalls(

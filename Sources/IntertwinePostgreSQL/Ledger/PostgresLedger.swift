@@ -56,7 +56,7 @@ package final class PostgresLedger: PersistentLedger {
     /// The statistics of reads.
     package var readStatistics: ReadStatistics { pool.statistics }
 
-    /// Writes something, and looks for room on the server's disk.
+    /// Performs a test write, and checks the space on the server's disk.
     package func checkReady() async throws {
         try await StoreError.wrappingPostgres { try await commits.checkWritable() }
     }
@@ -75,7 +75,7 @@ package final class PostgresLedger: PersistentLedger {
             """, [.text(key.scope), .text(key.formerScope), .text(key.key)])
         return try await timed([question]) { answers, now in
             let rows = answers[0]
-            // One that is kept for longer than this one would be was kept by a clock that was ahead.
+            // A response that expires later than a new one would was stored by a fast clock.
             let valid = (0..<rows.count).first {
                 rows.integer($0, 2) > now && rows.integer($0, 2) <= LedgerTime.latestEnd(at: key.expires, window: 0)
             }

@@ -13,9 +13,9 @@ enum PostgresReportTables {
         try connection.query("SELECT marker FROM report_marker WHERE tally = $1", .text(tally.rawValue)).integer(0, 0)
     }
 
-    /// In a transaction: locks the marker until that ends.
+    /// Locks the marker until the end of the transaction.
     ///
-    /// - Returns: where it stands.
+    /// - Returns: The marker.
     static func lock(_ tally: RollupCheckpoint, _ connection: PostgresConnection) throws -> Int64 {
         try connection.query("SELECT marker FROM report_marker WHERE tally = $1 FOR UPDATE", .text(tally.rawValue)).integer(0, 0)
     }

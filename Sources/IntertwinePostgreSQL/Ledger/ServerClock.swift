@@ -10,10 +10,10 @@ final class ServerClock: Sendable {
     /// The server's time, in milliseconds since 1970-01-01 UTC.
     static let expression = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-    /// Milliseconds: of two replicas, none is further ahead of the other than what is kept may be.
+    /// The permitted difference between the clock of a replica and the server's, in milliseconds.
     private static let tolerance: Int64 = 5_000
 
-    /// Stands in for the server's time in tests; nil otherwise.
+    /// A replacement for the server's time in tests; nil otherwise.
     let substitute: (@Sendable () -> Int64)?
     /// The last time that the server reported, and the local moment of that report.
     private let lastReading = Mutex<(server: Int64, at: ContinuousClock.Instant)?>(nil)
@@ -38,13 +38,13 @@ final class ServerClock: Sendable {
         return lead.magnitude > UInt64(Self.tolerance) ? time &- lead : time
     }
 
-    /// Notes what the server said.
+    /// Records a reading of the server's time.
     ///
     /// - Parameters:
-    ///   - server: its time.
-    ///   - start: when it was asked, by this machine's clock; it answers now.
-    /// - Returns: the server's time.
-    /// - Throws: `StoreError.unavailable` with one line that says what to do, where the two clocks differ.
+    ///   - server: The server's time.
+    ///   - start: The time of the request by this machine's clock; the response arrives now.
+    /// - Returns: The server's time.
+    /// - Throws: `StoreError.unavailable` with one line that names the remedy, if the two clocks differ.
     @discardableResult
     func check(_ server: Int64, askedAt start: Int64) throws(StoreError) -> Int64 {
         lastReading.withLock { $0 = (server, .now) }
@@ -56,7 +56,7 @@ final class ServerClock: Sendable {
                 + "PostgreSQL server; let both follow NTP")
     }
 
-    /// Asks the server, for what is decided before the next transaction begins.
+    /// Reads the server's time, for decisions before the next transaction.
     func ask(_ connection: PostgresConnection) throws {
         let start = SQLiteLedger.systemTime()
         try check(try connection.query("SELECT \(Self.expression)").integer(0, 0), askedAt: start)

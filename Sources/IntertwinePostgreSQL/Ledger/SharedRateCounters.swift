@@ -18,9 +18,9 @@ struct SharedRateCounters {
     }
 
     private var recent: RecentRateCounters
-    /// Up to which of its groups the log of each replica was read.
+    /// The last row that was read of each replica's log.
     private var known: [Int64: Int64] = [:]
-    /// Until when something of a short window may stand in the table; and that of the group.
+    /// The latest expiry of short windows in the table, of all and of the group.
     private var spilled: (until: Int64, own: Int64?) = (.min, nil)
     /// True if a replica runs that uses the table alone.
     private var isBesideOlder = false
@@ -117,7 +117,7 @@ struct SharedRateCounters {
         if let own = spilled.own { spilled = (max(spilled.until, own), nil) }
     }
 
-    /// The group was rolled back. What was read of others stands.
+    /// The group was rolled back. Rows read from other replicas stay valid.
     mutating func discard() {
         recent.discard()
         spilled.own = nil

@@ -107,7 +107,7 @@ struct ExplainRoutes: Sendable {
     var routes: [Route] {
         typealias P = FeedParameters
         let operation = APIOperation(
-            "explain", tag: "Explanations", "A page, and why each cell stands there",
+            "explain", tag: "Explanations", "A page, and why each cell is on it",
             """
             The page that a feed or a section answers to the same parameters, for nobody or for the viewer who is named: of the feed that is named, \
             else of the one that gave the cursor out, else of `GET /feed`.

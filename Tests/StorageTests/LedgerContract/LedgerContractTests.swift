@@ -166,7 +166,7 @@ struct LedgerContractTests {
         #expect(try await ledger.commit(entry) == .committed([.counted]))
     }
 
-    @Test("Of concurrent requests with one key, one is performed", arguments: LedgerKind.allCases)
+    @Test("One of concurrent requests with one key is performed", arguments: LedgerKind.allCases)
     func idempotencyAtOnce(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
