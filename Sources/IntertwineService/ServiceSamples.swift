@@ -27,7 +27,8 @@ struct ServiceSamples: Sendable {
     }
 
     private static let build = MetricSample(
-        "intertwine_build_info", .gauge, "Always 1; the label is the version of the process.", labels: [("version", FeedService.version)], 1)
+        "intertwine_build_info", .gauge, "Always 1; the label is the version of the process.", labels: [("version", FeedService.version)], 1
+    )
 
     private var pages: [MetricSample] {
         let contents = live.current.pages.contents
@@ -66,7 +67,9 @@ struct ServiceSamples: Sendable {
         return samples("intertwine_store_reads_total", .counter, "Completed reads of a database file.") { $0.finished }
             + samples("intertwine_store_reads_running", .gauge, "Reads that run on a thread.") { $0.running }
             + samples("intertwine_store_reads_queued", .gauge, "Reads that wait for a thread.") { $0.waiting }
-            + samples("intertwine_store_refused_reads_total", .counter, "Reads rejected because the queue was full or they waited too long.") {
+            + samples(
+                "intertwine_store_refused_reads_total", .counter, "Reads rejected because the queue was full or they waited too long."
+            ) {
                 $0.refused
             }
     }
@@ -137,16 +140,20 @@ struct ServiceSamples: Sendable {
             + labelled("intertwine_image_downloads_total", "Completed downloads, by result.", "result", metrics.upstream)
             + labelled("intertwine_image_failed_resizes_total", "Failed resizes, by reason.", "reason", metrics.sizedFailed)
             + labelled(
-                "intertwine_image_cancelled_waiters_total", "Waiting requests that were cancelled, by the stage of their download.", "stage",
+                "intertwine_image_cancelled_waiters_total", "Waiting requests that were cancelled, by the stage of their download.",
+                "stage",
                 metrics.cancelledWaiters)
             + labelled(
                 "intertwine_image_cancelled_downloads_total", "Downloads cancelled because no request waited, by stage.", "stage",
                 metrics.aborted
             )
             + [
-                .counter("intertwine_image_coalesced_requests_total", "Requests coalesced with the download of another request.", metrics.collapsed),
                 .counter(
-                    "intertwine_image_wasted_bytes_total", "Bytes received after the last waiting request was cancelled.", metrics.bytesWastedAfterCancel
+                    "intertwine_image_coalesced_requests_total", "Requests coalesced with the download of another request.",
+                    metrics.collapsed),
+                .counter(
+                    "intertwine_image_wasted_bytes_total", "Bytes received after the last waiting request was cancelled.",
+                    metrics.bytesWastedAfterCancel
                 ),
                 .counter("intertwine_image_discarded_bytes_total", "Bytes of cancelled downloads.", metrics.bytesThrownAway),
                 .counter("intertwine_image_received_bytes_total", "Bytes received from origins.", metrics.bytesReceived),
@@ -199,7 +206,8 @@ private enum SourceSamples {
                 ("result", result))
         }
         let changes = [("added", state.added), ("changed", state.changed), ("removed", state.removed)].map { change, count in
-            counter("intertwine_source_changes_total", "Items of the store that a source changed, by change.", name, count, ("change", change))
+            counter(
+                "intertwine_source_changes_total", "Items of the store that a source changed, by change.", name, count, ("change", change))
         }
         let success = state.lastSuccess.map { at in
             gauge(

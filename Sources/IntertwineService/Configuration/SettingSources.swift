@@ -53,7 +53,7 @@ public struct SettingSources: Sendable {
             // The provider rejects a file with comments only, which is valid.
             if !keys.isEmpty {
                 do {
-                    let bytes = Array(YAMLFile.withoutMark(text).utf8)
+                    let bytes = Array(YAMLFile.withoutBOM(text).utf8)
                     providers.append((.file(path), try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: .default)))
                 } catch {
                     throw ConfigurationError("\(path): \(error)".replacing("\n", with: " "))

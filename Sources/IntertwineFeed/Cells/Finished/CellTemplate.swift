@@ -100,7 +100,7 @@ final class CellTemplate: Sendable {
 
         /// Returns the template of a cell; nil if its id is percent-encoded in paths, or if the maximum number of templates is reached.
         func frame(around viewModel: CellViewModel) -> CellTemplate? {
-            guard PercentCoding.keeps(viewModel.id, .segment), viewModel.id == viewModel.subject.cell else { return nil }
+            guard PercentCoding.isUnchanged(viewModel.id, .segment), viewModel.id == viewModel.subject.cell else { return nil }
             let known = current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { Self.frame(around: viewModel, in: $0.frames) }
             return known ?? makeFrame(around: viewModel)
         }
