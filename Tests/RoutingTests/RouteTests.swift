@@ -48,7 +48,7 @@ struct RouteTests {
         storage.ss_family = sa_family_t(AF_INET)
         let request = ServerRequest(
             head: head, body: RequestBody(storage: .collected([], nil)), peer: PeerAddress(storage),
-            id: RequestID(.made(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
+            id: RequestID(.generated(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
         let response = await router.plan(for: head, peer: request.peer).respond(to: request)
         guard case .content(.bytes(let body)) = response.body else { return (response.status.code, "") }
         return (response.status.code, String(decoding: body, as: UTF8.self))
@@ -89,7 +89,7 @@ struct RouteTests {
             storage.ss_family = sa_family_t(AF_INET)
             let request = ServerRequest(
                 head: head, body: RequestBody(storage: .collected([], nil)), peer: PeerAddress(storage),
-                id: RequestID(.made(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
+                id: RequestID(.generated(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
             return await router.plan(for: head, peer: request.peer).respond(to: request).fields
         }
         for path in ["/things/ada.json", "/things/ada.json?count=x"] {

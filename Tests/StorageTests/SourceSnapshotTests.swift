@@ -158,7 +158,7 @@ struct SourceSnapshotTests {
         try apply(kind, ["mine!", "edited", "shared", "gone", "a"])
         try apply(kind, ["shared"], of: "other")
         _ = try await store.put(user("edited", variant: "featured"))
-        #expect(throws: SnapshotRejection.tooManyGone(1, of: 5, share: 0.1)) { try apply(kind, ["a"], removing: 0.1) }
+        #expect(throws: SnapshotRejection.tooManyRemovals(1, of: 5, share: 0.1)) { try apply(kind, ["a"], removing: 0.1) }
         expect(try apply(kind, ["a"], removing: 0.2), 0, 0, 1, 1, released: 3)
         #expect(try await store.ids() == ["mine", "edited", "shared", "a"])
     }

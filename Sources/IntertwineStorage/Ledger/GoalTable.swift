@@ -27,7 +27,7 @@ enum GoalTable {
         try find.bind(1, process)
         while try find.step() {
             let name = find.text(0)
-            if ProcessName.isMissing(name) { gone.append(name) }
+            if ProcessName.hasEnded(name) { gone.append(name) }
         }
         find.reset()
         for name in gone { try SQLStatement.run(database, "DELETE FROM reservation WHERE process = ?1 AND campaign = ''", .text(name)) }

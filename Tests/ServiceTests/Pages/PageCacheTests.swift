@@ -36,7 +36,7 @@ struct PageCacheTests {
             try Array("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n".utf8).withUnsafeBufferPointer { bytes in
                 let parser = HeadParser(limits: HeadLimits())
                 #expect(try parser.parse(bytes))
-                let head = try RequestHead(parser, bytes, name: .made(0, 0))
+                let head = try RequestHead(parser, bytes, name: .generated(0, 0))
                 return pages.response(for: head, in: nil, version: version, now: 1) { _ in }
             }
         }

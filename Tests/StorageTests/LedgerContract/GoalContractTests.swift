@@ -104,11 +104,11 @@ struct GoalContractTests {
     }
 
     @Test("An ended process of this system is detected")
-    func isGone() {
+    func hasEnded() {
         let own = ProcessName.make()
-        #expect(!ProcessName.isGone(own))
+        #expect(!ProcessName.hasEnded(own))
         let parts = own.split(separator: "/")
-        #expect(ProcessName.isGone((parts.dropLast() + ["1"]).joined(separator: "/")))
-        #expect(!ProcessName.isGone("p") && !ProcessName.isGone("p@other/\(parts.dropFirst().joined(separator: "/"))"))
+        #expect(ProcessName.hasEnded((parts.dropLast() + ["1"]).joined(separator: "/")))
+        #expect(!ProcessName.hasEnded("p") && !ProcessName.hasEnded("p@other/\(parts.dropFirst().joined(separator: "/"))"))
     }
 }
