@@ -145,7 +145,7 @@ final class LedgerWriter {
     private func finish(since changes: Int, flushes: Bool) throws -> Bool {
         // A row that was inserted and deleted again is no change.
         let rows = try allowances.write()
-        perishable += rows.stored
+        perishable += rows.written
         let unchanged = changes + 2 * rows.removed
         guard flushes || rollups.isDue || database.totalChangesCount != unchanged else { return false }
         try rollups.write()
