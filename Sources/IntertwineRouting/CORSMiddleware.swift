@@ -34,11 +34,12 @@ package struct CORSMiddleware: HTTPHandler {
         return head.withField("origin") { policy.encodedFields(for: $0) } ?? nil
     }
 
+    package func pendingFields(for head: borrowing RequestHead) -> HTTPFields {
+        policy?.fields(for: head.withField("origin") { String(decoding: $0) }) ?? [:]
+    }
+
     package func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? {
-        let deferred = router.pendingResponse(for: head, peer: peer)
-        guard let policy else { return deferred }
-        let origin = head.withField("origin") { String(decoding: $0) }
-        return deferred?.addingToUnfinished { policy.fields(for: origin) }
+        router.pendingResponse(for: head, peer: peer)
     }
 
     package func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {

@@ -4,7 +4,8 @@
 /// or deleted, and works in both directions. Only types that have a factory are read.
 struct AdCandidates {
     private let stream: AdCursor
-    private let isEmpty: Bool
+    /// True if it is known that there are no house ads.
+    let isEmpty: Bool
     private var reader: CellRenderer
 
     /// - Parameter stock: the known inventory of the snapshot; nil if it is unknown.

@@ -27,10 +27,20 @@ struct AdLayout {
             advertisements = Array(zip(indices, cells))
         }
 
-        /// - Parameter cells: The cells of all ad slots, in order; nil for a slot that stays empty.
-        fileprivate mutating func fill(_ cells: ArraySlice<CellRenderer.PlacedCell?>) {
-            advertisements = zip(slotIndexes, cells).compactMap { index, cell in cell.map { (index, $0) } }
+        /// - Parameter slots: All ad slots of the block, in order.
+        fileprivate mutating func fill(_ slots: ArraySlice<Slot>) {
+            advertisements = zip(slotIndexes, slots).compactMap { index, slot in slot.cell.map { (index, $0) } }
         }
+    }
+
+    /// An ad slot that rotating advertisements can fill.
+    fileprivate struct Slot {
+        /// The section's index in the data source; nil if the feed has only advertisements.
+        let section: Int?
+        /// The number of content items on the page before the slot.
+        let coordinate: Int
+        /// The advertisement in the slot; nil if the slot is empty.
+        var cell: CellRenderer.PlacedCell?
     }
 
     /// The maximum number of pinned advertisements of one page. Advertisements beyond it are shown on no page.
@@ -94,21 +104,12 @@ struct AdLayout {
             }
         }
         // Campaigns fill ad slots first; house ads fill the rest.
-        let places = blocks.flatMap { block in
-            let section = block.section.flatMap(source.name(of:))
-            return block.slotIndexes.map { (section: section, coordinate: block.content.lowerBound + $0) }
-        }
-        distances.placeCount = places.count
+        let slotCount = blocks.reduce(0) { $0 + $1.slotIndexes.count }
+        var slots = campaigns == nil && advertisements.isEmpty ? [] : emptySlots(slotCount)
+        distances.placeCount = slotCount
         if let campaigns { distances.begin(campaigns.chance) }
-        var filled = [CellRenderer.PlacedCell?](repeating: nil, count: places.count)
-        if campaigns != nil {
-            filled = try campaigns?.cells(in: places, apart: distances) ?? filled
-            for (anchor, cell) in zip(places, filled) {
-                guard let servedAd = cell?.served else { continue }
-                distances.note(AdKey(servedAd.creative), labels: campaigns?.labels(of: servedAd.campaign) ?? [], at: anchor.coordinate)
-            }
-        }
-        let count = filled.count { $0 == nil }
+        if campaigns != nil { try fill(&slots, from: &campaigns) }
+        let count = slots.count { $0.cell == nil }
         var advertisements = advertisements
         var offset = offset
         // Later pages may have a slot for the first house ad, which comes after the last one.
@@ -124,7 +125,7 @@ struct AdLayout {
             empty -= 1
             return empty >= 0
         }
-        if let shown = rotate(cells, into: &filled, at: places.map(\.coordinate)) {
+        if let shown = rotate(cells, into: &slots) {
             rotation = (shown.first, shown.last)
         } else if let offset {
             // A page without house ads lies between two of the rotation. The mark is the one already passed in reading direction:
@@ -132,17 +133,38 @@ struct AdLayout {
             let other = try advertisements.next(1, direction, of: offset).first?.position.item.position ?? offset
             rotation = direction == .forward ? (other, offset) : (offset, other)
         }
-        var rest = filled[...]
+        var rest = slots[...]
         for index in blocks.indices where !blocks[index].slotIndexes.isEmpty {
             let here = rest.prefix(blocks[index].slotIndexes.count)
             rest = rest.dropFirst(here.count)
-            let shown = here.compactMap(\.self)
+            let shown = here.count { $0.cell != nil }
             // The placement may choose other indices for fewer advertisements.
-            if case .rotating = blocks[index].placement.supply, campaigns == nil, shown.count < here.count {
-                blocks[index].put(shown[...], at: blocks[index].indices(for: shown.count))
+            if case .rotating = blocks[index].placement.supply, campaigns == nil, shown < here.count {
+                blocks[index].put(here.compactMap(\.cell)[...], at: blocks[index].indices(for: shown))
             } else {
                 blocks[index].fill(here)
             }
+        }
+    }
+
+    /// Returns the ad slots of all blocks, in order.
+    private func emptySlots(_ count: Int) -> [Slot] {
+        var slots: [Slot] = []
+        slots.reserveCapacity(count)
+        for block in blocks {
+            for index in block.slotIndexes { slots.append(Slot(section: block.section, coordinate: block.content.lowerBound + index)) }
+        }
+        return slots
+    }
+
+    /// Fills slots with the ads of campaigns.
+    private mutating func fill(_ slots: inout [Slot], from campaigns: inout PageCampaigns?) throws {
+        let places = slots.map { (section: $0.section.flatMap(source.name(of:)), coordinate: $0.coordinate) }
+        guard let cells = try campaigns?.cells(in: places, apart: distances) else { return }
+        for (index, cell) in zip(slots.indices, cells) {
+            slots[index].cell = cell
+            guard let given = cell?.served else { continue }
+            distances.note(AdKey(given.creative), labels: campaigns?.labels(of: given.campaign) ?? [], at: slots[index].coordinate)
         }
     }
 
@@ -152,23 +174,26 @@ struct AdLayout {
     ///
     /// - Parameter cells: The advertisements in feed order, also if the page is read backward.
     /// - Returns: The positions of the first and the last advertisement shown; nil if none is shown.
-    private mutating func rotate(
-        _ cells: [CellRenderer.PlacedCell], into filled: inout [CellRenderer.PlacedCell?], at coordinates: [Int]
-    ) -> (first: Int64, last: Int64)? {
+    private mutating func rotate(_ cells: [CellRenderer.PlacedCell], into slots: inout [Slot]) -> (first: Int64, last: Int64)? {
         var shown: (first: Int64, last: Int64)?
         var rest = cells[...]
         let isBackward = distances.isBackward
         // If there are fewer advertisements than slots, the first slots are filled in either reading direction.
-        let places = filled.indices.filter { filled[$0] == nil }.prefix(cells.count)
-        for anchor in isBackward ? places.reversed() : Array(places) {
+        var (end, count) = (0, 0)
+        while end < slots.count, count < cells.count {
+            if slots[end].cell == nil { count += 1 }
+            end += 1
+        }
+        let order = isBackward ? stride(from: end - 1, through: 0, by: -1) : stride(from: 0, through: end - 1, by: 1)
+        for place in order where slots[place].cell == nil {
             guard let cell = isBackward ? rest.last : rest.first else { break }
             let key = cell.rendered.withRow { AdKey($0) }
-            guard distances.permits(key, at: coordinates[anchor]) else { continue }
-            distances.note(key, at: coordinates[anchor])
+            guard distances.permits(key, at: slots[place].coordinate) else { continue }
+            distances.note(key, at: slots[place].coordinate)
             rest = isBackward ? rest.dropLast() : rest.dropFirst()
             let position = cell.position.item.position
             shown = isBackward ? (position, shown?.last ?? position) : (shown?.first ?? position, position)
-            filled[anchor] = cell
+            slots[place].cell = cell
         }
         return shown
     }

@@ -172,7 +172,7 @@ struct AdDistances {
         // Without campaigns nothing depends on the slot number. Cursors are then equal for both reading directions.
         let start = chance == 0 ? 0 : firstPlace
         let end = chance == 0 ? 0 : start &+ UInt32(clamping: placeCount)
-        return ShownAds(
-            places: direction == .forward ? end : start, chance: chance, showings: Array(showings.prefix(ShownAds.limit)))
+        if showings.count > ShownAds.limit { showings.removeLast(showings.count - ShownAds.limit) }
+        return ShownAds(places: direction == .forward ? end : start, chance: chance, showings: showings)
     }
 }

@@ -184,9 +184,13 @@ final class Exchange: @unchecked Sendable {
         cancelHandler = deferred.begin { make in
             self.worker.loop.execute {
                 guard self.connection.serves(self) else { return }
-                let response = make()
-                let fields = response.isEncoded ? self.worker.handler.cachedResponseFields(for: self.head) : nil
-                self.send(self.encoded(response), fields, closes: response.closesConnection)
+                let (response, handler) = (make(), self.worker.handler)
+                if response.isEncoded {
+                    self.send(self.encoded(response), handler.cachedResponseFields(for: self.head), closes: response.closesConnection)
+                } else {
+                    let whole = response.adding(handler.pendingFields(for: self.head))
+                    self.send(self.encoded(whole), closes: whole.closesConnection)
+                }
             }
         }
     }

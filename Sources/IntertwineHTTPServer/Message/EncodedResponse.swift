@@ -157,7 +157,15 @@ public final class EncodedResponse: Sendable {
         variant.notModified ?? HeadEncoder(template).notModified(entityTag: variant.entityTag)
     }
 
-    private static func coded(_ tag: [UInt8]) -> [UInt8] { tag.last == .quote ? tag.dropLast() + Array("-gz\"".utf8) : tag }
+    private static func coded(_ tag: [UInt8]) -> [UInt8] {
+        guard tag.last == .quote else { return tag }
+        let mark: StaticString = "-gz\""
+        var coded: [UInt8] = []
+        coded.reserveCapacity(tag.count - 1 + mark.utf8CodeUnitCount)
+        coded += tag[..<(tag.count - 1)]
+        coded += UnsafeBufferPointer(start: mark.utf8Start, count: mark.utf8CodeUnitCount)
+        return coded
+    }
 
     /// The memory of the bodies in bytes.
     public var size: Int { identity.body.count + (gzip?.body.count ?? 0) }

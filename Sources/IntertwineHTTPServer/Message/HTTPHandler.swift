@@ -25,6 +25,10 @@ public protocol HTTPHandler: Sendable {
     /// Called on the loop: it must be fast and must not block.
     func cachedResponseFields(for head: borrowing RequestHead) -> EncodedFields?
 
+    /// Returns additional fields of a response from ``pendingResponse(for:peer:)`` that is not encoded.
+    /// Called on the loop: it must be fast and must not block.
+    func pendingFields(for head: borrowing RequestHead) -> HTTPFields
+
     /// Decides once, before the body is read, how a request is answered. Called on the loop: it must be fast and must not block.
     func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult
 
@@ -51,6 +55,8 @@ extension HTTPHandler {
     public func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? { nil }
 
     public func cachedResponseFields(for head: borrowing RequestHead) -> EncodedFields? { nil }
+
+    public func pendingFields(for head: borrowing RequestHead) -> HTTPFields { [:] }
 
     public func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse { response }
 

@@ -211,19 +211,4 @@ public struct PendingResponse: Sendable {
         self.route = route
         self.begin = begin
     }
-
-    /// Returns this response with additional fields unless it is encoded. Encoded responses get theirs from
-    /// ``HTTPHandler/cachedResponseFields(for:)``.
-    ///
-    /// - Parameter fields: A closure that is called on the event loop if the fields are needed.
-    public func addingToUnfinished(_ fields: @escaping @Sendable () -> HTTPFields) -> PendingResponse {
-        PendingResponse(route: route) { [begin] reply in
-            begin { make in
-                reply {
-                    let response = make()
-                    return response.isEncoded ? response : response.adding(fields())
-                }
-            }
-        }
-    }
 }

@@ -20,13 +20,15 @@ final class LedgerWriter {
     private let idempotency: IdempotencyStore
     private let insertKey: SQLStatement
     private let listings: ListEntryTable
-    private var allowances: RateCounterTable
-    private var rollups: Rollups
-    private var uncounted = PendingRollup()
+    // The exclusivity of accesses is not checked at run time, which would happen several times per click. No two accesses overlap: the
+    // writer is confined to its connection, and no member calls the writer.
+    @exclusivity(unchecked) private var allowances: RateCounterTable
+    @exclusivity(unchecked) private var rollups: Rollups
+    @exclusivity(unchecked) private var uncounted = PendingRollup()
     /// The number of rows with an expiry time that the last group wrote.
-    private(set) var perishable = 0
+    @exclusivity(unchecked) private(set) var perishable = 0
     /// The markers of the events of the group; nil if there are none.
-    private var appended: ClosedRange<Int64>?
+    @exclusivity(unchecked) private var appended: ClosedRange<Int64>?
     /// The counts of events written after the marker of each rollup.
     private var recent: [ReportTables.RollupCheckpoint: EventTail] = [.totals: EventTail(), .trackers: EventTail()]
 

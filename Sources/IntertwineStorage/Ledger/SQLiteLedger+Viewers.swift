@@ -96,7 +96,9 @@ private final class ListCursor: CellSet {
     private var end: [UInt8]?
 
     /// The result for the three lists of a page, on which most viewers have no cells.
-    private static let nothing: [(any CellSet & Sendable)?] = [nil, nil, nil]
+    ///
+    /// Safety of nonisolated(unsafe): the array is a constant and contains no cell set.
+    nonisolated(unsafe) private static let nothing: [(any CellSet)?] = [nil, nil, nil]
 
     private init(
         _ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement, counted: @escaping () throws -> Int64?

@@ -62,6 +62,12 @@ struct FileIdentity: Sendable {
 
         /// Reads the stamp of a path; nil if there is no file.
         init?(_ path: String) {
+            guard let stamp = path.withCString({ Stamp(at: $0) }) else { return nil }
+            self = stamp
+        }
+
+        /// Reads the stamp without an allocation.
+        fileprivate init?(at path: UnsafePointer<CChar>) {
             var facts = stat()
             guard stat(path, &facts) == 0 else { return nil }
             (device, inode) = (UInt(facts.st_dev), UInt(facts.st_ino))
@@ -71,22 +77,38 @@ struct FileIdentity: Sendable {
         func isSameFile(as other: Stamp) -> Bool { device == other.device && inode == other.inode }
     }
 
+    /// A file of the database. Its path is stored as the kernel takes it, because every commit checks it.
+    private struct KnownFile {
+        let path: String
+        private let bytes: ContiguousArray<CChar>
+        let stamp: Stamp
+
+        /// Reads the stamp; nil if there is no file.
+        init?(_ path: String) {
+            guard let stamp = Stamp(path) else { return nil }
+            (self.path, self.stamp, bytes) = (path, stamp, path.utf8CString)
+        }
+
+        /// The stamp of the file that is at the path now; nil if there is none.
+        var current: Stamp? { bytes.withUnsafeBufferPointer { $0.baseAddress.flatMap { Stamp(at: $0) } } }
+    }
+
     private static let companions = ["-wal", "-shm"]
 
     let path: String
     let integrity: FileIntegrity
-    private let database: Stamp
-    private let others: [String: Stamp]
+    private let database: KnownFile
+    private let others: [KnownFile]
 
     /// Reads the identity. Call it after a connection has read, when the companion files exist.
     ///
     /// - Throws: `StoreError.unavailable` if the file is missing already.
     init(_ path: String) throws(StoreError) {
         self.path = path
-        guard let database = Stamp(path) else { throw .unavailable("\(path): is missing") }
+        guard let database = KnownFile(path) else { throw .unavailable("\(path): is missing") }
         self.database = database
         integrity = FileIntegrity(path)
-        others = Dictionary(uniqueKeysWithValues: Self.companions.compactMap { name in Stamp(path + name).map { (name, $0) } })
+        others = Self.companions.compactMap { KnownFile(path + $0) }
     }
 
     /// A short description of the error; nil if the files are unchanged.
@@ -94,19 +116,19 @@ struct FileIdentity: Sendable {
 
     /// A short description of a missing or replaced file; nil if the files are at their paths.
     var replacementError: String? {
-        guard let found = Stamp(path) else { return "the file is missing" }
-        guard found.isSameFile(as: database) else { return "the file was replaced" }
-        let isWhole = others.allSatisfy { name, stamp in Stamp(path + name).map { $0.isSameFile(as: stamp) } ?? false }
+        guard let found = database.current else { return "the file is missing" }
+        guard found.isSameFile(as: database.stamp) else { return "the file was replaced" }
+        let isWhole = others.allSatisfy { other in other.current.map { $0.isSameFile(as: other.stamp) } ?? false }
         return isWhole ? nil : "its -wal or -shm file is missing"
     }
 
     /// The stamp of another database at the path; nil if the path is empty or the file is unchanged.
     var successor: Stamp? {
-        Stamp(path).flatMap { $0.isSameFile(as: database) ? nil : $0 }
+        database.current.flatMap { $0.isSameFile(as: database.stamp) ? nil : $0 }
     }
 
     /// Removes the companion files of the replaced database, which the new database would read as its own.
     func removeCompanions() {
-        for (name, stamp) in others where Stamp(path + name)?.isSameFile(as: stamp) == true { unlink(path + name) }
+        for other in others where other.current?.isSameFile(as: other.stamp) == true { unlink(other.path) }
     }
 }
