@@ -104,11 +104,10 @@ extension Schema {
     ).orNull
 
     static let takedown = Schema.object([
-        .required("item", .string, "`kind:id`."), .required("at", .time, "When, in UTC."),
-        .optional("reason", .string, "In the operator's words, where there were any."),
+        .required("item", .string, "The item as `kind:id`."), .required("at", .time, "The time of the takedown, in UTC."),
+        .optional("reason", .string, "The reason, if one was given."),
     ]).named("Takedown")
     static let takedowns = Schema.object([
-        .required("takedowns", .list(of: .takedown, maximum: 1_000)),
-        .optional("next", .string, "What the next page is asked for with, as `after`; missing on the last."),
+        .required("takedowns", .list(of: .takedown, maximum: 1_000)), .required("page", .listPage),
     ]).named("Takedowns")
 }

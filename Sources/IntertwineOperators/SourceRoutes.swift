@@ -52,38 +52,39 @@ struct SourceRoutes: Sendable {
         }
 
         var sources: [Source]
+        var page: ListPage
     }
 
-    private static let name = Parameter.segment("name", .string(minLength: 1), "The source's name.", example: #""people""#)
+    private static let name = Parameter.segment("name", .string(minLength: 1), "The name of the source.", example: #""people""#)
 
     var routes: [Route] {
         let reading = APIOperation(
-            "getSources", tag: "Sources", "How the remote sources are doing",
+            "getSources", tag: "Sources", "The state of the remote sources", "The sources, sorted by name.",
+            parameters: [ListPage.limit, ListPage.cursor],
             responses: [
                 .json(
-                    .ok, "All sources.", .sources, [.noStore],
+                    .ok, "The sources.", .sources, [.noStore, .nextLink],
                     example: """
                         {"sources": [{"name": "people", "url": "https://api.example.com/people?…", "kind": "user", "every": "5m", \
                         "state": "waiting", "lastSuccess": "2026-11-21T09:00:00Z", "lastAttempt": "2026-11-21T09:00:00Z", \
                         "nextAttempt": "2026-11-21T09:05:00Z", "lag": 12.5, "items": 376, "skipped": 0, "pages": 4, \
                         "withheld": 0, "withheldItems": [], \
-                        "lastChange": {"at": "2026-11-21T09:00:00Z", "added": 1, "changed": 0, "removed": 0}, "failures": 0}]}
-                        """), .notModified,
+                        "lastChange": {"at": "2026-11-21T09:00:00Z", "added": 1, "changed": 0, "removed": 0}, "failures": 0}], \
+                        "page": {"limit": 100, "next": null}}
+                        """),
+                .notModified,
+                .invalidListRequest,
             ])
         let wishing = APIOperation(
-            "syncSource", tag: "Sources", "Synchronise a source now", "It is compared in full.", parameters: [Self.name],
+            "syncSource", tag: "Sources", "Synchronize a source now", "All its items are compared with the store.", parameters: [Self.name],
             responses: [
-                .empty(.accepted, "It will be.", [.noStore]), .forbidden,
+                .empty(.accepted, "The synchronization is scheduled.", [.noStore]), .forbidden,
                 .problem(.notFound, "There is no such source.", [.init(nil, "There is no such source.")]), .storeUnavailable,
             ])
         return [
             Route(.get, "/admin/sources", reading) { request in
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-                let answer = Answer(sources: polling.sources.compactMap { source($0, now: request.now) })
-                return ServerResponse(
-                    status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-                    body: Array(try encoder.encode(answer)))
+                let (shown, page) = try ListPage.page(of: polling.sources, for: request, path: "/admin/sources", key: \.name)
+                return try page.response(Answer(sources: shown.compactMap { source($0, now: request.now) }, page: page))
             },
             Route(.post, "/admin/sources/{name}/sync", wishing) { request in
                 guard polling.registry.requestSync(try request[Self.name]) else {
@@ -118,11 +119,11 @@ struct SourceRoutes: Sendable {
 /// Schemas of the state of remote sources.
 extension Schema {
     static let sources = Schema.object([
-        .required("sources", .list(of: .source))
+        .required("sources", .list(of: .source)), .required("page", .listPage),
     ]).named("Sources")
     private static let source = Schema.object([
         .required("name", .string),
-        .required("url", .string, "Without its query, where keys are often kept."),
+        .required("url", .string, "The URL without its query, which often has a key."),
         .required("kind", .string),
         .required("every", .string),
         .required("state", .words(["running", "waiting", "failing"])),
@@ -132,17 +133,17 @@ extension Schema {
                 .required("pages", .count),
                 .required("items", .count),
                 .required("bytes", .count),
-            ]).titled("Progress"), "Of a synchronisation under way."),
+            ]).titled("Progress"), "The progress of the running synchronization."),
         .optional("lastSuccess", .time),
         .optional("lastAttempt", .time),
         .optional("nextAttempt", .time),
-        .required("lag", .number, "Seconds since the store was last known to be in step."),
+        .required("lag", .number, "Seconds since the store was last known to be in sync."),
         .optional("items", .count),
         .required("skipped", .count),
         .required("pages", .count),
         .required(
-            "withheld", .count, "Taken down, and therefore left out when the list was last compared with the store."),
-        .required("withheldItems", .list(of: .string, maximum: 20), "The first of them, by `kind:id`."),
+            "withheld", .count, "The number of items that the last synchronization omitted because they are taken down."),
+        .required("withheldItems", .list(of: .string, maximum: 20), "The first of these items, as `kind:id`."),
         .optional(
             "lastChange",
             Schema.object([
@@ -152,6 +153,6 @@ extension Schema {
                 .required("removed", .count),
             ]).titled("Change")),
         .optional("lastError", .string),
-        .required("failures", .count, "In a row."),
+        .required("failures", .count, "The number of consecutive failures."),
     ]).named("Source")
 }

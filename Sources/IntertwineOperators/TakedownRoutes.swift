@@ -8,8 +8,6 @@ internal import IntertwineStorage
 
 /// The routes `/admin/takedowns`: `GET` lists takedowns, `PUT` takes an item down, `DELETE` releases it. An import does not end a takedown.
 struct TakedownRoutes: Sendable {
-    /// The range of the number of takedowns on one page.
-    private static let limits = 1...1_000
     /// The maximum length of a reason in characters, which take up to four bytes each.
     private static let reasonLimit = 256
 
@@ -31,30 +29,21 @@ struct TakedownRoutes: Sendable {
 
     private struct List: Encodable {
         var takedowns: [Entry]
-        /// The value of `after` in the request for the next page.
-        var next: String?
+        var page: ListPage
     }
-
-    private static let limit = Parameter.integer("limit", in: limits, default: 100, "Takedowns on the page.", example: 100)
 
     /// The schema of an item's name, with the existing kinds.
     private var name: Schema { .string(pattern: "^(\(kinds.names.joined(separator: "|"))):.+$") }
 
-    private var after: Parameter<String?> {
-        Parameter.text("after", name, "`next` of the page before.", example: #""user:tt""#) { (query) throws(Problem) in
-            try query.text("after")
-        }
-    }
-
     private var id: Parameter<String> {
-        Parameter.segment("id", name, "`kind:id`, such as `user:tt`.", example: #""user:tt""#)
+        Parameter.segment("id", name, "The item as `kind:id`, such as `user:tt`.", example: #""user:tt""#)
     }
 
     var routes: [Route] {
-        let (after, id) = (self.after, self.id)
+        let id = self.id
         let example = #"{"item": "user:tt", "at": "2026-11-22T09:00:00Z", "reason": "complaint 4711"}"#
         let wrong = ResponseDescription.badRequest(
-            "A parameter, the path or the body is wrong, or the request cannot be understood at all.",
+            "A parameter, the path or the body is invalid, or the request is malformed.",
             [
                 .init(
                     .invalidParameter(
@@ -68,52 +57,64 @@ struct TakedownRoutes: Sendable {
         ])
         let listing = APIOperation(
             "listTakedowns", tag: "Items", "List takedowns",
-            "Items that are taken down, in the order of kind and id.", parameters: [Self.limit, after],
+            "The items that are taken down, in the order of kind and id.", parameters: [ListPage.limit, ListPage.cursor],
             responses: [
-                .json(.ok, "The takedowns.", .takedowns, [.noStore], example: "{\"takedowns\": [\(example)]}"), .notModified, wrong,
-                .forbidden, .storeUnavailable,
+                .json(
+                    .ok, "The takedowns.", .takedowns, [.noStore, .nextLink],
+                    example: "{\"takedowns\": [\(example)], \"page\": {\"limit\": 100, \"next\": null}}"),
+                .notModified,
+                .invalidListRequest, .forbidden, .storeUnavailable,
             ])
         let taking = APIOperation(
             "takeDown", tag: "Items", "Take an item down",
             """
-            Removes the item and keeps it away: imports and sources leave it out, until it is released or an operator puts it there again item \
-            by item. One that is not there is kept away all the same. Removing an item by `DELETE` or by an operation takes it down too.
+            The item is removed. Imports and sources omit it until it is released, or until an operator stores it again with `PUT` or an operation. An \
+            item that does not exist can be taken down too. `DELETE` of an item, and operations that remove items, take them down as well.
             """,
             parameters: [id], body: RequestBodyDescription(reason, isRequired: false, example: #"{"reason": "complaint 4711"}"#),
             responses: [
-                .json(.ok, "It was taken down before; moment and reason are these now.", .takedown, [.noStore], example: example),
-                .json(.created, "Taken down.", .takedown, [.noStore], example: example), wrong, .forbidden, .contentTooLarge,
+                .json(.ok, "The item was taken down already. Time and reason are replaced.", .takedown, [.noStore], example: example),
+                .json(.created, "The item is taken down.", .takedown, [.noStore], example: example), wrong, .forbidden, .contentTooLarge,
                 .problem(
-                    .unprocessableContent, "The reason is no text, or too long.",
+                    .unprocessableContent, "The reason is not a string or is too long.",
                     [.init(.invalidBody(at: "/reason", .invalid, "The body is not valid: reason: must be a string, is a number."))]),
                 .storeUnavailable,
             ])
         let releasing = APIOperation(
             "release", tag: "Items", "Release an item",
             """
-            Ends its takedown: the item comes back with the next import, or the next time its source is asked. An ad is released from the campaigns \
-            that it belongs to, and with a campaign all ads that belong to it: they are house ads unless another campaign has them.
+            The takedown ends. The item returns with the next import or synchronization. An ad is released from its campaigns. With a campaign, all its \
+            ads are released. Released ads are house ads unless another campaign has them.
             """, parameters: [id],
             responses: [
-                .empty(.noContent, "Released."), wrong, .forbidden,
+                .empty(.noContent, "The item is released."), wrong, .forbidden,
                 .problem(
-                    .notFound, "The item was not taken down, and belongs to no campaign.",
+                    .notFound, "The item is not taken down and belongs to no campaign.",
                     [.init(.unknownItem, "This item was not taken down.")]),
                 .storeUnavailable,
             ])
         return [
-            Route(.get, "/admin/takedowns", listing) { try await list($0, after: try $0[after]) },
+            Route(.get, "/admin/takedowns", listing) { try await list($0) },
             Route(.put, "/admin/takedowns/{id}", taking) { try await takeDown($0, try $0[id]) },
             Route(.delete, "/admin/takedowns/{id}", releasing) { try await release(try $0[id]) },
         ]
     }
 
-    private func list(_ request: RouteRequest, after text: String?) async throws -> ServerResponse {
-        let limit = try request[Self.limit]
-        let after = try text.map { try key($0, in: "after") }
-        let found = try await store.takedowns(after: after, limit: limit + 1)
-        let shown = found.prefix(limit).map(Entry.init)
-        return try Self.response(.ok, List(takedowns: shown, next: found.count > limit ? shown.last?.item : nil))
+    private func list(_ request: RouteRequest) async throws -> ServerResponse {
+        let limit = try request[ListPage.limit]
+        let last = try request[ListPage.cursor].map { try Self.item(at: $0, in: "after") }
+        let found = try await store.takedowns(after: last, limit: limit + 1)
+        let shown = found.prefix(limit)
+        let key = found.count > limit ? shown.last.map { "\($0.item.kind):\($0.item.id)" } : nil
+        let page = ListPage(limit: limit, last: key, path: "/admin/takedowns")
+        return try page.response(List(takedowns: shown.map(Entry.init), page: page))
+    }
+
+    /// Returns the item whose key is in a cursor.
+    private static func item(at key: String) throws -> ItemKey {
+        let parts = key.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ListPage.invalidCursor }
+        return ItemKey(kind: parts[0], id: parts[1])
     }
 
     private func takeDown(_ request: RouteRequest, _ id: String) async throws -> ServerResponse {

@@ -92,6 +92,9 @@ extension Problem.ProblemType {
         "invalid-body",
         "The body is not the JSON that the operation takes. The member errors has a JSON Pointer (RFC 6901) to each invalid value. The empty "
             + "pointer is the whole body. Correct the request; the same request fails again.")
+    package static let invalidCursor = Problem.ProblemType(
+        "invalid-cursor",
+        "The cursor was changed, belongs to another list, or was signed with a key that is no longer valid. Load the first page again.")
     package static let storeUnavailable = Problem.ProblemType(
         "store-unavailable",
         "The store or the ledger does not respond, or too many requests wait for it. Nothing was changed. Retry after the seconds in "

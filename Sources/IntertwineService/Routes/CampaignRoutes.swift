@@ -60,34 +60,41 @@ struct CampaignRoutes: Sendable {
         var processes: Int?
         var campaigns: [Campaign]
         var withheld: [Withheld]
+        var page: ListPage
     }
+
+    /// The state of a campaign that is taken down.
+    private static let takenDown = "taken-down"
 
     private enum Format: String, CaseIterable, Sendable { case json, csv }
 
-    private static let format = Parameter.word("format", default: Format.json, "How it is written.", example: .csv)
+    private static let format = Parameter.word(
+        "format", default: Format.json, "The format of the response. CSV has all campaigns, without pagination.", example: .csv)
 
     var routes: [Route] {
         let operation = APIOperation(
-            "getCampaigns", tag: "Reports", "Campaigns, and how far they have come",
+            "getCampaigns", tag: "Reports", "The campaigns and their delivery",
             """
-            Those of the file and those of the store, by priority and id. What is reserved stands on pages that were given out, and counts \
-            until it is seen or `ads.reservation` is over. `pace` is what is delivered for each place that is due by now. A campaign of the store is stopped and released as any item: `/admin/takedowns`. \
-            `withheld` are ads that belong to campaigns that are gone: they stay hidden until they, or those campaigns, are released there.
+            The campaigns of the file and of the store, sorted by priority and id; campaigns that are taken down are last. A reservation is an ad slot of a \
+            page without an impression yet. It expires after `ads.reservation`. `/admin/takedowns` stops and releases a campaign of the store. The response \
+            has an equal `withheld` on every page: ads of campaigns that no longer exist. They are hidden until they, or their campaigns, are released.
             """,
-            parameters: [Self.format],
+            parameters: [Self.format, ListPage.limit, ListPage.cursor],
             responses: [
                 .json(
-                    .ok, "The campaigns.", .campaigns, [.noStore], orTexts: ["text/csv"],
+                    .ok, "The campaigns.", .campaigns, [.noStore, .nextLink], orTexts: ["text/csv"],
                     example: """
                         {"processes": 1, "campaigns": [{"campaign": "spring", "advertiser": "ACME", "priority": "standard", "state": "paced", \
                         "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
                         "goal": {"unit": "impressions", "total": 100000, "due": 50000}, "delivered": 50010, "deliveredToday": 2100, \
-                        "pace": 1.0002, "reserved": 3}], "withheld": [{"item": "ad:7", "campaigns": ["winter"]}]}
+                        "pace": 1.0002, "reserved": 3}], "withheld": [{"item": "ad:7", "campaigns": ["winter"]}], \
+                        "page": {"limit": 100, "next": null}}
                         """),
                 .notModified,
                 .badRequest(
-                    "A parameter is wrong, or the request cannot be understood at all.",
-                    [.init(.invalidParameter("format", .unknown, "format must be json or csv."))]), .storeUnavailable,
+                    "A parameter is invalid, or the request is malformed.",
+                    [.init(.invalidParameter("format", .unknown, "format must be json or csv.", name: "format"))] + ListPage.invalidParameters),
+                .storeUnavailable,
             ])
         return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
     }
@@ -101,7 +108,7 @@ struct CampaignRoutes: Sendable {
         return takenDown.enumerated().map { number, one in
             let (campaign, counted) = (one.campaign, delivered.indices.contains(number) ? delivered[number] : nil)
             return Answer.Campaign(
-                campaign: one.id, advertiser: campaign?.advertiser, priority: campaign?.priority.rawValue, state: "taken-down",
+                campaign: one.id, advertiser: campaign?.advertiser, priority: campaign?.priority.rawValue, state: Self.takenDown,
                 reason: "it is taken down", starts: campaign?.starts.map(Timestamp.text(milliseconds:)),
                 ends: campaign?.ends.map(Timestamp.text(milliseconds:)),
                 goal: campaign?.goal.map { Answer.Goal(unit: $0.unit.rawValue, total: $0.total, daily: $0.daily) },
@@ -143,11 +150,12 @@ struct CampaignRoutes: Sendable {
         let withheld = (campaignIndex?.former ?? [:]).map { creative, campaigns in
             Answer.Withheld(item: "\(creative.kind):\(creative.id)", campaigns: campaigns)
         }.sorted { $0.item < $1.item }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return ServerResponse(
-            status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: Array(try encoder.encode(Answer(processes: campaigns.delivery.processes, campaigns: rows, withheld: withheld))))
+        let (shown, page) = try ListPage.page(of: rows, for: request, path: "/admin/campaigns") { row in
+            // Campaigns that are taken down are last.
+            let tier = row.state == Self.takenDown ? nil : Campaign.Priority.allCases.firstIndex { $0.rawValue == row.priority }
+            return "\(tier ?? 9):\(row.campaign)"
+        }
+        return try page.response(Answer(processes: campaigns.delivery.processes, campaigns: shown, withheld: withheld, page: page))
     }
 }
 
@@ -200,41 +208,46 @@ extension IneligibilityReason {
 
 extension Schema {
     static let campaigns = Schema.object([
-        .optional("processes", .integer(minimum: 1), "Processes that share the ledger and give places, with this one, as far as it knows."),
+        .optional(
+            "processes", .integer(minimum: 1),
+            "The known number of processes that share the ledger and serve campaigns, including this one."),
         .required(
             "campaigns",
             .list(
                 of: Schema.object([
-                    .required("campaign", .string, "Its id."),
-                    .optional("advertiser", .string, "Missing where nothing but the id is known of a campaign that is taken down."),
+                    .required("campaign", .string, "The id."),
+                    .optional("advertiser", .string, "Absent if only the id is known of a campaign that is taken down."),
                     .optional("priority", .words(Campaign.Priority.self)),
                     .required(
                         "state", .words(IneligibilityReason.states),
                         """
-                        `running`: shown to whom it fits. `scheduled` and `ended` by its dates, `paused` by its declaration or its hours, `reached` by its goal, \
-                        `reserved` where what is left of that stands on pages that were given out, `paced` where it is ahead; `unknown` until the ledger has told what it has delivered; \
-                        `blocked` where no request can get it as things are: no place, no creative, or targeting that nobody fits. `taken-down` until it is released.
+                        `running`: shown to matching viewers. `scheduled`, `ended`: by its dates. `paused`: by its declaration or its hours. `reached`: the goal is \
+                        delivered. `reserved`: the rest of the goal is reserved. `paced`: ahead of its pace. `unknown`: its delivery is not known yet. `blocked`: no \
+                        request can get it, because it has no ad slot, no creative, or targeting that matches nobody. `taken-down`: until it is released.
                         """),
-                    .optional("reason", .string, "The same in words."), .optional("starts", .string), .optional("ends", .string),
+                    .optional("reason", .string, "The reason for the state, in words."), .optional("starts", .string),
+                    .optional("ends", .string),
                     .optional(
                         "goal",
                         Schema.object([
                             .required("unit", .words(Campaign.Goal.Unit.self)), .optional("total", .integer(minimum: 1)),
-                            .optional("daily", .integer(minimum: 1)), .optional("due", .count, "Of the total, at this time."),
-                            .optional("dueToday", .count, "Of the day's goal, at this time."),
+                            .optional("daily", .integer(minimum: 1)),
+                            .optional("due", .count, "The part of the total goal that is due now."),
+                            .optional("dueToday", .count, "The part of the daily goal that is due now."),
                         ]).titled("CampaignGoal")),
-                    .optional("delivered", .count, "Of the goal's unit, impressions without one, in all."),
-                    .optional("deliveredToday", .count), .required("reserved", .count, "Given out and not seen yet."),
+                    .optional("delivered", .count, "The total delivery in the goal's unit, or in impressions without a goal."),
+                    .optional("deliveredToday", .count), .required("reserved", .count, "Reserved impressions."),
                     .optional(
                         "pace", .number(minimum: 0),
-                        "Delivered events per event that is due at this time: of the day where it alone has a goal."),
+                        "Delivered events per due event, of the day if the campaign has only a daily goal."),
                 ]).titled("CampaignProgress"))),
         .required(
             "withheld",
             .list(
                 of: Schema.object([
-                    .required("item", .string, "`kind:id` of the ad."),
-                    .required("campaigns", .list(of: .string), "The ids of the campaigns that it belongs to, and that are gone."),
+                    .required("item", .string, "The ad as `kind:id`."),
+                    .required("campaigns", .list(of: .string), "The ids of its campaigns, which no longer exist."),
                 ]).titled("WithheldAd"))),
+        .required("page", .listPage),
     ]).named("Campaigns")
 }

@@ -347,7 +347,9 @@ struct FeedRoutes: Sendable {
 
     /// Returns an event stream with the changes of the client's pages.
     private func listen(_ request: RouteRequest, since syncTokens: String?, to feed: FeedAssembler) async throws -> ServerResponse {
-        guard let since, !syncTokens.isEmpty, syncTokens.utf8.count <= Self.changesBodyLimit, since.utf8.allSatisfy(FeedParameters.isPlain) else {
+        guard let syncTokens, !syncTokens.isEmpty, syncTokens.utf8.count <= Self.changesBodyLimit,
+            syncTokens.utf8.allSatisfy(FeedParameters.isPlain)
+        else {
             throw FeedParameters.invalidSyncToken(syncTokens == nil ? .required : .invalid)
         }
         var asked = FeedRequest(now: request.now)

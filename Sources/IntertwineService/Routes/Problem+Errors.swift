@@ -63,9 +63,6 @@ extension Problem {
 
 /// The problem types of the service.
 extension Problem.ProblemType {
-    static let invalidCursor = Problem.ProblemType(
-        "invalid-cursor",
-        "The cursor was changed, belongs to another feed, or was signed with a key that is no longer valid. Load the first page again.")
     static let unknownClient = Problem.ProblemType(
         "unknown-client", "The digest is not registered any more. Register the client with PUT /clients/{name}, and use the new digest.")
     static let viewerRequired = Problem.ProblemType(

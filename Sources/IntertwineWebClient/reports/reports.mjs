@@ -88,10 +88,21 @@ function plot(report, name) {
   return [(time ? lines : bars)(names, series, label), series]
 }
 
+/** The campaign with an id, from the pages of the list; an empty object if there is none. */
+async function campaignNamed(id) {
+  let href = "/admin/campaigns?limit=1000"
+  while (href) {
+    const { campaigns, page } = await (await ask(href)).json()
+    const campaign = campaigns.find((one) => one.campaign === id)
+    if (campaign) return campaign
+    href = page.next
+  }
+  return {}
+}
+
 // What a campaign has delivered, added up day by day, beside what an even pace would have.
 async function pace(id) {
-  const { campaigns } = await (await ask("/admin/campaigns")).json()
-  const campaign = campaigns.find((one) => one.campaign === id) ?? {}
+  const campaign = await campaignNamed(id)
   const goal = campaign.goal ?? {}
   const unit = goal.unit ?? "impressions"
   const from = campaign.starts ? day(Date.parse(campaign.starts)) : find("from").value
