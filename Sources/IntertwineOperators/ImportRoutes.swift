@@ -50,16 +50,16 @@ struct ImportRoutes: Sendable {
         let operation = APIOperation(
             "importItems", tag: "Items", "Import items",
             """
-            NDJSON or a JSON array, of any length up to `admin.import-limit` (decompressed, where the body is a gzip file, which its first bytes tell), in one transaction, which begins when all of it has come: seen by \
-            nobody before it is whole, taken back if it breaks off. An item whose id is known replaces the old one in its place. A body \
-            that is missing is an empty list.
+            The body is NDJSON or a JSON array, also as a gzip file. Its decompressed size is limited by `admin.import-limit`. The import is one \
+            transaction, which begins when the body is complete. An incomplete body imports nothing. An item with a known id replaces the stored item in its \
+            position. A missing body is an empty list.
             """,
             parameters: [Self.onError],
             body: RequestBodyDescription(.list(of: .anyItem), isRequired: false, example: "[\(item)]")
                 .or("application/x-ndjson", .string, example: line),
             responses: [
                 .json(
-                    .ok, "Imported.", .imported, [.noStore],
+                    .ok, "The items are imported.", .imported, [.noStore],
                     example: """
                         {"added": 2, "replaced": 0, "skipped": 1, "withheld": 0, "withheldItems": [], "bytes": 380, \
                         "bad": [{"line": 2, "offset": 190, "field": "avatarUrl", "reason": "is missing"}]}
@@ -70,7 +70,7 @@ struct ImportRoutes: Sendable {
                     [.problemCaching]),
                 .forbidden, .requestTimeout, .contentTooLarge,
                 .problem(
-                    .unprocessableContent, "An item is wrong, and nothing was imported.",
+                    .unprocessableContent, "An item is invalid. Nothing was imported.",
                     [.init(.invalidItem, "Nothing was imported: line 2: avatarUrl: is missing.")]),
                 .storeUnavailable,
             ])

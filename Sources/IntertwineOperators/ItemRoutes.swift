@@ -5,66 +5,29 @@ internal import IntertwinePrimitives
 internal import IntertwineRouting
 internal import IntertwineStorage
 
-/// The routes `/admin/items/{kind}/{id}`, `/admin/users/{id}` and `/admin/advertisements/{id}`: one item in the format of the import.
+/// The route `/admin/items/{kind}/{id}`: one item in the format of the import.
 ///
 /// Writes are protected against lost updates by ``Precondition``.
 struct ItemRoutes: Sendable {
-    fileprivate static let id = Parameter.segment("id", .string(minLength: 1), "The item's id, percent-encoded.", example: #""tt""#)
-    fileprivate static let kind = Parameter.segment(
-        "kind", .string(minLength: 1), "The kind: `user`, `ad`, `campaign`, or a declared kind.",
-        example: #""user""#)
-    fileprivate static let ifMatch = Parameter.field(
-        "If-Match", .string, "The tag that the item must have, or `*` for whatever it is.", example: #""\"a7f926ae9b1ba20481b0fe74\"""#)
-    fileprivate static let ifNoneMatch = Parameter.field(
-        "If-None-Match", .string, "`*`: only make what is not there.", example: #""*""#)
+    private static let id = Parameter.segment("id", .string(minLength: 1), "The id of the item, percent-encoded.", example: #""tt""#)
+    private static let kind = Parameter.segment(
+        "kind", .string(minLength: 1), "The kind of the item: `user`, `ad`, `campaign`, or a declared one.", example: #""user""#)
+    private static let ifMatch = Parameter.field(
+        "If-Match", .string, "The entity tag that the item must have, or `*` for any existing item.",
+        example: #""\"a7f926ae9b1ba20481b0fe74\"""#)
+    private static let ifNoneMatch = Parameter.field(
+        "If-None-Match", .string, "`*`: the item is stored only if it does not exist.", example: #""*""#)
 
     let store: any ItemStore
     let kinds: ItemKinds
 
-    /// The names of a route family in the API description: for items of one kind, or of the kind in the path.
-    fileprivate struct Collection {
-        let pattern: String
-        /// The kind of the items; nil if the path contains it.
-        let kind: String?
-        let name: String
-        let one: String
-        let schema: Schema
-        let body: Schema
-        /// An example item, in JSON.
-        let example: String
-
-        var parameters: [any RequestParameter] { kind == nil ? [ItemRoutes.kind, ItemRoutes.id] : [ItemRoutes.id] }
-        var missing: String { kind == nil ? "There is no such item, or no such kind." : "There is no such item." }
-        /// An example body, in JSON, without the members that the path contains.
-        let bodyExample: String
-    }
-
-    private static let user =
-        #""type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
-    private static let advertisement =
-        #""type": "image", "contentUrl": "https://pictures.example.com/1.png", "clickthroughUrl": "https://shop.example.com/1"}"#
-
-    private static let collections = [
-        Collection(
-            pattern: "/admin/users/{id}", kind: "user", name: "User", one: "a user", schema: .user, body: .userBody,
-            example: #"{"kind": "user", "id": "tt", "# + user, bodyExample: "{" + user),
-        Collection(
-            pattern: "/admin/advertisements/{id}", kind: "ad", name: "Advertisement", one: "an advertisement",
-            schema: .advertisement, body: .advertisementBody, example: #"{"kind": "ad", "id": "1", "# + advertisement,
-            bodyExample: "{" + advertisement),
-        Collection(
-            pattern: "/admin/items/{kind}/{id}", kind: nil, name: "Item", one: "an item of any kind", schema: .item, body: .itemBody,
-            example: #"{"kind": "user", "id": "tt", "# + user, bodyExample: "{" + user),
-    ]
-
     var routes: [Route] {
-        Self.collections.flatMap { items in
-            [
-                Route(.get, items.pattern, items.reading) { try await get($0, items.kind ?? named(in: $0)) },
-                Route(.put, items.pattern, items.writing) { try await put($0, items.kind ?? named(in: $0)) },
-                Route(.delete, items.pattern, items.removing) { try await remove($0, items.kind ?? named(in: $0)) },
-            ]
-        }
+        let path = "/admin/items/{kind}/{id}"
+        return [
+            Route(.get, path, Self.reading) { try await get($0, named(in: $0)) },
+            Route(.put, path, Self.writing) { try await put($0, named(in: $0)) },
+            Route(.delete, path, Self.removing) { try await remove($0, named(in: $0)) },
+        ]
     }
 
     private func named(in request: RouteRequest) throws(Problem) -> String {
@@ -161,64 +124,68 @@ struct ItemRoutes: Sendable {
     }
 }
 
-extension ItemRoutes.Collection {
-    private var missingItem: ResponseDescription { .problem(.notFound, missing, [.init(.unknownItem, "There is no such item.")]) }
+extension ItemRoutes {
+    /// The members of an example item, without those that the path contains.
+    private static let example =
+        #""type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
+    private static let itemExample = #"{"kind": "user", "id": "tt", "# + example
+    private static let missingItem = ResponseDescription.problem(
+        .notFound, "There is no such item or kind.", [.init(.unknownItem, "There is no such item.")])
 
-    fileprivate var reading: APIOperation {
-        APIOperation(
-            "get\(name)", tag: "Items", one.prefix(1).uppercased() + one.dropFirst(), "In the form of the import, with its tag.",
-            parameters: parameters + [Parameter<Void>.ifNoneMatch],
-            responses: [.json(.ok, "The item.", schema, [.noCache, .eTag], example: example), .notModified, missingItem])
-    }
+    private static let reading = APIOperation(
+        "getItem", tag: "Items", "An item", "The item in the format of the import. `intertwine schema KIND` prints the members of a kind.",
+        parameters: [kind, id, Parameter<Void>.ifNoneMatch],
+        responses: [.json(.ok, "The item.", .item, [.noCache, .eTag], example: itemExample), .notModified, missingItem])
 
-    fileprivate var writing: APIOperation {
-        let place = ResponseDescription.Header("Location", "Where the item is.", isRequired: true, example: "/admin/users/tt").named(
-            "Location")
-        return APIOperation(
-            "put\(name)", tag: "Items", "Make or replace \(one)",
-            """
-            Without a condition it makes what is not there, or repeats what is; what is another one is replaced under `If-Match` alone. \
-            The body may omit `kind` and `id`. If present, they must equal those of the path. The item keeps its place in the feed.
-            """,
-            parameters: parameters + [ItemRoutes.ifMatch, ItemRoutes.ifNoneMatch],
-            body: RequestBodyDescription(body, example: bodyExample),
-            responses: [
-                .json(.ok, "Replaced, or there already.", schema, [.noCache, .eTag], example: example),
-                .json(.created, "Made.", schema, [.noCache, .eTag, place], example: example),
-                .badRequest(
-                    "The body is no JSON, or a condition cannot be read, or the request cannot be understood at all.",
-                    [
-                        .init(.invalidBody(at: "", .invalid, "The body must be JSON: one object; at byte 1: ends too early.")),
-                        .wrongCondition,
-                    ]),
-                .forbidden, .otherItem, .contentTooLarge,
-                .problem(
-                    .unprocessableContent, "The body is no such item; the detail names the field.",
-                    [
-                        .init(
-                            .invalid(
-                                .invalidItem, ["type"], .unknown,
-                                #"The item is not valid: type: must be one of regular, featured, is "odd"."#))
-                    ]),
-                .problem(
-                    .preconditionRequired, "The item is there and another one, and no condition says that it is to be replaced.",
-                    [.init(.preconditionRequired, "The item is there; If-Match must say which one is to be replaced.")],
-                    [.noStore, .currentETag]),
-                .storeUnavailable,
-            ] + (kind == nil ? [missingItem] : []))
-    }
+    private static let writing = APIOperation(
+        "putItem", tag: "Items", "Store an item",
+        """
+        Without a condition, the operation stores an item that does not exist, or repeats the current content of an item. To replace other content, \
+        the request must have `If-Match`. The body can omit `kind` and `id`; if present, they must equal those of the path. A replaced item keeps \
+        its position in the feed.
+        """,
+        parameters: [kind, id, ifMatch, ifNoneMatch],
+        body: RequestBodyDescription(.itemBody, example: "{" + example),
+        responses: [
+            .json(.ok, "The item is replaced, or has this content already.", .item, [.noCache, .eTag], example: itemExample),
+            .json(
+                .created, "The item is stored.", .item,
+                [
+                    .noCache, .eTag,
+                    ResponseDescription.Header("Location", "The path of the item.", isRequired: true, example: "/admin/items/user/tt")
+                        .named("Location"),
+                ], example: itemExample),
+            .badRequest(
+                "The body is not JSON, a condition is invalid, or the request is malformed.",
+                [
+                    .init(.invalidBody(at: "", .invalid, "The body must be JSON: one object; at byte 1: ends too early.")), .wrongCondition,
+                ]),
+            .forbidden, missingItem, .otherItem, .contentTooLarge,
+            .problem(
+                .unprocessableContent, "The item is invalid. `detail` names the field.",
+                [
+                    .init(
+                        .invalid(
+                            .invalidItem, ["type"], .unknown,
+                            #"The item is not valid: type: must be one of regular, featured, is "odd"."#))
+                ]),
+            .problem(
+                .preconditionRequired, "The item exists with other content, and the request has no condition.",
+                [.init(.preconditionRequired, "The item is there; If-Match must say which one is to be replaced.")],
+                [.noStore, .currentETag]),
+            .storeUnavailable,
+        ])
 
-    fileprivate var removing: APIOperation {
-        APIOperation(
-            "delete\(name)", tag: "Items", "Remove \(one)",
-            """
-            Whatever it is, or under `If-Match` only the one that is named. It stays away from then on, whoever brings it: see takedowns.
-            """,
-            parameters: parameters + [ItemRoutes.ifMatch],
-            responses: [
-                .empty(.noContent, "Removed."),
-                .badRequest("A condition cannot be read, or the request cannot be understood at all.", [.wrongCondition]), .forbidden,
-                missingItem, .otherItem, .storeUnavailable,
-            ])
-    }
+    private static let removing = APIOperation(
+        "deleteItem", tag: "Items", "Remove an item",
+        """
+        The item is removed and taken down: imports and sources omit it until it is released (`/admin/takedowns`). With `If-Match`, the item is removed \
+        only if it has that entity tag.
+        """,
+        parameters: [kind, id, ifMatch],
+        responses: [
+            .empty(.noContent, "The item is removed."),
+            .badRequest("A condition is invalid, or the request is malformed.", [.wrongCondition]), .forbidden,
+            missingItem, .otherItem, .storeUnavailable,
+        ])
 }

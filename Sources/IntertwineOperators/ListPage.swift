@@ -27,7 +27,7 @@ package struct ListPage: Encodable, Sendable {
         return key
     }
 
-    static let invalidCursor = Problem(.badRequest, .invalidCursor, "cursor is not valid. Follow page.next unchanged.")
+    static let invalidCursor = Problem(.badRequest, .invalidCursor, "cursor is not valid. Follow page.next unchanged.").naming("cursor", .invalid)
 
     private let limit: Int
     /// The href of the next page; nil on the last page.
@@ -105,7 +105,8 @@ extension ResponseDescription {
 extension ListPage {
     /// The problems for invalid values of ``limit`` and ``cursor``.
     package static let invalidParameters = [
-        ResponseDescription.ProblemExample(.invalidParameter, "limit must be a whole number from 1 to 1000."),
-        ResponseDescription.ProblemExample(.invalidCursor, invalidCursor.detail),
+        ResponseDescription.ProblemExample(
+            .invalidParameter("limit", .outOfRange, "limit must be a whole number from 1 to 1000.")),
+        ResponseDescription.ProblemExample(invalidCursor),
     ]
 }

@@ -19,8 +19,8 @@ class Listener:
         return self.service.ask(method, path, {"Authorization": f"Bearer {TOKEN}", **(headers or {})}, body, self.service.admin_port)
 
 
-def items(walk, template, good, kind=None):
-    one = {"id": "1", "kind": kind} if kind else {"id": "1"}
+def items(walk, kind, good):
+    template, one = "/admin/items/{kind}/{id}", {"id": "1", "kind": kind}
     other = {**good, "type": "audio" if "contentUrl" in good else "regular"}
     walk.ask("get", template, 404, one)
     walk.ask("put", template, 422, one, body={**good, "type": "odd"})
@@ -152,11 +152,8 @@ def main():
         description = Description.of(Listener(service))
         walk = Walk(Listener(service), description)
         featured = {"username": "Ada", "avatarUrl": "https://pictures.example.com/ada.png", "type": "featured"}
-        items(walk, "/admin/users/{id}", featured)
-        items(walk, "/admin/items/{kind}/{id}", featured, kind="user")
-        items(
-            walk, "/admin/advertisements/{id}",
-            {name: value for name, value in advertisement(1).items() if name not in ("id", "kind")})
+        items(walk, "user", featured)
+        items(walk, "ad", {name: value for name, value in advertisement(1).items() if name not in ("id", "kind")})
         lists(walk)
         takedowns(walk)
         reading(walk, service)
@@ -165,7 +162,7 @@ def main():
     with Service(started) as service:
         walk = Walk(service, description)
         service.port = service.admin_port
-        walk.ask("delete", "/admin/users/{id}", 403, {"id": "grace"}, headers={"Origin": "https://evil.example.com"})
+        walk.ask("delete", "/admin/items/{kind}/{id}", 403, {"kind": "user", "id": "grace"}, headers={"Origin": "https://evil.example.com"})
     met = {(method, path) for method, path, _, _ in description.met}
     missing = set(description.operations()) - met
     assert not missing, f"no answer of {sorted(missing)}"

@@ -25,7 +25,7 @@ struct LostFileTests {
             #expect(rename(file, "\(file).aside") == 0)
             let write = {
                 part.isEmpty
-                    ? try service.admin("PUT", "/admin/users/new", body: Self.user).status : try service.get(click).status
+                    ? try service.admin("PUT", "/admin/items/user/new", body: Self.user).status : try service.get(click).status
             }
             #expect(try write() == 503)
             #expect(try Self.seconds(service, untilReady: false) < 1)
@@ -84,7 +84,7 @@ struct LostFileTests {
     /// Nothing is written to a damaged file: it is answered 503, by whatever way it comes.
     private static func expectNoWrites(_ service: RunningService, _ part: String) throws {
         if part.isEmpty {
-            #expect(try service.admin("PUT", "/admin/users/new", body: user).status == 503)
+            #expect(try service.admin("PUT", "/admin/items/user/new", body: user).status == 503)
             #expect(try service.admin("POST", "/admin/items", body: Items.user("imported")).status == 503)
         } else {
             let click = try click(service)

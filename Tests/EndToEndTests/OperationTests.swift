@@ -50,7 +50,7 @@ struct OperationTests {
     func condition() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
-            let tag = try #require(try service.admin("GET", "/admin/users/u0")["etag"]).replacing("\"", with: "\\\"")
+            let tag = try #require(try service.admin("GET", "/admin/items/user/u0")["etag"]).replacing("\"", with: "\\\"")
             let update = #"{"update":\#(Self.user("u0", "regular")),"ifMatch":"\#(tag)"}"#
             #expect(try Self.apply(service, update).status == 200)
             let again = try Self.apply(service, #"{"remove":"user:u1"}"#, update)

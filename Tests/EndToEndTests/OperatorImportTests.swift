@@ -66,12 +66,12 @@ struct OperatorImportTests {
             ])
             let writer = try #require(FileHandle(forWritingAtPath: pipe))
             try writer.write(contentsOf: Data(items[..<4_000].joined().utf8))
-            #expect(try service.admin("PUT", "/admin/users/u0", body: Items.user("u0", "featured")).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/user/u0", body: Items.user("u0", "featured")).status == 201)
             let client = try RawClient(port: service.adminPort)
             try client.send(
                 "POST /admin/items HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer \(RunningService.token)\r\n"
                     + "Content-Length: \(items.joined().utf8.count)\r\n\r\n" + items[..<4_000].joined())
-            #expect(try service.admin("PUT", "/admin/users/u1", body: Items.user("u1", "featured")).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/user/u1", body: Items.user("u1", "featured")).status == 201)
             try writer.write(contentsOf: Data(items[4_000...].joined().utf8))
             try writer.close()
             while try command.nextLine(timeout: 60_000) != nil {}
@@ -155,11 +155,11 @@ struct OperatorImportTests {
     func audit() async throws {
         try await offPool {
             let service = try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])
-            _ = try service.admin("GET", "/admin/users/a")
-            _ = try service.admin("PUT", "/admin/users/a", body: Items.user("a", "featured"))
-            _ = try service.admin("DELETE", "/admin/users/a", with: ["If-Match: *"])
+            _ = try service.admin("GET", "/admin/items/user/a")
+            _ = try service.admin("PUT", "/admin/items/user/a", body: Items.user("a", "featured"))
+            _ = try service.admin("DELETE", "/admin/items/user/a", with: ["If-Match: *"])
             _ = try service.admin("POST", "/admin/items", body: Items.user("b"))
-            _ = try service.admin("PUT", "/admin/advertisements/1", body: "{}")
+            _ = try service.admin("PUT", "/admin/items/advertisement/1", body: "{}")
             _ = try service.admin("DELETE", "/admin/images?url=https://pictures.example.com/a.png%3Fkey=open-sesame")
             _ = try service.admin("DELETE", "/admin/images?url=https://me:open-sesame@pictures.example.com/a.png")
             let text = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
@@ -187,14 +187,15 @@ struct OperatorImportTests {
                 try service.admin(method, path, fields: [field], body: body).status
             }
             let statuses = [
-                try ask("PUT", "/admin/users/x", "Origin: https://evil.example.com", "{}"),
-                try ask("PUT", "/admin/users/x", "Accept: */*", String(repeating: " ", count: 70_000)),
-                try ask("PUT", "/admin/users/x", "Content-Encoding: gzip", "{}"), try ask("PUT", "/admin/users/x", "Expect: wonders", "{}"),
-                try ask("POST", "/admin/users/x", "Accept: */*", "{}"), try ask("POST", "/metrics", "Accept: */*", ""),
+                try ask("PUT", "/admin/items/user/x", "Origin: https://evil.example.com", "{}"),
+                try ask("PUT", "/admin/items/user/x", "Accept: */*", String(repeating: " ", count: 70_000)),
+                try ask("PUT", "/admin/items/user/x", "Content-Encoding: gzip", "{}"),
+                try ask("PUT", "/admin/items/user/x", "Expect: wonders", "{}"),
+                try ask("POST", "/admin/items/user/x", "Accept: */*", "{}"), try ask("POST", "/metrics", "Accept: */*", ""),
                 try ask("DELETE", "/nowhere", "Accept: */*", ""), try ask("TRACE", "/admin/items", "Accept: */*", ""),
-                try ask("PUT", "/admin/users/x%ff", "Accept: */*", "{}"),
-                try ask("PUT", "/admin/users/" + String(repeating: "x", count: 20_000), "Accept: */*", ""),
-                try ask("DELETE", "/admin/users/x", "Accept: " + String(repeating: "x", count: 70_000), ""),
+                try ask("PUT", "/admin/items/user/x%ff", "Accept: */*", "{}"),
+                try ask("PUT", "/admin/items/user/" + String(repeating: "x", count: 20_000), "Accept: */*", ""),
+                try ask("DELETE", "/admin/items/user/x", "Accept: " + String(repeating: "x", count: 70_000), ""),
             ]
             #expect(statuses == [403, 413, 415, 417, 405, 405, 404, 405, 400, 414, 431])
             for method in ["GET", "HEAD", "OPTIONS"] {
@@ -209,8 +210,8 @@ struct OperatorImportTests {
                     "refused: Request Header Fields Too Large",
                 ])
             let guarded = try RunningService(settings: [RunningService.tokenSetting])
-            #expect(try guarded.admin("PUT", "/admin/users/x", fields: [], body: "{}").status == 401)
-            #expect(try guarded.admin("PUT", "/admin/users/x%ff", fields: [], body: "{}").status == 401)
+            #expect(try guarded.admin("PUT", "/admin/items/user/x", fields: [], body: "{}").status == 401)
+            #expect(try guarded.admin("PUT", "/admin/items/user/x%ff", fields: [], body: "{}").status == 401)
             #expect(try guarded.admin("PUT", "/" + String(repeating: "x", count: 20_000), fields: [], body: "").status == 414)
             #expect(try Self.audited(guarded).isEmpty)
         }

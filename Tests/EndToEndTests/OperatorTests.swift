@@ -11,10 +11,11 @@ struct OperatorTests {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
             let routes = [
-                "GET /healthz", "GET /readyz", "GET /metrics", "HEAD /metrics", "GET /admin/users/u0", "PUT /admin/users/u0",
-                "DELETE /admin/users/u0", "GET /admin/advertisements/1", "PUT /admin/advertisements/1", "DELETE /admin/advertisements/1",
+                "GET /healthz", "GET /readyz", "GET /metrics", "HEAD /metrics", "GET /admin/items/user/u0", "PUT /admin/items/user/u0",
+                "DELETE /admin/items/user/u0", "GET /admin/items/advertisement/1", "PUT /admin/items/advertisement/1",
+                "DELETE /admin/items/advertisement/1",
                 "POST /admin/items", "GET /admin/reports", "GET /admin/reports?by=day", "DELETE /admin/images?url=https://a.example/a.png",
-                "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/users/u0", "GET /nowhere", "GET /", "OPTIONS *",
+                "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/items/user/u0", "GET /nowhere", "GET /", "OPTIONS *",
                 "TRACE /metrics", "FOO /metrics", "GET /openapi.json",
             ]
             var wrong = 0
@@ -33,10 +34,12 @@ struct OperatorTests {
                 }
             }
             // Nobody locks operators out who share an address with them.
-            for path in ["/admin/users/u0", "/healthz"] { #expect(try service.admin("GET", path).status == 200) }
+            for path in ["/admin/items/user/u0", "/healthz"] { #expect(try service.admin("GET", path).status == 200) }
             #expect(try service.admin("GET", "/healthz", fields: ["Authorization: Bearer wrong"]).status == 429)
             // Nothing of it is on the public listener.
-            for path in ["/metrics", "/admin/users/u0", "/admin/explain"] { #expect(try service.get(path).status == 404) }
+            for path in ["/metrics", "/admin/items/user/u0", "/admin/explain"] { #expect(try service.get(path).status == 404) }
+            // Each resource has one path.
+            for path in ["/admin/users/u0", "/admin/reports/day"] { #expect(try service.admin("GET", path).status == 404) }
         }
     }
 
@@ -62,25 +65,25 @@ struct OperatorTests {
     func items() async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])
-            #expect(try service.admin("GET", "/admin/users/a%20b").status == 404)
-            let created = try service.admin("PUT", "/admin/users/a%20b", body: Self.user)
+            #expect(try service.admin("GET", "/admin/items/user/a%20b").status == 404)
+            let created = try service.admin("PUT", "/admin/items/user/a%20b", body: Self.user)
             #expect(created.status == 201)
-            #expect(created["location"] == "/admin/users/a%20b")
+            #expect(created["location"] == "/admin/items/user/a%20b")
             let tag = try #require(created["etag"])
-            let read = try service.admin("GET", "/admin/users/a%20b")
+            let read = try service.admin("GET", "/admin/items/user/a%20b")
             #expect(read["etag"] == tag)
             let item = try JSON(read.text)
             #expect([item["kind"]?.text, item["id"]?.text, item["type"]?.text] == ["user", "a b", "regular"])
-            #expect(try service.admin("GET", "/admin/users/a%20b", with: ["If-None-Match: \(tag)"]).status == 304)
+            #expect(try service.admin("GET", "/admin/items/user/a%20b", with: ["If-None-Match: \(tag)"]).status == 304)
             #expect(try JSON(try service.get("/feed").text)["cells"]?[0]?["id"]?.text == "user:a b")
             let other = Self.user.replacing("regular", with: "featured")
-            let replaced = try service.admin("PUT", "/admin/users/a%20b", with: ["If-Match: \(tag)"], body: other)
+            let replaced = try service.admin("PUT", "/admin/items/user/a%20b", with: ["If-Match: \(tag)"], body: other)
             #expect(replaced.status == 200)
             #expect(replaced["etag"] != tag)
             #expect(try JSON(try service.get("/feed").text)["cells"]?[0]?["identifier"]?.text == "CircularUserCollectionViewCell")
-            #expect(try service.admin("DELETE", "/admin/users/a%20b", with: ["If-Match: \(tag)"]).status == 412)
-            #expect(try service.admin("DELETE", "/admin/users/a%20b").status == 204)
-            #expect(try service.admin("DELETE", "/admin/users/a%20b", with: ["If-Match: *"]).status == 404)
+            #expect(try service.admin("DELETE", "/admin/items/user/a%20b", with: ["If-Match: \(tag)"]).status == 412)
+            #expect(try service.admin("DELETE", "/admin/items/user/a%20b").status == 204)
+            #expect(try service.admin("DELETE", "/admin/items/user/a%20b", with: ["If-Match: *"]).status == 404)
             #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
         }
     }
@@ -96,10 +99,10 @@ struct OperatorTests {
     func invalid(body: String, named: String) async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])
-            let response = try service.admin("PUT", "/admin/users/a", body: body)
+            let response = try service.admin("PUT", "/admin/items/user/a", body: body)
             #expect(response.status == 422)
             #expect(try JSON(response.text)["detail"]?.text?.contains(named) == true)
-            #expect(try service.admin("GET", "/admin/users/a").status == 404)
+            #expect(try service.admin("GET", "/admin/items/user/a").status == 404)
         }
     }
 
@@ -109,7 +112,7 @@ struct OperatorTests {
     func unreadable(body: String) async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])
-            let response = try service.admin("PUT", "/admin/users/a", body: body)
+            let response = try service.admin("PUT", "/admin/items/user/a", body: body)
             #expect(response.status == 400)
             #expect(try JSON(response.text)["type"]?.text == "/problems/invalid-body")
         }
@@ -121,16 +124,16 @@ struct OperatorTests {
             let service = try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])
             let writers = Writers(try (0..<8).map { _ in try RawClient(port: service.adminPort) })
             for round in 0..<20 {
-                let tag = try #require(try service.admin("GET", "/admin/users/a")["etag"])
+                let tag = try #require(try service.admin("GET", "/admin/items/user/a")["etag"])
                 let statuses = writers.all { connection, number in
                     let body = Self.user.replacing("\"A\"", with: "\"writer \(number) of round \(round)\"")
                     let fields = ["Authorization: Bearer \(RunningService.token)", "If-Match: \(tag)"]
-                    return try RunningService.ask(connection, "PUT", "/admin/users/a", fields: fields, body: body).status
+                    return try RunningService.ask(connection, "PUT", "/admin/items/user/a", fields: fields, body: body).status
                 }
                 #expect(statuses.sorted() == [200] + Array(repeating: 412, count: 7), "round \(round)")
             }
             // Without a condition nothing is overwritten either.
-            #expect(try service.admin("PUT", "/admin/users/a", body: Self.user).status == 428)
+            #expect(try service.admin("PUT", "/admin/items/user/a", body: Self.user).status == 428)
         }
     }
 

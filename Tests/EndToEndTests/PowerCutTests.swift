@@ -15,14 +15,14 @@ struct PowerCutTests {
 
     private static func put(_ id: String) -> Write {
         Write(
-            name: "put \(id)", perform: { try $0.admin("PUT", "/admin/users/\(id)", body: user).status == 201 },
-            isThere: { try $0.admin("GET", "/admin/users/\(id)").status == 200 })
+            name: "put \(id)", perform: { try $0.admin("PUT", "/admin/items/user/\(id)", body: user).status == 201 },
+            isThere: { try $0.admin("GET", "/admin/items/user/\(id)").status == 200 })
     }
 
     private static func has(_ ids: String..., without gone: String...) -> (RunningService) throws -> Bool {
         { service in
-            try ids.allSatisfy { try service.admin("GET", "/admin/users/\($0)").status == 200 }
-                && gone.allSatisfy { try service.admin("GET", "/admin/users/\($0)").status == 404 }
+            try ids.allSatisfy { try service.admin("GET", "/admin/items/user/\($0)").status == 200 }
+                && gone.allSatisfy { try service.admin("GET", "/admin/items/user/\($0)").status == 404 }
         }
     }
 
@@ -91,7 +91,7 @@ struct PowerCutTests {
                 // The first write has no other behind it that would be synced.
                 link,
                 Write(
-                    name: "delete", perform: { try $0.admin("DELETE", "/admin/users/link").status == 204 },
+                    name: "delete", perform: { try $0.admin("DELETE", "/admin/items/user/link").status == 204 },
                     isThere: Self.has(without: "link")
                 ),
                 Write(
@@ -146,7 +146,7 @@ struct PowerCutTests {
                 #expect(try write.isThere(after), "\(write.name)")
                 let audit = try FileManager.default.contentsOfDirectory(atPath: left).filter { $0.contains("audit") }
                 let lines = try audit.map { try String(contentsOfFile: "\(left)/\($0)", encoding: .utf8) }.joined()
-                #expect(lines.contains("/admin/users/link"), "\(write.name)")
+                #expect(lines.contains("/admin/items/user/link"), "\(write.name)")
             }
         }
     }

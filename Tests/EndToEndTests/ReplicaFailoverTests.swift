@@ -47,7 +47,9 @@ struct ReplicaFailoverTests {
                 for service in services { #expect(try Replicas.wait { try service.get(link, fields: viewer).status == 302 }) }
             }
             #expect(
-                try Replicas.wait { try services[0].admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: Self.body).status == 200 })
+                try Replicas.wait {
+                    try services[0].admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: Self.body).status == 200
+                })
             let third = try RunningService(settings: Replicas.settings, database: address)
             for service in services + [third] {
                 for _ in 0..<10 { #expect(try Replicas.wait { try service.get("/feed").text.contains("Renamed") }) }

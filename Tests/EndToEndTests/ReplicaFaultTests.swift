@@ -53,13 +53,13 @@ struct ReplicaFaultTests {
             let isHeld = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%sleep(60)'"
             #expect(try Replicas.wait { try database.psql(isHeld) == "1" })
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
-            let answer = try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body)
+            let answer = try service.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body)
             #expect(answer.status == 503 && answer["retry-after"] != nil)
             // An import waits no longer either: all other writers stand behind it.
             #expect(try service.admin("POST", "/admin/items", body: Items.user("u1", "featured")).status == 503)
             #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
             try database.psql(isHeld.replacing("count(*)", with: "pg_terminate_backend(pid)"))
-            #expect(try Replicas.wait { try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 200 })
+            #expect(try Replicas.wait { try service.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 200 })
         }
     }
 
@@ -133,7 +133,7 @@ struct ReplicaFaultTests {
                 #expect(answer.status == 503 && answer["retry-after"] != nil)
             }
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
-            #expect(try service.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 503)
+            #expect(try service.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 503)
 
             try database.psql("ALTER SYSTEM RESET synchronous_standby_names")
             try database.psql("SELECT pg_reload_conf()")
@@ -169,7 +169,7 @@ struct ReplicaFaultTests {
             let before = load.count
             #expect(try Replicas.wait { load.count >= before + 100 })
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
-            #expect(try one.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 200)
+            #expect(try one.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 200)
             #expect(try one.get("/feed").text.contains("Renamed"))
             for _ in 0..<3 {
                 let answer = try two.get("/feed")

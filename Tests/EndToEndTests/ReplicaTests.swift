@@ -36,7 +36,7 @@ struct ReplicaTests {
 
             // Who wrote shows it with the next answer, all others a moment later.
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
-            #expect(try one.admin("PUT", "/admin/users/u1", with: ["If-Match: *"], body: body).status == 200)
+            #expect(try one.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 200)
             #expect(try one.get("/feed").text.contains("Renamed"))
             #expect(try Replicas.wait { try two.get("/feed").text.contains("Renamed") })
             try database.psql("UPDATE item SET body = replace(body, 'Renamed', 'Baptised') WHERE id = 'u1'")

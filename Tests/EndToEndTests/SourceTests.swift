@@ -145,7 +145,7 @@ struct SourceTests {
             let second = try Self.wait(service) { $0["lastChange"]?["changed"]?.number == 1 && $0["state"]?.text == "waiting" }
             #expect(second["lastChange"]?["added"]?.number == 0)
             #expect(second["withheld"]?.number == 1 && second["withheldItems"]?[0]?.text == "user:s4")
-            #expect(try service.admin("GET", "/admin/users/s4").status == 404)
+            #expect(try service.admin("GET", "/admin/items/user/s4").status == 404)
             let removed = Items.user("s4").trimmingCharacters(in: .newlines)
             #expect(try service.admin("POST", "/admin/operations", body: #"[{"append":\#(removed)},{"update":\#(user)}]"#).status == 200)
             let options = ["--config", service.configurationFile, "--database", service.database]

@@ -18,7 +18,7 @@ struct TakedownTests {
         try await offPool {
             let items = Items.users(3)
             let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
-            #expect(try service.admin("DELETE", "/admin/users/u1").status == 204)
+            #expect(try service.admin("DELETE", "/admin/items/user/u1").status == 204)
             #expect(try Self.shown(service) == ["user:u0", "user:u2"])
             #expect(try service.importItems(items) == ["added 0, replaced 2, skipped 0, withheld 1 (user:u1): taken down"])
             #expect(
@@ -119,7 +119,7 @@ struct TakedownTests {
             #expect(try service.admin("PUT", "/admin/takedowns/u1").status == 400)
             #expect(try service.importItems(Items.advertisement(1)) == ["added 1, replaced 0, skipped 0"])
             // An operator who puts the item there has changed their mind.
-            #expect(try service.admin("PUT", "/admin/users/a%2Fb%20c", body: Items.user("a/b c")).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/user/a%2Fb%20c", body: Items.user("a/b c")).status == 201)
             #expect(try JSON(try service.admin("GET", "/admin/takedowns").text)["takedowns"]?.list.isEmpty == true)
             let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").map {
                 try JSON(String($0))

@@ -41,7 +41,8 @@ struct Walk {
         try expect(undone.commands.map(\.outcome) == [.undone, .undone], "\(undone)")
 
         let first = try await FeedAPI.getFeed(limit: 2, changes: true)
-        guard case .typeBatchUpdate(let update) = try await FeedAPI.getFeedChanges(syncToken: first.page.syncToken ?? ""), update.removed.isEmpty,
+        guard case .typeBatchUpdate(let update) = try await FeedAPI.getFeedChanges(syncToken: first.page.syncToken ?? ""),
+            update.removed.isEmpty,
             case .typeReload = try await FeedAPI.getFeedChanges(syncToken: "AAAA")
         else { throw Wrong(what: "changes") }
 

@@ -32,7 +32,7 @@ struct AuditLogTests {
 
     @Test("a line is JSON that says what the entry says, its members in the order of their names")
     func line() throws {
-        var entry = Self.entry("/admin/users/a\"b\\c\u{1}/ü?x=\u{2028}\n")
+        var entry = Self.entry("/admin/items/user/a\"b\\c\u{1}/ü?x=\u{2028}\n")
         for round in 0..<2 {
             let text = try #require(String(validating: entry.line, as: UTF8.self))
             #expect(try JSONDecoder().decode(AuditEntry.self, from: Data(text.utf8)) == entry)
@@ -195,7 +195,7 @@ struct AuditLogTests {
     @Test(
         "keeps no secret of a URL",
         arguments: [
-            ("/admin/users/a@b:c", "/admin/users/a@b:c"), ("/admin/items?onError=skip", "/admin/items?onError=skip"),
+            ("/admin/items/user/a@b:c", "/admin/items/user/a@b:c"), ("/admin/items?onError=skip", "/admin/items?onError=skip"),
             ("/admin/images?url=https://a.example/b.png", "/admin/images?url=https://a.example/b.png"),
             ("/admin/images?url=https%3A%2F%2Fa.example%2Fb.png%3Ftoken%3Ds3cret", "/admin/images?url=https://a.example/b.png?…"),
             ("/admin/images?url=https://me:s3cret@a.example/b.png", "/admin/images?url=…"),

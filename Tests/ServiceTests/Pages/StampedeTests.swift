@@ -25,7 +25,7 @@ struct StampedeTests {
     }
 
     private static func put(_ id: String, into service: TestService) throws {
-        #expect(try service.admin("PUT", "/admin/users/\(id)", body: sampleUser(id)).status / 100 == 2)
+        #expect(try service.admin("PUT", "/admin/items/user/\(id)", body: sampleUser(id)).status / 100 == 2)
     }
 
     @Test("256 clients after a write have the page made once, each in the coding that it takes")

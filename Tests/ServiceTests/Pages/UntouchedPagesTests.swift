@@ -23,7 +23,7 @@ struct UntouchedPagesTests {
 
     /// Writes through the store that is served, as operators do.
     private static func put(_ user: String, _ id: Int, into service: TestService) throws {
-        #expect(try service.admin("PUT", "/admin/users/\(id)", fields: ["If-Match: *"], body: user).status == 200)
+        #expect(try service.admin("PUT", "/admin/items/user/\(id)", fields: ["If-Match: *"], body: user).status == 200)
     }
 
     /// Writes as somebody else does who has the file open.
@@ -60,7 +60,7 @@ struct UntouchedPagesTests {
             try Self.bring(Self.user(6, "by another"), to: service)
             try Self.put(Self.user(41, "once more"), 41, into: service)
             #expect(try isMade("by another"))
-            #expect(try service.admin("DELETE", "/admin/users/59").status == 204)
+            #expect(try service.admin("DELETE", "/admin/items/user/59").status == 204)
             #expect(try isMade())
         }
         await service.stop()
@@ -81,7 +81,7 @@ struct UntouchedPagesTests {
                     users[index].name = "n\(round)r\(Int.random(in: 0..<1_000, using: &random))n"
                     switch Int.random(in: 0..<12, using: &random) {
                     case 0:
-                        #expect(try service.admin("DELETE", "/admin/users/\(users[index].id)").status == 204)
+                        #expect(try service.admin("DELETE", "/admin/items/user/\(users[index].id)").status == 204)
                         users.remove(at: index)
                         continue
                     case 1: users[index].type = users[index].type == "regular" ? "featured" : "regular"

@@ -18,7 +18,7 @@ struct TestServiceTests {
             #expect(try await !service.client.get("/feed", fields: ["X-Viewer-ID": "v"]).text.contains("user:0\""))
             #expect(try await service.client.get("/nowhere").status == 404)
             #expect(try await service.client.send(.head, "/feed").body.isEmpty)
-            #expect(try await service.operators.put("/admin/users/new", body: sampleUser("new")).status / 100 == 2)
+            #expect(try await service.operators.put("/admin/items/user/new", body: sampleUser("new")).status / 100 == 2)
             #expect(try await service.client.get("/feed?limit=100").text.contains("user:new"))
         }
     }
