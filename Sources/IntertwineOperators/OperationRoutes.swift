@@ -22,28 +22,28 @@ struct OperationRoutes: Sendable {
 
     var routes: [Route] {
         let operation = APIOperation(
-            "operate", tag: "Items", "Do a list of operations, all or none",
-            "In their order and in one transaction. Operations are counted from 0 in what a refusal says.",
+            "operate", tag: "Items", "Perform operations in one transaction",
+            "The operations are performed in order, all or none. Problems count operations from 0.",
             body: RequestBodyDescription(
-                .list(of: .operation, maximum: SQLiteStore.operationLimit),
-                example: #"[{"move": "user:Cash", "before": "user:Glasses"}, {"remove": "user:tt"}]"#),
+                .object([.required("operations", .list(of: .operation, maximum: SQLiteStore.operationLimit))]),
+                example: #"{"operations": [{"move": "user:Cash", "before": "user:Glasses"}, {"remove": "user:tt"}]}"#),
             responses: [
                 .json(
-                    .ok, "All were done.", .operated, [.noStore],
+                    .ok, "All operations were performed.", .operated, [.noStore],
                     example: #"{"inserted": 0, "moved": 1, "updated": 0, "removed": 1}"#),
                 .badRequest(
-                    "The body is no JSON array, or the request cannot be understood at all.",
-                    [.init(.invalidBody(at: "", .invalid, "The body must be a JSON array of operations: expected an array, at byte 0."))]),
+                    "The body is not a JSON object with `operations`, or the request is malformed.",
+                    [.init(.invalidBody(at: "/operations", .required, OperationReader.shape + "."))]),
                 .forbidden,
                 .problem(
-                    .preconditionFailed, "An item has another tag, and nothing was done.",
+                    .preconditionFailed, "An item has another entity tag. No operation was performed.",
                     [
                         .init(
                             .preconditionFailed, "Nothing was done. Operation 0, counted from 0: the item has changed.")
                     ]),
                 .contentTooLarge,
                 .problem(
-                    .unprocessableContent, "An operation cannot be done, and nothing was.",
+                    .unprocessableContent, "An operation is invalid. No operation was performed.",
                     [.init(OperationReader.problem(1, ItemError(reason: "user:missing does not exist")))]),
                 .storeUnavailable,
             ])
@@ -81,7 +81,7 @@ struct OperationRoutes: Sendable {
     }
 }
 
-/// A parser of operations in the body of a request: a JSON array of objects, each with one verb.
+/// A parser of operations in the body of a request: `{"operations": […]}`, an array of objects, each with one verb.
 ///
 /// The verbs are `{"append": item}`, `{"insert": item, "before": key}` or `"after"`, `{"move": key, "before": key}` or `"after"`,
 /// `{"update": item}`, `{"remove": key}` and `{"clear": "section"}`. An item has the format of the import; a key is its `kind:id`.
@@ -92,6 +92,7 @@ struct OperationReader: Sendable {
         var tag: String?
     }
 
+    static let shape = #"The body must be a JSON object with an array of operations, {"operations": […]}"#
     private static let verbs = ["append", "insert", "move", "update", "remove", "clear"]
     private static let others = ["before", "after", "ifMatch"]
 
@@ -99,12 +100,9 @@ struct OperationReader: Sendable {
 
     /// Parses a body.
     ///
-    /// - Throws: ``Problem``: 400 if the body is no JSON array; 422 with the first invalid operation and the reason.
+    /// - Throws: ``Problem``: 400 if the body has another form; 422 with the first invalid operation and the reason.
     func read(_ body: [UInt8]) throws(Problem) -> [Listed] {
-        let list: JSONArray
-        do { list = try JSONArray(body) } catch {
-            throw .invalidBody(at: "", .invalid, "The body must be a JSON array of operations: \(error), at byte \(error.offset).")
-        }
+        let list = try Self.list(in: body)
         guard list.elements.count <= SQLiteStore.operationLimit else {
             let limit = SQLiteStore.operationLimit
             throw Self.problem(limit, ItemError(reason: "there are more than \(limit) operations", code: .tooMany))
@@ -114,6 +112,21 @@ struct OperationReader: Sendable {
             do { operations.append(try operation(try ItemFields(list.bytes(of: element)))) } catch { throw Self.problem(index, error) }
         }
         return operations
+    }
+
+    /// Returns the array of operations in a body.
+    private static func list(in body: [UInt8]) throws(Problem) -> JSONArray {
+        let object: JSONObject
+        do { object = try JSONObject(body) } catch {
+            throw .invalidBody(at: "", .invalid, "\(shape): \(error), at byte \(error.offset).")
+        }
+        guard let token = try? ItemFields(object).token("operations") else {
+            throw .invalidBody(at: "/operations", .required, "\(shape).")
+        }
+        guard token.kind == .array, let list = try? JSONArray(Array(object.bytes[token.range])) else {
+            throw .invalidBody(at: "/operations", .invalid, "\(shape).")
+        }
+        return list
     }
 
     static func problem(_ index: Int, _ error: ItemError) -> Problem {

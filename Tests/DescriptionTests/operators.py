@@ -53,10 +53,11 @@ def lists(walk):
     walk.ask("post", "/admin/items", 400, query="?onError=perhaps", body=line)
     walk.ask("post", "/admin/items", 413, body=(line + "\n") * 1_000)
     operations = "/admin/operations"
-    walk.ask("post", operations, 200, body=[{"move": "user:ada", "before": "user:grace"}])
+    walk.ask("post", operations, 200, body={"operations": [{"move": "user:ada", "before": "user:grace"}]})
     walk.ask("post", operations, 400, body="{}")
-    walk.ask("post", operations, 412, body=[{"remove": "user:ada", "ifMatch": TAG}])
-    walk.ask("post", operations, 422, body=[{"remove": "user:nobody"}])
+    walk.ask("post", operations, 400, body=[])
+    walk.ask("post", operations, 412, body={"operations": [{"remove": "user:ada", "ifMatch": TAG}]})
+    walk.ask("post", operations, 422, body={"operations": [{"remove": "user:nobody"}]})
 
 
 def takedowns(walk):

@@ -5,7 +5,7 @@ import Testing
 @Suite("Operations on the store and what they change, from outside")
 struct OperationTests {
     private static func apply(_ service: RunningService, _ operations: String...) throws -> RawResponse {
-        try service.admin("POST", "/admin/operations", body: "[\(operations.joined(separator: ","))]")
+        try service.admin("POST", "/admin/operations", body: #"{"operations":[\#(operations.joined(separator: ","))]}"#)
     }
 
     private static func user(_ id: String, _ type: String = "regular") -> String {
@@ -112,7 +112,7 @@ struct OperationTests {
             let tag = try #require(first["etag"])
             let fields = ["User-Agent: tests", "If-None-Match: \(tag)"]
             #expect(try service.get("/feed/changes?syncToken=\(syncToken)", fields: fields).status == 304)
-            _ = try service.admin("POST", "/admin/operations", body: #"[{"remove":"user:u1"}]"#)
+            _ = try service.admin("POST", "/admin/operations", body: #"{"operations":[{"remove":"user:u1"}]}"#)
             #expect(try service.get("/feed/changes?syncToken=\(syncToken)", fields: fields).status == 200)
             #expect(try service.get("/feed").text != plain)
         }

@@ -98,7 +98,7 @@ struct PowerCutTests {
                     name: "operations",
                     perform: { service in
                         let item = Self.user.replacing("{\"username", with: "{\"kind\":\"user\",\"id\":\"op\",\"username")
-                        let operations = #"[{"append":\#(item)}]"#
+                        let operations = #"{"operations":[{"append":\#(item)}]}"#
                         return try service.admin("POST", "/admin/operations", body: operations).status == 200
                     }, isThere: Self.has("op", without: "link")),
                 Write(

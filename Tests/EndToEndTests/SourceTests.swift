@@ -140,14 +140,18 @@ struct SourceTests {
             let service = try RunningService(settings: [RunningService.tokenSetting] + api.settings(in: folder, every: "1h"))
             let first = try Self.wait(service) { $0["items"]?.number == Api.count && $0["state"]?.text == "waiting" }
             let user = Items.user("s3").trimmingCharacters(in: .newlines)
-            #expect(try service.admin("POST", "/admin/operations", body: #"[{"update":\#(user)},{"remove":"user:s4"}]"#).status == 200)
+            #expect(
+                try service.admin("POST", "/admin/operations", body: #"{"operations":[{"update":\#(user)},{"remove":"user:s4"}]}"#).status
+                    == 200)
             #expect(try service.admin("POST", "/admin/sources/people/sync").status == 202)
             let second = try Self.wait(service) { $0["lastChange"]?["changed"]?.number == 1 && $0["state"]?.text == "waiting" }
             #expect(second["lastChange"]?["added"]?.number == 0)
             #expect(second["withheld"]?.number == 1 && second["withheldItems"]?[0]?.text == "user:s4")
             #expect(try service.admin("GET", "/admin/items/user/s4").status == 404)
             let removed = Items.user("s4").trimmingCharacters(in: .newlines)
-            #expect(try service.admin("POST", "/admin/operations", body: #"[{"append":\#(removed)},{"update":\#(user)}]"#).status == 200)
+            #expect(
+                try service.admin("POST", "/admin/operations", body: #"{"operations":[{"append":\#(removed)},{"update":\#(user)}]}"#).status
+                    == 200)
             let options = ["--config", service.configurationFile, "--database", service.database]
             let settings = try api.settings(in: folder, every: "1h").flatMap { ["--set", $0] }
             let result = try Command.run(["sync"] + options + settings + ["people"])

@@ -194,7 +194,7 @@ struct CampaignServiceTests {
             let one = try await service.operators.put("/admin/items/campaign/more", fields: json, body: Self.campaign("more", 2))
             #expect(one.status == 422 && one.text.contains("the limit of 10000 campaigns is reached"), "\(one.text)")
             let appended = try await service.operators.post(
-                "/admin/operations", fields: json, body: "[{\"append\":\(Self.campaign("more", 2))}]")
+                "/admin/operations", fields: json, body: #"{"operations":[{"append":\#(Self.campaign("more", 2))}]}"#)
             #expect(appended.status == 422 && appended.text.contains("Operation 0"), "\(appended.text)")
             let imported = try await service.operators.post(
                 "/admin/items", fields: ["Content-Type": "application/x-ndjson"],
@@ -270,7 +270,8 @@ struct CampaignServiceTests {
             #expect(try await put(3).status == 201)
             func operate(_ operations: String...) async throws -> TestResponse {
                 try await service.operators.post(
-                    "/admin/operations", fields: ["Content-Type": "application/json"], body: "[\(operations.joined(separator: ","))]")
+                    "/admin/operations", fields: ["Content-Type": "application/json"],
+                    body: #"{"operations":[\#(operations.joined(separator: ","))]}"#)
             }
             let append = #"{"append":\#(Self.campaign("summer", 9))}"#
             let wrong = try await operate(#"{"remove":"user:u1"}"#, append)

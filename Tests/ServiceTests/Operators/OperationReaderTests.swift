@@ -16,9 +16,9 @@ struct OperationReaderTests {
     func verbs() throws {
         let item = try ItemKinds.standard.validate(Array(Self.user.utf8))
         let body = """
-            [{"append":\(Self.user)}, {"insert":\(Self.user),"before":"user:x"}, {"after":"user:x:y","insert":\(Self.user)},
+            {"operations":[{"append":\(Self.user)}, {"insert":\(Self.user),"before":"user:x"}, {"after":"user:x:y","insert":\(Self.user)},
              {"move":"ad:1","after":"ad:2"}, {"update":\(Self.user),"ifMatch":"\\"t\\""}, {"remove":"user:é"},
-             {"clear":"main"}]
+             {"clear":"main"}]}
             """
         let key = { (kind: String, id: String) in ItemKey(kind: kind, id: id) }
         let expected: [OperationReader.Listed] = [
@@ -29,12 +29,15 @@ struct OperationReaderTests {
             .init(operation: .clear(section: "main")),
         ]
         #expect(try reader.read(Array(body.utf8)) == expected)
-        #expect(try reader.read(Array("[]".utf8)).isEmpty)
+        #expect(try reader.read(Array(#"{"operations":[]}"#.utf8)).isEmpty)
     }
 
     @Test(
-        "what is no list is 400",
-        arguments: ["", "{}", "[", #"[{"remove":"user:a"},]"#, #"{"remove":"user:a"}"#])
+        "a body without a list of operations is 400",
+        arguments: [
+            "", "{}", "[", "[]", #"{"remove":"user:a"}"#, #"[{"remove":"user:a"}]"#, #"{"operations":[{"remove":"user:a"},]}"#,
+            #"{"operations":{"remove":"user:a"}}"#, #"{"operations":null}"#, #"{"operations":[],"operations":[]}"#, #"{"operations":"[]"}"#,
+        ])
     func noList(body: String) {
         #expect(throws: Problem.self) { try reader.read(Array(body.utf8)) }
         #expect(status(body) == 400)
@@ -53,7 +56,7 @@ struct OperationReaderTests {
             (#"{"append":\#(user),"ifMatch":"x"}"#, "no meaning"), (#"{"clear":""}"#, "empty"),
         ])
     func noOperation(operation: String, reason: String) throws {
-        let body = #"[{"remove":"user:a"},\#(operation)]"#
+        let body = #"{"operations":[{"remove":"user:a"},\#(operation)]}"#
         #expect(status(body) == 422)
         let detail = #expect(throws: Problem.self) { try reader.read(Array(body.utf8)) }?.detail
         #expect(detail?.contains("Operation 1,") == true && detail?.contains(reason) == true, "\(detail ?? "")")
@@ -62,8 +65,8 @@ struct OperationReaderTests {
     @Test("more operations than the bound are refused before any is done")
     func bound() {
         let list = Array(repeating: #"{"remove":"user:a"}"#, count: SQLiteStore.operationLimit + 1)
-        #expect(status("[\(list.joined(separator: ","))]") == 422)
-        #expect(status("[\(list.dropLast().joined(separator: ","))]") == nil)
+        #expect(status(#"{"operations":[\#(list.joined(separator: ","))]}"#) == 422)
+        #expect(status(#"{"operations":[\#(list.dropLast().joined(separator: ","))]}"#) == nil)
     }
 
     private func status(_ body: String) -> Int? {

@@ -174,7 +174,7 @@ struct LanguageAnswerTests {
                 return client
             }
             let item = #"{"kind":"story","id":"1","title":{"en":"News","de":"Neues"}}"#
-            let answer = try service.admin("POST", "/admin/operations", body: #"[{"update": \#(item)}]"#)
+            let answer = try service.admin("POST", "/admin/operations", body: #"{"operations": [{"update": \#(item)}]}"#)
             #expect(answer.status == 200, "\(answer.text)")
             for (client, text) in zip(listeners, ["Lies Neues", "Read News"]) {
                 let told = try Self.text(of: client, until: text)
