@@ -6,37 +6,37 @@ extension ResponseDescription {
     /// The responses that every route of the admin API may send.
     static let usualForOperators: [ResponseDescription] = [
         problem(
-            .unauthorized, "There is a token, and the request does not have it. So it is for every path and method.",
+            .unauthorized, "The service has a token, and the request does not have it. All paths and methods require it.",
             [.init(nil, "A bearer token is required.")],
             [
                 .problemCaching,
                 ResponseDescription.Header(
-                    "WWW-Authenticate", "How to ask (RFC 6750).", isRequired: true, example: #"Bearer realm="intertwine""#
+                    "WWW-Authenticate", "The authentication scheme (RFC 6750).", isRequired: true, example: #"Bearer realm="intertwine""#
                 )
                 .named("Authenticate"),
             ]
         ).named("Unauthorized"),
         problem(
-            .tooManyRequests, "Ten wrong tokens came from this address: it is not listened to for a while, whatever the token.",
+            .tooManyRequests, "The address sent ten wrong tokens. It is rejected for a while, with any token.",
             [.init(nil, "Too many wrong tokens came from this address.")], [.problemCaching, .retryAfter]
         ).named("TooManyRequests"),
         otherProblems(
-            "Any other error of HTTP, as the service listener answers it.",
+            "Any other HTTP error, as on the service listener.",
             [
-                .problemCaching, .init("Accept-Encoding", "With 415: the codings of request bodies that are taken.", .word("identity")),
-                .retryAfter, .init("Allow", "With 405: the methods that are answered."),
+                .problemCaching, .init("Accept-Encoding", "With 415: the accepted codings of request bodies.", .word("identity")),
+                .retryAfter, .init("Allow", "With 405: the supported methods."),
             ], example: Problem(.expectationFailed, nil, "The only supported expectation is 100-continue.")
         ).named("Error"),
     ]
 
     /// The response to a write of a web page if no token is configured.
     static let forbidden = problem(
-        .forbidden, "There is no token, and the request comes from a web page.",
+        .forbidden, "The service has no token, and the request comes from a web page.",
         [.init(nil, "Requests from web pages are not taken without a token.")], [.problemCaching]
     ).named("Forbidden")
 
     package static let storeUnavailable = problem(
-        .serviceUnavailable, "The store does not answer, or another import is writing.", [.storeUnavailable],
+        .serviceUnavailable, "The store does not respond, or another import is writing.", [.storeUnavailable],
         [.problemCaching, .retryAfter]
     ).named("StoreUnavailable")
 
@@ -48,7 +48,7 @@ extension ResponseDescription {
 
 extension ResponseDescription.Header {
     /// The tag in responses that refuse a write, if the item exists.
-    static let currentETag = ResponseDescription.Header("ETag", "The tag of the item that is there.").named("CurrentETag")
+    static let currentETag = ResponseDescription.Header("ETag", "The entity tag of the stored item.").named("CurrentETag")
 }
 
 extension ResponseDescription.ProblemExample {
@@ -65,21 +65,19 @@ package enum OperatorDescription {
     /// Returns the route that serves the description of the given routes.
     package static func route(describing routes: [Route]) -> Route {
         OpenAPIDocument(
-            title: "Intertwine, for operators", summary: "The API of the operators' listener.",
+            title: "Intertwine, for operators", summary: "The admin API.",
             text: """
-                The listener is another one than that of the feed: `admin.host` and `admin.port`, 127.0.0.1:8081 unless configured otherwise. Where \
-                there is a token (`admin.token`), every path and method wants it.
+                The admin API has its own listener: `admin.host` and `admin.port`, by default 127.0.0.1:8081. If `admin.token` is set, all paths and methods \
+                require it.
 
-                Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, which needs no token. \
-                `HEAD` is answered wherever `GET` is; other methods are answered \
-                405 with `Allow`. Every answer has `X-Request-ID`, the request's name in the log. Each write, refused or not, leaves a line in \
-                `audit.log`. Kinds of item that are configured are imported and operated on like users and advertisements.
+                Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, which requires no token. Each path with `GET` supports `HEAD`. Other methods get 405 with `Allow`. \
+                Every response has `X-Request-ID`, the id of the request in the log. Each write, rejected ones included, has a line in `audit.log`.
                 """,
             tags: [
-                .init("Items", "What the feed is made of."), .init("Reports", "What people did."),
-                .init("Explanations", "Why a page looks as it does."), .init("Images", "Images that the proxy keeps."),
-                .init("Sources", "JSON APIs that the store is kept in step with."), .init("Health", "For monitoring."),
-                .init("Description", "What describes the API."),
+                .init("Items", "The items of the store."), .init("Reports", "Counted events and campaigns."),
+                .init("Explanations", "The reasons for the cells of a page."), .init("Images", "The images in the cache of the proxy."),
+                .init("Sources", "The JSON APIs that the store is synchronized with."), .init("Health", "Health and metrics."),
+                .init("Description", "The description of the API."),
             ],
             responses: ResponseDescription.usualForOperators, token: "`admin.token`."
         ).route(caching: .noCache, describing: routes)

@@ -12,40 +12,39 @@ struct PurgeRoutes: Sendable {
     /// The parameters that select images. A request must have exactly one of them.
     private static let parameters: [any RequestParameter] = [
         Parameter.described(
-            "url", .url, "The URL of the image's source, as it stands in the item, percent-encoded.",
+            "url", .url, "The source URL of the image as in the item, percent-encoded.",
             example: #""https://pictures.example.com/tt.png""#),
         Parameter.described(
-            "prefix", .url, "The beginning of URLs, with the whole host, such as `https://pictures.example.com/2026/`."),
+            "prefix", .url, "A prefix of source URLs that includes the whole host, such as `https://pictures.example.com/2026/`."),
         Parameter.described(
             "host", .string(maxLength: 253, pattern: #"^(?:\*\.)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$"#),
-            "A host, on any port; `*.example.com` stands for all names below it."),
-        Parameter.described("all", .boolean, "Every image."),
+            "A host, with any port. `*.example.com` means all subdomains."),
+        Parameter.described("all", .boolean, "If true, all images are purged."),
     ]
 
     private static let names = ["url", "prefix", "host", "all"]
     private static let rule = "Exactly one of url, prefix, host and all=true is required."
 
     private static let leftOnDisk =
-        "Forgotten in memory, but some cannot be removed from the folder of images: the next start would find them again."
+        "The images are purged from memory, but some files cannot be removed. The next start would load them again."
 
     var routes: [Route] {
         let operation = APIOperation(
-            "purgeImages", tag: "Images", "Forget images",
+            "purgeImages", tag: "Images", "Purge images",
             """
-            In memory and on disk, in every format: one, all whose URLs begin alike, all of a host, or all. Exactly one parameter says which. \
-            The answer comes when the last of them is gone; 503 where the folder of images lets nothing be removed: they are \
-            not served any more, until the service is started anew.
+            The selected images are removed from memory and disk, in every format. Exactly one parameter selects them. The response is sent after the last \
+            image is removed. The response is 503 if the folder of images prevents a removal. In that case, the images are not served until the next start.
             """,
             parameters: Self.parameters,
             responses: [
-                .empty(.noContent, "Forgotten, what of them was there."),
+                .empty(.noContent, "The images are purged."),
                 .badRequest(
                     """
-                    None of the parameters is there, or more than one, or one that cannot be read, or the request cannot be understood at all.
+                    The request has none of the parameters, more than one, or an invalid one; or it is malformed.
                     """, [.init(.invalidParameters(Self.names, .required, Self.rule))]),
                 .forbidden,
                 .problem(
-                    .serviceUnavailable, "Some are left on disk, or the audit log cannot be written.",
+                    .serviceUnavailable, "Some files cannot be removed, or the audit log cannot be written.",
                     [.init(nil, Self.leftOnDisk), .init(.storeUnavailable, "The audit log cannot be written, so nothing was done.")],
                     [.problemCaching, .retryAfter]),
             ])

@@ -13,7 +13,7 @@ struct ViewerErasureRoutes: Sendable {
     let erased: @Sendable (_ viewer: String) -> Void
 
     private static let viewer = Parameter.segment(
-        "id", .string(minLength: 1, maxLength: 256), "The viewer's name, percent-encoded, as requests bear it.", example: #""viewer-1""#)
+        "id", .string(minLength: 1, maxLength: 256), "The name of the viewer as in requests, percent-encoded.", example: #""viewer-1""#)
 
     private static let tooLong = Problem.invalidParameter("id", .tooLong, "id must be at most 256 characters long.")
 
@@ -26,20 +26,21 @@ struct ViewerErasureRoutes: Sendable {
         let operation = APIOperation(
             "eraseViewer", tag: "Reports", "Erase a viewer",
             """
-            Removes the viewer's lists, selections, exposures and idempotency keys, and name, address and user agent from the viewer's events, whose \
-            counts stay. By the time of the response no byte of the name is in the ledger's file or its write-ahead log; PostgreSQL removes \
-            old versions of rows with its next `VACUUM`. What the viewer does meanwhile, or afterwards, is kept anew.
+            The operation removes the viewer's lists, selections, exposures and idempotency keys. It removes name, address and user agent from the viewer's \
+            events; their counts stay. At the time of the response, no byte of the name is in the ledger's file or its write-ahead log. PostgreSQL removes old \
+            row versions with its next `VACUUM`. Later requests of the viewer are recorded again.
             """,
             parameters: [Self.viewer],
             responses: [
                 .json(
-                    .ok, "Erased.",
+                    .ok, "The viewer is erased.",
                     .object([
-                        .required("listed", .count, "Cells on lists."), .required("selections", .count), .required("exposures", .count),
-                        .required("idempotencyKeys", .count), .required("events", .count, "Events that have no name any more."),
+                        .required("listed", .count, "The number of erased list entries."), .required("selections", .count),
+                        .required("exposures", .count),
+                        .required("idempotencyKeys", .count), .required("events", .count, "The number of events that lost the name."),
                     ]), [.noStore], example: #"{"listed": 4, "selections": 2, "exposures": 0, "idempotencyKeys": 1, "events": 17}"#),
                 .badRequest(
-                    "The path is not UTF-8, or the request cannot be understood at all.",
+                    "The id is not valid UTF-8 or is too long, or the request is malformed.",
                     [.init(Self.tooLong)]),
                 .forbidden, .storeUnavailable,
             ])

@@ -86,13 +86,14 @@ struct ExplainRoutes: Sendable {
 
     private static let viewer = text(
         "viewer",
-        "For whom it is explained: what the viewer dismissed is left out, and campaigns know the viewer by caps and by the page that was given.",
+        "The viewer of the page. The page omits the cells that the viewer dismissed; the caps of campaigns apply to the viewer.",
         example: "viewer-1")
     private static let attributes = text(
-        "attributes", "The viewer's attributes, as `ads.attributes-header` tells them.", example: "plan=free")
-    private static let feed = text("feed", "The feed, by its name in `GET /feeds`.", example: "main")
-    private static let section = text("section", "A section of it alone.", example: "main")
-    private static let languages = text("languages", "What `Accept-Language` says.", example: "de-AT, en;q=0.5")
+        "attributes", "The attributes of the viewer, in the format of `ads.attributes-header`.", example: "plan=free")
+    private static let feed = text("feed", "The name of the feed, as in `GET /feeds`.", example: "main")
+    private static let section = text("section", "The name of a section of the feed. The page then has this section only.", example: "main")
+    private static let languages = text(
+        "languages", "The preferred languages, in the format of `Accept-Language`.", example: "de-AT, en;q=0.5")
 
     private static func text(_ name: String, _ text: String, example: String) -> Parameter<String?> {
         Parameter.text(name, .string(minLength: 1, maxLength: 2_048), text, example: "\"\(example)\"") { (query) throws(Problem) in
@@ -107,17 +108,17 @@ struct ExplainRoutes: Sendable {
     var routes: [Route] {
         typealias P = FeedParameters
         let operation = APIOperation(
-            "explain", tag: "Explanations", "A page, and why each cell is on it",
+            "explain", tag: "Explanations", "A page with the reason for each cell",
             """
-            The page that a feed or a section answers to the same parameters, for nobody or for the viewer who is named: of the feed that is named, \
-            else of the one that gave the cursor out, else of `GET /feed`.
+            The page that a feed or a section returns for equal parameters, for the given viewer or without one. Without `feed`, the feed is that of the \
+            cursor; without a cursor, it is `/feed`.
             """,
             parameters: [
                 Self.feed, Self.section, P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, P.acceptCells,
             ],
             responses: [
                 .json(
-                    .ok, "The page, explained.", .explanation, [.noStore],
+                    .ok, "The explanation of the page.", .explanation, [.noStore],
                     example: """
                         {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "cells": [{"cell": "ad:1", "kind": "ad", \
                         "type": "image", "position": 1, "identifier": "AdvertisementCollectionViewCell", \
@@ -129,7 +130,7 @@ struct ExplainRoutes: Sendable {
                         "next": "/feed?cursor=AQ&limit=20"}
                         """),
                 .notModified,
-                .badRequest("A parameter is wrong, or the request cannot be understood at all.", [.wrongLimit, .wrongCursor]),
+                .badRequest("A parameter is invalid, or the request is malformed.", [.wrongLimit, .wrongCursor]),
                 .problem(
                     .notFound, "There is no such feed, or no such section in it.",
                     [
@@ -246,11 +247,11 @@ struct ExplainRoutes: Sendable {
 extension Schema {
     private static let adSlot = Schema.object([
         .required("kind", .string), .required("type", .string), .required("id", .string),
-        .required("position", .integer, "Where it stands in the order of advertisements."), .required("isOnThisPage", .boolean),
-        .optional("rank", .count, "How many advertisements come before it in the rotation; missing where it has no part in it."),
-        .optional("page", .integer(minimum: 1), "The first page that shows it; missing where none does."),
-        .optional("slot", .count, "Its index within that page's advertisements."),
-        .optional("reason", .string, "Why no page shows it; missing where one does."),
+        .required("position", .integer, "The position in the order of the ads."), .required("isOnThisPage", .boolean),
+        .optional("rank", .count, "The number of ads before it in the rotation; absent if it is not part of the rotation."),
+        .optional("page", .integer(minimum: 1), "The first page that shows it; absent if none does."),
+        .optional("slot", .count, "The index among the ads of that page."),
+        .optional("reason", .string, "The reason why no page shows it; absent if a page does."),
     ]).titled("AdvertisementPlace")
     static let explanation = Schema.object([
         .required(
@@ -259,18 +260,18 @@ extension Schema {
                 .required(
                     "scope", .words(["page", "place", "listed", "feed"]),
                     """
-                    `page`: so many on each page, the next ones on the next. `place`: one at each place that `ads.placement` names. \
-                    `listed`: each where it was listed. `feed`: all of them once, at the feed's midpoint.
+                    `page`: each page has `perPage` ads, and the next page the next ones. `place`: each ad slot of `ads.placement` has the next ad. `listed`: each \
+                    ad is pinned at its position. `feed`: all ads are shown once, at the midpoint of the feed.
                     """),
                 .optional("perPage", .count),
                 .optional(
                     "page", .integer(minimum: 1),
                     """
-                    The page's number; missing where a walk from the feed's start, with this limit, layout and width, does not meet its cursor.
+                    The number of the page; absent if pagination from the start of the feed, with this limit, layout and width, does not reach its cursor.
                     """),
                 .optional(
                     "start", .integer,
-                    "The position of the first advertisement of the page, at which the rotation continues; missing if the page has none."
+                    "The position of the first ad of the page, at which the rotation continues; absent if the page has none."
                 ),
             ]).titled("Rotation")),
         .required(
@@ -280,38 +281,37 @@ extension Schema {
                     .required("cell", .string),
                     .required("kind", .string),
                     .required("type", .string),
-                    .required("position", .integer, "Where the item stands in the order of its kind."),
+                    .required("position", .integer, "The position of the item in the order of its kind."),
                     .required("identifier", .string, "The reuse identifier of the cell."),
-                    .optional("factory", .string, "What made the cell."),
-                    .optional("adSlot", .count, "The index within the page's advertisements; missing for content."),
-                    .optional("campaign", .string, "The campaign that it is shown for; missing for content and for house ads."),
+                    .optional("factory", .string, "The factory that made the cell."),
+                    .optional("adSlot", .count, "The index among the ads of the page; absent for content."),
+                    .optional("campaign", .string, "The campaign that the ad is shown for; absent for content and for house ads."),
                 ]).titled("Place"))),
         .required(
             "places",
             .list(
                 of: Schema.object([
                     .optional("section", .string),
-                    .optional("campaign", .string, "The campaign that has the ad slot; missing if a house ad has it, or if it is empty."),
+                    .optional("campaign", .string, "The campaign that has the ad slot; absent if a house ad has it, or if it is empty."),
                     .required(
                         "others",
                         .list(of: Schema.object([.required("campaign", .string), .required("reason", .string)]).titled("CampaignReason")),
-                        "Why each of the others has not."),
+                        "The reason why each of the other campaigns does not have the slot."),
                 ]).titled("CampaignPlace")),
-            "The places for advertisements that campaigns were asked for; none where no campaign can have one."),
-        .required("leftOut", .list(of: .omission), "What would have been on the page, and is not."),
+            "The ad slots that campaigns were considered for; empty if no campaign can have one."),
+        .required("leftOut", .list(of: .omission), "The items that were omitted from the page."),
         .required(
             "advertisements", .list(of: .adSlot),
             """
-            The first 1,000 advertisements, and where in the feed each is shown, as a walk from its start with this limit, layout and width \
-            finds it.
+            The first 1,000 ads, with the page and index at which pagination from the start of the feed, with this limit, layout and width, shows each.
             """),
-        .required("excludedAdvertisements", .list(of: .omission), "Those of them that no page shows."),
+        .required("excludedAdvertisements", .list(of: .omission), "The ads that no page shows."),
         .required(
             "takenDown",
             .list(of: Schema.object([.required("kind", .string), .required("id", .string)]).titled("TakenDown")),
-            "Campaigns and advertisements that are taken down, the first 1,000 of each kind: no page shows them until they are released."),
-        .optional("next", .string, "The href of the next page of the feed; missing on the last."),
-        .optional("previous", .string, "The same of the one before."),
+            "The first 1,000 campaigns and the first 1,000 ads that are taken down. No page shows them until they are released."),
+        .optional("next", .string, "The href of the next page of the feed; absent on the last page."),
+        .optional("previous", .string, "The href of the previous page; absent on the first page."),
     ]).named("Explanation")
     private static let omission = Schema.object([
         .required("kind", .string),
