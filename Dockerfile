@@ -34,10 +34,10 @@ LABEL org.opencontainers.image.title="Intertwine" \
 COPY --from=build /out/ /
 COPY Config/intertwine.yaml /etc/intertwine/intertwine.yaml
 COPY Config/sample/feed.json /usr/local/share/intertwine/sample-feed.json
-# server.grace ends before `docker stop` kills, after 10 s. SQLite's temporary files are in /data, because the root is read-only.
+# server.shutdown-timeout ends before `docker stop` kills, after 10 s. SQLite's temporary files are in /data, because the root is read-only.
 ENV INTERTWINE_CONFIG=/etc/intertwine/intertwine.yaml \
     INTERTWINE_SERVER_HOST=0.0.0.0 \
-    INTERTWINE_SERVER_GRACE=8s \
+    INTERTWINE_SERVER_SHUTDOWN_TIMEOUT=8s \
     INTERTWINE_STORE_DATABASE=/data/intertwine.sqlite \
     SQLITE_TMPDIR=/data
 USER intertwine

@@ -14,10 +14,10 @@ import feeds
 import servers
 
 HERE = Path(__file__).parent
-SETTINGS = ("limits.requests-per-connection=2000000000", "log.requests=false", "feed.cache=0")
+SETTINGS = ("limits.requests-per-connection=2000000000", "log.requests=false", "feed.page-cache=0")
 SHARED, VIEWER, SOME, MANY = "shared", "a viewer's", "with 200 dismissed cells", "with 100,000 dismissed cells"
 # With cells kept, as usual, and with none.
-KEPT, NEW = "feed.cells=33554432", "feed.cells=0"
+KEPT, NEW = "feed.cell-cache=33554432", "feed.cell-cache=0"
 FIRST = "first page, the first 100,000 dismissed"
 VIEWERS = {SHARED: None, VIEWER: "nobody", SOME: "some", MANY: "many"}
 # The same in gzip coding, and with all fields of a browser, which takes that.

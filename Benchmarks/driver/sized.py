@@ -162,7 +162,7 @@ def scrolling(folder, image, options, bar):
 def cancelling(folder, huge, options, bar):
     """How soon the work on an image ends that nobody waits for any more: none of its worker's threads runs again, or it is gone."""
     times = []
-    with House(folder / "cancelling", huge, options.misses, settings=("images.workers=1", "images.size=64MiB")) as house:
+    with House(folder / "cancelling", huge, options.misses, settings=("images.workers=1", "images.max-source-size=64MiB")) as house:
         for href in house.hrefs[1 : 1 + min(20, options.misses - 1)]:
             settle(house)
             connection = http.client.HTTPConnection("127.0.0.1", house.service.port, timeout=60)

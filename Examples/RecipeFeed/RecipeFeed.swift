@@ -38,7 +38,7 @@ struct RecipeFeed: AsyncParsableCommand {
         configuration.store.database = database
         configuration.server.port = port
         // No operators' listener: this program is operated by nobody else.
-        configuration.admin.isServed = false
+        configuration.admin.isEnabled = false
 
         let importer = try ItemImport(into: database, kinds: try configuration.itemKinds(extensions))
         guard let recipes = FileHandle(forReadingAtPath: file) else { throw ValidationError("\(file) cannot be read") }

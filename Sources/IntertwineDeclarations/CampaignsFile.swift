@@ -41,7 +41,7 @@ package struct CampaignsFile: Sendable {
     private func error(_ campaign: String, creative: Int?, _ reason: String) -> ConfigurationError {
         let lines = lines[campaign]
         let line = creative.flatMap { number in lines.flatMap { $0.creatives.indices.contains(number) ? $0.creatives[number] : nil } }
-        return ConfigurationError("\(line ?? lines?.campaign ?? "ads.campaigns"): \(ItemError.shown(campaign)): \(reason)")
+        return ConfigurationError("\(line ?? lines?.campaign ?? "campaigns.file"): \(ItemError.shown(campaign)): \(reason)")
     }
 }
 

@@ -96,7 +96,7 @@ public struct LogSettings: Sendable {
 /// The settings `metrics.*`.
 public struct MetricsSettings: Sendable {
     /// A Boolean value indicating whether requests and connections are counted, for `/metrics` on the admin listener.
-    public var enabled = true
+    public var isEnabled = true
 
     public init() {}
 }

@@ -50,7 +50,7 @@ struct ImportRoutes: Sendable {
         let operation = APIOperation(
             "importItems", tag: "Items", "Import items",
             """
-            The body is NDJSON or a JSON array, also as a gzip file. Its decompressed size is limited by `admin.import-limit`. The import is one \
+            The body is NDJSON or a JSON array, also as a gzip file. Its decompressed size is limited by `admin.max-import`. The import is one \
             transaction, which begins when the body is complete. An incomplete body imports nothing. An item with a known id replaces the stored item in its \
             position. A missing body is an empty list.
             """,
@@ -76,15 +76,15 @@ struct ImportRoutes: Sendable {
             ])
         return [
             Route(
-                .post, "/admin/items", operation, bodyLimit: settings.importLimit.bytes,
-                timeLimit: settings.importDeadline + .seconds(60), streamsBody: true
+                .post, "/admin/items", operation, bodyLimit: settings.maxImport.bytes,
+                timeLimit: settings.importTimeout + .seconds(60), streamsBody: true
             ) { try await importItems($0) }
         ]
     }
 
     private func importItems(_ request: RouteRequest) async throws -> ServerResponse {
         let importing = ImportStream(
-            into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.importLimit.bytes, reported: Self.reported)
+            into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.maxImport.bytes, reported: Self.reported)
         do {
             for try await piece in request.request.body { try await importing.append(piece) }
             let (summary, bad) = try await importing.commit()

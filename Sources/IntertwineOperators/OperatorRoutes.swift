@@ -93,15 +93,15 @@ package struct MetricsRoutes: Sendable {
 /// The settings `admin.*` of the admin listener.
 public struct AdminSettings: Sendable {
     /// A Boolean value indicating whether the admin listener is started.
-    public var isServed = true
+    public var isEnabled = true
     public var host = "127.0.0.1"
     public var port = 8081
     /// The token that a request must carry as `Authorization: Bearer`; empty if none is required, on a loopback address only.
     public var token = ""
     /// The maximum size of one import, in bytes.
-    public var importLimit: ByteCount = .gibibytes(1)
+    public var maxImport: ByteCount = .gibibytes(1)
     /// The time limit of one import.
-    public var importDeadline: Duration = .seconds(3_600)
+    public var importTimeout: Duration = .seconds(3_600)
 
     public init() {}
 }

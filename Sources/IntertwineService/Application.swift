@@ -79,11 +79,12 @@ extension FeedService {
         }
         let pageMetrics = PageMetrics(registry: telemetry.registry)
         let delivery = AdServer(
-            ledger: ledger as? any CampaignLedger, process: ProcessName.make(), lifetime: configuration.feed.reservation.milliseconds)
+            ledger: ledger as? any CampaignLedger, process: ProcessName.make(),
+            lifetime: configuration.campaigns.reservationTimeout.milliseconds)
         let cellCounters = RenderedCellCache.Counters()
 
         let listeners = LiveFeeds(
-            limit: configuration.server.limits.listenersAtOnce, store: store, ledger: ledger, clock: clock, logger: logger)
+            limit: configuration.server.limits.effectiveEventStreams, store: store, ledger: ledger, clock: clock, logger: logger)
 
         let registered = ClientRegistry(ownLedger)
         let limits = configuration.server.limits
@@ -100,7 +101,7 @@ extension FeedService {
                 base: configuration.server.publicURL.isEmpty ? nil : configuration.server.publicURL, image: images.links.link,
                 media: SampleMediaRoutes.href, known: images.known)
             let tokens = CellTokens(keys: keys, lifetime: configuration.events.tokenLifetime.milliseconds)
-            let cells = RenderedCellCache(capacity: configuration.feed.cells.bytes(), counters: cellCounters)
+            let cells = RenderedCellCache(capacity: configuration.feed.cellCache.bytes(), counters: cellCounters)
             let sources = declaredFeeds.sources(streams: streams, settings: configuration.feed).merging(extensions.dataSources) {
                 $1
             }
@@ -114,8 +115,8 @@ extension FeedService {
             let campaigns = Campaigns(
                 campaignsFile?.campaigns ?? [], factories: factories, delivery: delivery, memberships: ownStore,
                 inventory: CampaignInventory(
-                    sources, placement: placement, hasAttributes: !configuration.feed.attributesHeader.isEmpty,
-                    hasViewers: !configuration.events.viewerHeader.isEmpty))
+                    sources, placement: placement, hasAttributes: !configuration.viewers.attributesHeader.isEmpty,
+                    hasViewers: !configuration.viewers.header.isEmpty))
             let feeds = FeedCatalogue(sources) { name, title, path, source in
                 FeedAssembler(
                     name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
@@ -125,20 +126,22 @@ extension FeedService {
             }
             let performer = ActionPerformer(
                 store: store, ledger: ledger, factories: factories, registry: registry, links: links, tokens: tokens,
-                undoWindow: configuration.actions.undo.milliseconds, eventsDidCommit: delivery.eventsDidCommit, campaigns: campaigns)
-            let languages = LanguageReader(declaredLanguages, viewerField: configuration.feed.languageHeader)
+                undoWindow: configuration.actions.undoWindow.milliseconds, eventsDidCommit: delivery.eventsDidCommit, campaigns: campaigns)
+            let languages = LanguageReader(declaredLanguages, viewerField: configuration.viewers.languageHeader)
             let clients = ClientReader(
-                settings: configuration.events, keys: keys, languages: languages, registry: registered, cells: factories.cells)
+                settings: configuration.events, viewerHeader: configuration.viewers.header, keys: keys, languages: languages,
+                registry: registered, cells: factories.cells)
             let idempotency = IdempotencyKeys(clients: clients, keys: keys)
             let pages = PageCache(
-                capacity: configuration.feed.cache.bytes, maxStaleness: configuration.feed.stale.milliseconds, metrics: pageMetrics,
+                capacity: configuration.feed.pageCache.bytes, maxStaleness: configuration.feed.maxStaleness.milliseconds,
+                metrics: pageMetrics,
                 isUnchanged: { store.isValid($0, from: $1, to: $2) }, imageMetadata: images.known)
             let format = PageFormat(
-                viewerField: configuration.events.viewerHeader, languages: languages,
+                viewerField: configuration.viewers.header, languages: languages,
                 maxAge: configuration.feed.maxAge.milliseconds / 1_000,
                 variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
             let facts = TargetingContextReader(
-                attributesField: configuration.feed.attributesHeader, window: configuration.feed.reservation.milliseconds,
+                attributesField: configuration.viewers.attributesHeader, window: configuration.campaigns.reservationTimeout.milliseconds,
                 clients: clients)
             let feed = FeedRoutes(
                 feeds: feeds, campaigns: campaigns, campaignFacts: facts, store: store, ledger: ledger, clients: clients, pages: pages,
@@ -167,10 +170,10 @@ extension FeedService {
                 + images.routes(clients)
                 + HealthRoutes(store: store, ledger: ledger, state: state, tag: "Operations").routes
             let description = APIDescription(
-                of: api, kinds: kinds, viewerHeader: configuration.events.viewerHeader, publicURL: configuration.server.publicURL)
-            let viewer = configuration.viewer.isServed ? WebClientRoutes(viewerHeader: configuration.events.viewerHeader).routes : []
+                of: api, kinds: kinds, viewerHeader: configuration.viewers.header, publicURL: configuration.server.publicURL)
+            let viewer = configuration.webClient.isEnabled ? WebClientRoutes(viewerHeader: configuration.viewers.header).routes : []
             let routes = api + description.routes + viewer + SampleMediaRoutes().routes + extensions.routes.map(\.route)
-            let cachedPages = feed.cachedLookup(viewerField: configuration.events.viewerHeader, clock: clock)
+            let cachedPages = feed.cachedLookup(viewerField: configuration.viewers.header, clock: clock)
             let deferredPages = feed.pendingHandler()
             let table = RouteTable(routes) { head in
                 cachedPages(head) ?? images.responseCache.cachedResponse(for: head, now: clock() / 1_000)
@@ -235,14 +238,14 @@ extension FeedService {
                 onErasure: { listeners.viewerDidChange($0) }
             ).routes
             + ExplainRoutes(
-                feeds: { live.current.feeds }, kinds: kinds, window: configuration.feed.reservation.milliseconds, ledger: ledger
+                feeds: { live.current.feeds }, kinds: kinds, window: configuration.campaigns.reservationTimeout.milliseconds, ledger: ledger
             ).routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: store).routes
-        let operatorPages = configuration.viewer.isServed ? OperatorPageRoutes().routes : []
+        let operatorPages = configuration.webClient.isEnabled ? OperatorPageRoutes().routes : []
         let problemPages = OperatorDescription.problemPages(describing: administration)
         let described = administration + [problemPages.route]
         let operatorRoutes = described + [OperatorDescription.route(describing: described)] + operatorPages
-        let counted = configuration.metrics.enabled ? telemetry.registry : nil
+        let counted = configuration.metrics.isEnabled ? telemetry.registry : nil
         let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
         let observer = { (listener: String) in
             ServiceObserver(listener: listener, routes: patterns, registry: counted, log: accessLog)
@@ -251,7 +254,7 @@ extension FeedService {
         // The listeners, from the innermost handler outwards.
         var publicHandler: any HTTPHandler = CORSMiddleware(
             policy: configuration.crossOrigin.policy, publicURL: { live.configuration.server.publicURL },
-            viewerFields: { live.configuration.viewerFields }, router: router)
+            viewerFields: { live.configuration.viewers.fields }, router: router)
         if !extensions.middleware.isEmpty {
             publicHandler = MiddlewareHandler(middleware: extensions.middleware, handler: publicHandler, logger: logger)
         }
@@ -259,7 +262,7 @@ extension FeedService {
             ("service", try HTTPServer(configuration: configuration.publicServer, handler: publicHandler, observer: observer("service")))
         ]
         var operatorHandler: (any HTTPHandler)?
-        let audit = configuration.admin.isServed ? try AuditLog(path: configuration.auditLog) : nil
+        let audit = configuration.admin.isEnabled ? try AuditLog(path: configuration.auditLog) : nil
         if let audit {
             let handler = AdminAuthMiddleware(
                 token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger),
@@ -321,7 +324,8 @@ extension FeedService {
                 })
         }
         return FeedService(
-            live: live, servers: servers, state: state, drain: configuration.server.drain, grace: configuration.server.grace,
+            live: live, servers: servers, state: state, drain: configuration.server.shutdownDelay,
+            grace: configuration.server.shutdownTimeout,
             prepare: prepare, background: background,
             close: {
                 await images.shutDown()

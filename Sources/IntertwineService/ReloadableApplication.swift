@@ -53,7 +53,7 @@ final class ReloadableApplication: Sendable {
         compose: @escaping @Sendable (ServiceConfiguration) throws -> Application,
         check: @escaping @Sendable (Application) async throws -> Void
     ) throws {
-        let campaigns = configuration.feed.campaigns.isEmpty ? nil : FileStamp(path: configuration.feed.campaigns)
+        let campaigns = configuration.campaigns.file.isEmpty ? nil : FileStamp(path: configuration.campaigns.file)
         let composition = try compose(configuration)
         (self.compose, self.check, self.router, self.control, self.logger) = (compose, check, router, control, logger)
         stamps = Self.stamps(configuration)
@@ -76,8 +76,8 @@ final class ReloadableApplication: Sendable {
         let changed = zip(old.settings, updated.settings).filter { $0.0.value != $0.1.value }.map(\.1.key)
         var applied = changed.filter(Self.canChange)
         // The contents of the campaigns file are applied even if its name did not change.
-        let campaigns = updated.feed.campaigns.isEmpty ? nil : FileStamp(path: updated.feed.campaigns)
-        if campaigns != state.withLock({ $0.campaigns }), !applied.contains("ads.campaigns") { applied.append("ads.campaigns") }
+        let campaigns = updated.campaigns.file.isEmpty ? nil : FileStamp(path: updated.campaigns.file)
+        if campaigns != state.withLock({ $0.campaigns }), !applied.contains("campaigns.file") { applied.append("campaigns.file") }
         let files = Self.stamps(old)
         let unchangeable =
             changed.filter { !Self.canChange($0) } + stamps.keys.sorted().filter { !changed.contains($0) && files[$0] != stamps[$0] }
@@ -117,18 +117,19 @@ final class ReloadableApplication: Sendable {
     }
 
     private static func stamps(_ configuration: ServiceConfiguration) -> [String: FileStamp] {
-        ["feed.kinds": configuration.feed.kinds, "sources.file": configuration.sources.file]
+        ["kinds.file": configuration.kinds.file, "sources.file": configuration.sources.file]
             .filter { !$0.value.isEmpty }.compactMapValues { FileStamp(path: $0) }
     }
 
-    private static let changeable = ["actions.", "ads.", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url"]
+    private static let changeable = [
+        "actions.", "ads.", "campaigns.file", "cells.", "events.", "feed.", "log.", "ledger.retention", "server.public-url", "viewers.",
+    ]
 
     /// Returns true if a setting can change while the service runs.
     static func canChange(_ key: String) -> Bool {
         // Addresses that are stored in one form must not be stored in another one.
-        // Kinds cannot change either, because items were imported by their rules.
-        !["ads.reservation", "events.address", "feed.kinds"].contains(key)
-            && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
+        // Kinds are not in the list either, because items were imported by their rules.
+        key != "events.address" && changeable.contains { key == $0 || $0.hasSuffix(".") && key.hasPrefix($0) }
     }
 }
 
@@ -140,8 +141,8 @@ extension ServiceConfiguration {
         next.events = updated.events
         next.events.address = events.address
         next.feed = updated.feed
-        next.feed.kinds = feed.kinds
-        next.feed.reservation = feed.reservation
+        next.campaigns.file = wanted.campaigns.file
+        next.viewers = wanted.viewers
         next.log = updated.log
         next.ledger.retention = updated.ledger.retention
         next.server.publicURL = updated.server.publicURL

@@ -76,7 +76,7 @@ public struct ServiceRoute: Sendable {
 
     /// - Parameters:
     ///   - pattern: The segments of the path; a name in braces matches any segment: `/recipes/{id}`.
-    ///   - bodyLimit: The maximum size of a body in bytes; nil for `limits.body`. A longer body gets 413.
+    ///   - bodyLimit: The maximum size of a body in bytes; nil for `limits.max-body`. A longer body gets 413.
     public init(_ method: HTTPRequest.Method, _ pattern: String, bodyLimit: Int? = nil, handle: @escaping Handle) {
         (self.method, self.pattern, self.bodyLimit, self.handle) = (method, pattern, bodyLimit, handle)
     }

@@ -26,7 +26,7 @@ final class StartingListeners: Sendable {
         try ThreadLimit.require(ThreadLimit.ofServing)
         var sockets = ["service": try ListeningSocket(configuration.publicServer)]
         var starting = [("service", configuration.publicServer, StartingHandler())]
-        if configuration.admin.isServed {
+        if configuration.admin.isEnabled {
             sockets["admin"] = try ListeningSocket(configuration.adminServer)
             let guarding = OperatorGuard(token: configuration.admin.token, open: [], logger: logger)
             starting.append(("admin", configuration.adminServer, StartingHandler(refusal: guarding.problem)))

@@ -83,7 +83,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
     /// - Returns: the calls to make now; nil if none is due.
     private func round(_ limiter: HostConcurrencyLimiter) async -> [(TrackerCall, FetchURL)]? {
         do {
-            let ousted = try await ledger.enqueueTrackerCalls(waiting: settings.waiting, now: now()) { [sources, calls] events in
+            let ousted = try await ledger.enqueueTrackerCalls(waiting: settings.maxPending, now: now()) { [sources, calls] events in
                 guard !events.isEmpty else { return [] }
                 var made: [TrackerCall] = []
                 let calls = calls()
@@ -167,7 +167,7 @@ package struct TrackerDispatcher: ServiceLifecycle.Service {
 
     private func failed(_ call: TrackerCall, _ failure: String) -> TrackerOutcome {
         let tried = call.attempts + 1
-        guard tried < settings.attempts else { return .abandoned(failure) }
+        guard tried < settings.maxAttempts else { return .abandoned(failure) }
         let wait = min(Self.waits.longest, Self.waits.first << Int64(min(tried - 1, 20)))
         return .failed(failure, again: now() &+ wait &+ Int64.random(in: 0...wait / 10))
     }
@@ -226,9 +226,9 @@ package final class TrackerMetrics: Sendable {
 /// Limits of retries and of queued tracker calls.
 public struct TrackerSettings: Sendable {
     /// The limit of attempts for each call. With 12 attempts the last one is about three hours after the first.
-    public var attempts = 12
+    public var maxAttempts = 12
     /// The limit of queued calls. Above it, failed calls are abandoned early; if none has failed, new events wait until their calls can be queued.
-    public var waiting = 100_000
+    public var maxPending = 100_000
 
     public init() {}
 }

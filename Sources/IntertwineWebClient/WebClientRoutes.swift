@@ -51,9 +51,9 @@ package struct WebClientRoutes: Sendable {
     }
 }
 
-/// The settings of the web client.
+/// The settings `web-client.*` of the web client.
 public struct WebClientSettings: Sendable {
-    public var isServed = true
+    public var isEnabled = true
 
     public init() {}
 }

@@ -8,16 +8,16 @@ import IntertwineStorage
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write out what the service recorded.",
-        discussion: "  intertwine export events > events.ndjson", subcommands: [ExportEvents.self])
+        abstract: "Export recorded data.",
+        discussion: "  intertwine export events > events.ndjson", subcommands: [ExportEventsCommand.self])
 }
 
-struct ExportEvents: AsyncParsableCommand {
+struct ExportEventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Write the ledger's events as NDJSON, oldest first.",
+        abstract: "Print the events of the ledger as NDJSON, oldest first.",
         discussion: """
-            Each row has a marker. To go on where an export ended, give the last row's marker:
+            Each row has a marker. The last marker of an export continues it later:
 
               intertwine export events --since 4711 >> events.ndjson
             """)
@@ -26,7 +26,7 @@ struct ExportEvents: AsyncParsableCommand {
 
     @OptionGroup var options: SettingOptions
 
-    @Option(help: "Begin behind the row with this marker.")
+    @Option(help: "Marker of the last row of the previous export.")
     var since: Int64 = 0
 
     private struct Row: Encodable {
@@ -110,7 +110,7 @@ struct ExportEvents: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard since >= 0 else { throw ValidationError("--since takes a marker of an earlier export") }
+        guard since >= 0 else { throw ValidationError("--since must be a marker of an earlier export") }
         // Two statements, because Swift 6.3 crashes when it optimizes them as one.
         let configuration = try await options.configuration()
         guard let ledger = try configuration.existingLedger() else { return }

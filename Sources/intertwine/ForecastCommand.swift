@@ -6,13 +6,13 @@ import IntertwineService
 
 struct ForecastCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate",
-        abstract: "Forecast what campaigns deliver.",
+        commandName: "forecast",
+        abstract: "Forecast the delivery of campaigns.",
         discussion: """
-            Gives the places of pages to the campaigns of a file as the service would, in a time that is made up. It reads the file alone, and
-            writes nothing.
+            The command simulates page requests, and gives their ad slots to the campaigns of a file by the rules of the service. It reads no store,
+            and writes nothing.
 
-              intertwine simulate --campaigns campaigns.yaml --viewers 10000 --days 7 --attributes plan=free --languages de
+              intertwine forecast --campaigns campaigns.yaml --viewers 10000 --days 7 --attributes plan=free --languages de
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -25,57 +25,55 @@ struct ForecastCommand: AsyncParsableCommand {
 
     @OptionGroup var options: SettingOptions
 
-    @Option(help: "The file of the campaigns; that of ads.campaigns where none is named.")
+    @Option(help: "File of the campaigns (default: campaigns.file).")
     var campaigns: String?
 
-    @Option(help: "How many viewers ask.")
+    @Option(help: "Number of viewers.")
     var viewers = 10_000
 
-    @Option(help: "For how many days.")
+    @Option(help: "Number of days.")
     var days = 7
 
-    @Option(help: "Pages in all; ten a viewer and day where no number is named.")
+    @Option(help: "Total number of pages (default: ten per viewer and day).")
     var requests: Int?
 
-    @Option(help: "Processes that share a ledger.")
+    @Option(help: "Number of processes that share a ledger.")
     var processes = 1
 
-    @Option(help: "Content items on a page.")
+    @Option(help: "Number of content items on a page.")
     var limit = FeedRequest.defaultLimit
 
-    @Option(
-        help: "Places for advertisements on a page, at even distances; those of the feed's or section's placement where no number is named."
-    )
-    var places: Int?
+    @Option(help: "Number of ad slots on a page, at even distances (default: the placement of the feed or section).")
+    var slots: Int?
 
-    @Option(help: "How many of the places are seen, from 0 to 1.")
+    @Option(help: "Share of the ad slots that are seen, from 0 to 1.")
     var seen = 1.0
 
-    @Option(help: "How many of those that are seen are clicked, from 0 to 1.")
+    @Option(help: "Share of the seen ads that are clicked, from 0 to 1.")
     var clicked = 0.01
 
-    @Option(help: "When it begins (RFC 3339); where no moment is named, when the first campaign does.")
+    @Option(help: "Begin of the forecast (RFC 3339; default: the begin of the first campaign).")
     var start: String?
 
-    @Option(help: "Attributes that all viewers have, such as plan=free.")
+    @Option(help: "Attributes of all viewers, such as plan=free.")
     var attributes: String?
 
-    @Option(help: "Languages that all viewers want, as Accept-Language has them.")
+    @Option(help: "Languages of all viewers, in the format of Accept-Language.")
     var languages: String?
 
-    @Option(help: "The feed that they ask for.")
+    @Option(help: "Requested feed.")
     var feed = "main"
 
-    @Option(help: "Its section in which the places are.")
+    @Option(help: "Section of the feed with the ad slots.")
     var section: String?
 
-    @Option(help: "The layout that they ask for.")
+    @Option(help: "Requested layout.")
     var layout = Layout.collection
 
-    @Option(help: "table or json.")
+    @Option(help: "Output format.")
     var format = Format.table
 
-    private struct Answer: Encodable {
+    private struct Document: Encodable {
         struct Row: Encodable {
             var campaign: String
             var goal: Int?
@@ -96,15 +94,15 @@ struct ForecastCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard (1...1_000_000_000).contains(viewers), (1...366).contains(days), (1...20).contains(places ?? 1), (1...16).contains(processes)
+        guard (1...1_000_000_000).contains(viewers), (1...366).contains(days), (1...20).contains(slots ?? 1), (1...16).contains(processes)
         else {
-            throw ValidationError("--viewers (to 1000000000), --days (to 366), --places (to 20) and --processes (to 16) are 1 or more")
+            throw ValidationError("--viewers must be from 1 to 1000000000, --days to 366, --slots to 20, --processes to 16")
         }
-        guard FeedRequest.limits.contains(limit) else { throw ValidationError("--limit is from 1 to 100") }
-        guard (1...1_000_000_000).contains(requests ?? 1) else { throw ValidationError("--requests is from 1 to 1000000000") }
-        guard (0...1).contains(seen), (0...1).contains(clicked) else { throw ValidationError("--seen and --clicked are from 0 to 1") }
+        guard FeedRequest.limits.contains(limit) else { throw ValidationError("--limit must be from 1 to 100") }
+        guard (1...1_000_000_000).contains(requests ?? 1) else { throw ValidationError("--requests must be from 1 to 1000000000") }
+        guard (0...1).contains(seen), (0...1).contains(clicked) else { throw ValidationError("--seen and --clicked must be from 0 to 1") }
         guard start.map({ Timestamp.milliseconds(of: $0) != nil }) ?? true else {
-            throw ValidationError("--start is a time with its zone (RFC 3339) such as 2026-11-21T09:00:00+01:00")
+            throw ValidationError("--start must be a time with a time zone (RFC 3339), such as 2026-11-21T09:00:00+01:00")
         }
     }
 
@@ -114,15 +112,15 @@ struct ForecastCommand: AsyncParsableCommand {
         let simulation = try simulation(of: declared, as: configuration)
         let began = ContinuousClock.now
         let forecasts = try await simulation.run(declared)
-        try put(answer(forecasts, of: simulation, since: began, blocked: try blockages(of: declared, in: configuration)))
+        try put(document(forecasts, of: simulation, since: began, blocked: try blockages(of: declared, in: configuration)))
     }
 
     private func declared(in configuration: ServiceConfiguration) throws -> [Campaign] {
         var configuration = configuration
-        if let campaigns { configuration.feed.campaigns = campaigns }
+        if let campaigns { configuration.campaigns.file = campaigns }
         try configuration.checkPlacements(feed: feed, section: section)
         let declared = try configuration.declaredCampaigns()
-        guard !declared.isEmpty else { throw ValidationError("there is no campaign: name a file with --campaigns") }
+        guard !declared.isEmpty else { throw ValidationError("no campaigns; name a file with --campaigns") }
         return declared
     }
 
@@ -145,26 +143,26 @@ struct ForecastCommand: AsyncParsableCommand {
         simulation.limit = limit
         simulation.spacing = configuration.feed.adSpacing
         simulation.placement =
-            try places.map { count in FixedPlacement(at: (0..<count).map { $0 * limit / count }) }
+            try slots.map { count in FixedPlacement(at: (0..<count).map { $0 * limit / count }) }
             ?? configuration.placement(feed: feed, section: section)
-        simulation.reservation = configuration.feed.reservation.milliseconds
+        simulation.reservation = configuration.campaigns.reservationTimeout.milliseconds
         simulation.attributes = attributes.map(ViewerAttributes.init)
         simulation.languages = languages.map { LanguagePreferences($0) }
         simulation.slot = AdSlotContext(feed: feed, section: section, layout: layout == .table ? .table : .collection)
         return simulation
     }
 
-    private func answer(
+    private func document(
         _ forecasts: [CampaignForecast.Forecast], of simulation: CampaignForecast, since began: ContinuousClock.Instant,
         blocked: [String: String]
-    ) -> Answer {
+    ) -> Document {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        return Answer(
+        return Document(
             start: Timestamp.text(milliseconds: simulation.start), pages: simulation.requests,
             pagesPerSecond: Int(Double(simulation.requests) / max(seconds, 0.000_001)),
             campaigns: forecasts.map { forecast in
                 let delivered = forecast.goal == nil ? forecast.impressions : forecast.days.reduce(0, +)
-                return Answer.Row(
+                return Document.Row(
                     campaign: forecast.campaign, goal: forecast.goal, delivered: delivered,
                     share: forecast.goal.map { $0 > 0 ? (Double(delivered) / Double($0) * 10_000).rounded() / 10_000 : 1 },
                     impressions: forecast.impressions, clicks: forecast.clicks, viewers: forecast.viewers, days: forecast.days,
@@ -172,19 +170,19 @@ struct ForecastCommand: AsyncParsableCommand {
             })
     }
 
-    private func put(_ answer: Answer) throws {
+    private func put(_ document: Document) throws {
         switch format {
         case .json:
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try Output.put(try encoder.encode(answer) + Data("\n".utf8))
-        case .table: try Output.put(Data(table(answer).utf8))
+            try Output.put(try encoder.encode(document) + Data("\n".utf8))
+        case .table: try Output.put(Data(table(document).utf8))
         }
     }
 
-    private func table(_ answer: Answer) -> String {
+    private func table(_ document: Document) -> String {
         let head = ["campaign", "goal", "delivered", "of goal", "impressions", "clicks", "viewers"]
-        let rows = answer.campaigns.map { row in
+        let rows = document.campaigns.map { row in
             [
                 row.campaign, row.goal.map(String.init) ?? "-", String(row.delivered),
                 row.share.map { String(format: "%.1f %%", $0 * 100) } ?? "-", String(row.impressions), String(row.clicks),
@@ -198,8 +196,8 @@ struct ForecastCommand: AsyncParsableCommand {
                 return column == 0 ? text + blanks : blanks + text
             }.joined(separator: "  ")
         }
-        let told = answer.campaigns.compactMap { row in row.reason.map { "\n\(row.campaign): \($0)" } }.joined()
+        let reasons = document.campaigns.compactMap { row in row.reason.map { "\n\(row.campaign): \($0)" } }.joined()
         return lines.joined(separator: "\n")
-            + "\n\(told)\n\(told.isEmpty ? "" : "\n")\(answer.pages) pages from \(answer.start), \(answer.pagesPerSecond) a second\n"
+            + "\n\(reasons)\n\(reasons.isEmpty ? "" : "\n")\(document.pages) pages from \(document.start), \(document.pagesPerSecond) a second\n"
     }
 }

@@ -7,38 +7,37 @@ import IntertwineStorage
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Put the items of files into the store: JSON arrays or NDJSON, compressed by gzip or not.",
+        abstract: "Import items from files: JSON arrays or NDJSON, optionally compressed by gzip.",
         discussion: """
-            All files are one transaction: nothing is visible before the last item is in. An item whose id is known
-            replaces the old one, which keeps its place in the feed. A bad item is told by its line; in an array, which
-            may be one line, by how many items stand before it, its id and its byte too.
+            All files are imported in one transaction. An item with the id of a stored item replaces it, and keeps its position in the feed.
+            An invalid item is reported with its line; in an array also with its index, id and byte offset.
 
               intertwine import --database data/intertwine.sqlite Config/sample/feed.json
               intertwine import --dry-run items.ndjson.gz
               intertwine import --foreground items.ndjson.gz
-              jq '.users' answer.json | intertwine import --on-error skip -
+              jq '.users' export.json | intertwine import --on-error skip -
             """)
 
     @OptionGroup var options: SettingOptions
 
-    @Option(help: "What to do about a bad item: stop and take everything back, or skip and report it.")
+    @Option(help: "Handling of an invalid item: stop and import nothing, or skip and report it.")
     var onError = BadItemPolicy.stop
 
-    @Flag(help: "Check everything, tell all bad items and what would be done, and write nothing.")
+    @Flag(help: "Check all items, report the invalid ones and the changes, and write nothing.")
     var dryRun = false
 
-    @Flag(help: "Refuse what is not gzip. A file that begins as gzip is read as such without it.")
+    @Flag(help: "Reject input that is not gzip. Gzip is detected without this flag.")
     var gzip = false
 
     @Flag(
         help: """
-            Compute at once, as any program does. Without it an import reads and checks only where nobody else wants to compute, and rests \
-            where it had to wait, so that whoever reads from the store notices little: on a machine that is never at rest that takes long. Other writes of items wait \
-            only while everything is put into the store in the end, which is done at once.
+            Run at normal priority. Otherwise the import reads and checks at idle priority, and pauses while other programs need the \
+            processor. On a busy machine that takes long. Other writes of items wait only during the transaction at the end, which runs \
+            at normal priority.
             """)
     var foreground = false
 
-    @Argument(help: ArgumentHelp("Files to read; - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Files to import; - for standard input.", valueName: "file"))
     var files: [String]
 
     // The optimizer of Swift 6.3 crashes on this method. It runs once and mostly waits, so it needs no optimization.
@@ -96,22 +95,23 @@ struct ImportCommand: AsyncParsableCommand {
             }
         }
         Output.write(progress.end)
-        try report(summary)
+        try report(summary, in: configuration.store.location)
     }
 
     private static let nothing = "nothing was imported"
 
-    private func report(_ summary: ImportSummary) throws {
+    /// - Parameter store: The location of the store. Why: a relative path depends on the working folder.
+    private func report(_ summary: ImportSummary, in store: String) throws {
         let withheld = summary.withheld.count == 0 ? "" : ", withheld \(summary.withheld): taken down"
         guard dryRun else {
-            return try Output.say("added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)\(withheld)")
+            return try Output.say("\(store): added \(summary.added), replaced \(summary.replaced), skipped \(summary.skipped)\(withheld)")
         }
         guard onError == .skip || summary.skipped == 0 else {
-            let items = summary.skipped == 1 ? "1 bad item" : "\(summary.skipped) bad items"
+            let items = summary.skipped == 1 ? "1 invalid item" : "\(summary.skipped) invalid items"
             throw ExitError("\(items): nothing would be imported without --on-error skip; nothing was written")
         }
         try Output.say(
-            "would add \(summary.added), replace \(summary.replaced), skip \(summary.skipped)\(withheld); nothing was written")
+            "\(store): would add \(summary.added), replace \(summary.replaced), skip \(summary.skipped)\(withheld); nothing was written")
     }
 
     private struct Opened {

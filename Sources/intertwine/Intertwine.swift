@@ -10,19 +10,23 @@ import IntertwineService
 struct Intertwine: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "intertwine",
-        abstract: "Serves feeds of cell view models, and performs what people do with the cells.",
+        abstract: "A feed server: it serves pages of cell view models, and executes the actions of their viewers.",
         discussion: """
-            Every setting is a key of the configuration file; flags beat the environment (INTERTWINE_STORE_DATABASE), which beats the file.
+            Every setting is a key of the configuration file. Flags take precedence over the environment (INTERTWINE_STORE_DATABASE), and the
+            environment over the file.
 
               intertwine import Config/sample/feed.json
               intertwine serve --port 8080
               curl http://127.0.0.1:8080/feed
+
+            Results are written to standard output, progress and errors to standard error. The exit code is 0 after success, 1 if the command was
+            refused or failed, and 64 if its arguments are invalid.
             """,
         version: FeedService.version,
         subcommands: [
-            ServeCommand.self, ImportCommand.self, SyncCommand.self, TakedownCommand.self, ReportCommand.self, TrackersCommand.self,
+            ServeCommand.self, ImportCommand.self, SyncCommand.self, TakedownCommand.self, ReportCommand.self, TrackerCallsCommand.self,
             ExportCommand.self, ForecastCommand.self,
-            WarmCommand.self, RotateKeyCommand.self, CopyCommand.self,
+            WarmImagesCommand.self, RotateKeyCommand.self, CopyStoreCommand.self,
             ImageURLCommand.self, SchemaCommand.self, CheckConfigCommand.self,
         ])
 
@@ -54,10 +58,11 @@ struct Intertwine: AsyncParsableCommand {
 struct CheckConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
-        abstract: "Print every setting as it is in force, and where it comes from; or all that is wrong, a line each.",
+        abstract: "Check the configuration, and print each effective setting with its origin, or one line for each error.",
         discussion: """
-            Looks through the configuration, the commands that actions name, and the files under feed.kinds, sources.file, ads.campaigns and
-            images.fallbacks, as a start does; holds campaigns against the store where there is one, and says on standard error where not.
+            The command checks the configuration, the commands of actions, and the files of kinds.file, sources.file, campaigns.file and
+            images.fallbacks, as a start does. It also checks campaigns against an existing store; without a store, a line on standard error
+            reports that.
 
               intertwine check-config --config Config/intertwine.yaml
             """)
@@ -76,12 +81,12 @@ struct CheckConfigCommand: AsyncParsableCommand {
 struct ImageURLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "image-url",
-        abstract: "Mint the proxy's URL of an image.",
+        abstract: "Print the URL of an image on the image proxy.",
         discussion: "  curl \"http://127.0.0.1:8080$(intertwine image-url https://example.com/image.png)\"")
 
     @OptionGroup var options: SettingOptions
 
-    @Argument(help: "The image's own URL.")
+    @Argument(help: "URL of the image at its origin.")
     var url: String
 
     func run() async throws {
@@ -95,17 +100,17 @@ struct SchemaCommand: AsyncParsableCommand {
         abstract: "Print the JSON Schema (2020-12) of a kind of item, as import checks it.",
         discussion: """
               intertwine schema user
-              intertwine schema --set feed.kinds=Config/kinds.yaml event
+              intertwine schema --set kinds.file=Config/kinds.yaml event
             """)
 
     @OptionGroup var options: SettingOptions
 
-    @Argument(help: "The kind of the items.")
+    @Argument(help: "Kind of item.")
     var kind: String
 
     func run() async throws {
         let kinds = try await options.configuration().itemKinds()
-        guard let found = kinds[kind] else { throw ExitError("\(kind): no such kind; there are \(kinds.names.joined(separator: ", "))") }
-        try Output.put(found.schema() + [UInt8(ascii: "\n")])
+        guard let known = kinds[kind] else { throw ExitError("\(kind): no such kind; there are \(kinds.names.joined(separator: ", "))") }
+        try Output.put(known.schema() + [UInt8(ascii: "\n")])
     }
 }

@@ -8,27 +8,27 @@ import IntertwineStorage
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Count impressions, clicks, selections and undo, from the ledger's totals.",
+        abstract: "Report the totals of impressions, clicks, selections and undos.",
         discussion: "  intertwine report --from 2026-11-01 --to 2026-11-30 --by ad --format csv")
 
     @OptionGroup var options: SettingOptions
 
-    @Option(help: "First day, in UTC (default: 30 days ago).")
+    @Option(help: "First day, in UTC (default: 29 days before the last day).")
     var from: CalendarDay?
 
     @Option(help: "Last day, in UTC (default: today).")
     var to: CalendarDay?
 
-    @Option(help: "What the rows are.")
+    @Option(help: "Grouping of the rows.")
     var by = LedgerReport.Grouping.day
 
-    @Option(help: "What they are divided by once more.")
-    var and: LedgerReport.Grouping?
+    @Option(help: "Second grouping.")
+    var thenBy: LedgerReport.Grouping?
 
-    @Flag(help: "Estimate how many different viewers there were.")
-    var viewers = false
+    @Flag(help: "Estimate the number of distinct viewers.")
+    var distinctViewers = false
 
-    @Option(help: "How they are written.")
+    @Option(help: "Output format.")
     var format = ReportFormat.table
 
     func run() async throws {
@@ -39,7 +39,7 @@ struct ReportCommand: AsyncParsableCommand {
         let ledger = try configuration.existingLedger()
         let prefixes = try configuration.advertisementPrefixes()
         let question = LedgerReport.Query(
-            days: Int(first.number)...Int(last.number), by: by, and: and, prefixes: prefixes, countsViewers: viewers)
+            days: Int(first.number)...Int(last.number), by: by, and: thenBy, prefixes: prefixes, countsViewers: distinctViewers)
         if let fault = question.error { throw ValidationError(fault) }
         var report: LedgerReport
         do {

@@ -18,13 +18,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Port to listen on (server.port).")
     var port: Int?
 
-    @Option(help: "Port of the operators' listener (admin.port).")
+    @Option(help: "Port of the admin listener (admin.port).")
     var adminPort: Int?
 
     @Flag(
         help: """
-            Start although a database file or the signing key is missing, older than the others, or of another store, and go on with what is \
-            there.
+            Start even if a database file or the signing key is missing, older than the other files, or of another store.
             """)
     var acceptDataLoss = false
 

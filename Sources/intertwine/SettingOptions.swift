@@ -5,13 +5,13 @@ import IntertwineService
 
 /// The options for the sources of settings, which all subcommands share.
 struct SettingOptions: ParsableArguments {
-    @Option(help: "Configuration file (default: Config/intertwine.yaml, or else /etc/intertwine/intertwine.yaml).")
+    @Option(help: "Configuration file (default: Config/intertwine.yaml or, if it is missing, /etc/intertwine/intertwine.yaml).")
     var config: String?
 
     @Option(help: "SQLite file of the items, or postgresql://HOST/NAME (store.database).")
     var database: String?
 
-    @Option(name: .customLong("set"), help: ArgumentHelp("Any setting, such as ads.per-page=2.", valueName: "key=value"))
+    @Option(name: .customLong("set"), help: ArgumentHelp("Value of a setting, such as ads.per-page=2.", valueName: "key=value"))
     var settings: [String] = []
 
     /// The path of the configuration file, even if it does not exist.
@@ -42,7 +42,7 @@ struct SettingOptions: ParsableArguments {
         values["store.database"] = database
         for setting in settings {
             guard let end = setting.utf8.firstIndex(of: UInt8(ascii: "=")), end != setting.startIndex else {
-                throw ValidationError("--set takes key=value, not '\(setting)'")
+                throw ValidationError("--set: '\(setting)' is not key=value")
             }
             values[String(setting[..<end])] = String(setting[setting.utf8.index(after: end)...])
         }

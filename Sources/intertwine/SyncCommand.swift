@@ -7,17 +7,17 @@ import Synchronization
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Bring the store in step with a remote source, now.",
+        abstract: "Synchronize the store with a remote source.",
         discussion: """
-            All pages are read before the store is changed, in one transaction: a running service shows the new items with its next
-            answer. When anything goes wrong, nothing is changed.
+            All pages are read before the store is changed, in one transaction. A running service serves the new items with its next response. If
+            the synchronization fails, the store is unchanged.
 
               intertwine sync --set sources.file=Config/sources.yaml catalogue
             """)
 
     @OptionGroup var options: SettingOptions
 
-    @Argument(help: "The source's name.")
+    @Argument(help: "Name of the source.")
     var source: String
 
     func run() async throws {
@@ -43,7 +43,7 @@ struct SyncCommand: AsyncParsableCommand {
         Output.write(progress.end)
         let changes = outcome.changes ?? SourceChanges()
         try Output.say(
-            "added \(changes.added), changed \(changes.changed), removed \(changes.removed), unchanged \(changes.unchanged), "
+            "\(configuration.store.location): added \(changes.added), changed \(changes.changed), removed \(changes.removed), unchanged \(changes.unchanged), "
                 + "skipped \(outcome.skipped)"
                 + (changes.withheld.count == 0 ? "" : ", withheld \(changes.withheld): taken down"))
     }

@@ -8,11 +8,11 @@ import IntertwineStorage
 struct TakedownCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "takedown",
-        abstract: "Take items down until they are released, from all sources and imports.",
+        abstract: "Take items down until they are released.",
         discussion: """
-            An item that is taken down leaves the store at once. Imports and sources leave it out and say so. It comes back
-            with the next import, or the next time its source is asked, after it was released. A service may be running.
-            Ads whose campaign is gone stay hidden, too: they, or their campaign, are released the same way.
+            A takedown removes an item from the store at once. Imports and sources skip the item and report that. After its release, the next
+            import or synchronization restores it. A service may be running. Ads of a deleted campaign also stay hidden until they, or the
+            campaign, are released.
 
               intertwine takedown add user:tt --reason "complaint 4711"
               intertwine takedown list
@@ -20,10 +20,10 @@ struct TakedownCommand: AsyncParsableCommand {
               intertwine takedown release campaign:spring
               intertwine takedown release --all
             """,
-        subcommands: [List.self, Add.self, Release.self], defaultSubcommand: List.self)
+        subcommands: [ListCommand.self, AddCommand.self, ReleaseCommand.self], defaultSubcommand: ListCommand.self)
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "Print what is taken down: item, moment, reason.")
+    struct ListCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "Print the takedowns: item, time, reason.")
 
         @OptionGroup var options: SettingOptions
 
@@ -38,12 +38,12 @@ struct TakedownCommand: AsyncParsableCommand {
         }
     }
 
-    struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "add", abstract: "Remove items, and keep them away.")
+    struct AddCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Take items down.")
 
         @OptionGroup var options: SettingOptions
 
-        @Option(help: "The reason, shown in the list.")
+        @Option(help: "Reason, shown in the list.")
         var reason: String?
 
         @Argument(help: ArgumentHelp("Items, such as user:tt.", valueName: "kind:id"))
@@ -66,20 +66,20 @@ struct TakedownCommand: AsyncParsableCommand {
         }
     }
 
-    struct Release: AsyncParsableCommand {
+    struct ReleaseCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "release", abstract: "Release items, so that imports and sources can bring them again.")
+            commandName: "release", abstract: "Release items, so that imports and sources can add them again.")
 
         @OptionGroup var options: SettingOptions
 
-        @Flag(help: "Release whatever is taken down.")
+        @Flag(help: "Release all items that are taken down.")
         var all = false
 
         @Argument(help: ArgumentHelp("Items, such as user:tt.", valueName: "kind:id"))
         var items: [String] = []
 
         func validate() throws {
-            guard all != !items.isEmpty else { throw ValidationError("Name items, or give --all.") }
+            guard all != !items.isEmpty else { throw ValidationError("name either items or --all") }
         }
 
         func run() async throws {
@@ -127,7 +127,7 @@ extension SettingOptions {
         let configuration = try await configuration()
         let items = try configuration.store.items()
         guard items.isThere else {
-            throw ExitError("\(items.shown): there is no store; store.database, or --database, says where it is")
+            throw ExitError("\(items.shown): there is no store; set store.database, or --database")
         }
         return (configuration, try items.open(reading: ReadLimits()))
     }
@@ -138,7 +138,7 @@ extension ItemKinds {
         try texts.map { text in
             guard let key = ItemKey(text, of: self) else {
                 throw ExitError(
-                    "'\(ItemError.shown(text))' names no item: that is kind:id, such as user:tt; kind is one of \(names.joined(separator: ", "))"
+                    "'\(ItemError.shown(text))' is not the name of an item; write kind:id, such as user:tt, with one of the kinds \(names.joined(separator: ", "))"
                 )
             }
             return key

@@ -17,7 +17,7 @@ opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 def check(container):
     """Yields a sentence for each thing that holds; raises AssertionError at the first that does not."""
-    grace = dockerfile.amount(container.stage.environment["INTERTWINE_SERVER_GRACE"])
+    grace = dockerfile.amount(container.stage.environment["INTERTWINE_SERVER_SHUTDOWN_TIMEOUT"])
     assert grace < STOP_TIMEOUT, f"answers may take {grace} s, but `docker stop` kills after {STOP_TIMEOUT}"
     port = container.stage.port
     added = container.program("import", SAMPLE)

@@ -27,5 +27,5 @@ def check(path, stage):
 
     test, *command = service["healthcheck"]["test"]
     assert test == "CMD" and command == stage.health, "another health check than the image's"
-    patience, grace = dockerfile.amount(service["stop_grace_period"]), dockerfile.amount(stage.environment["INTERTWINE_SERVER_GRACE"])
+    patience, grace = dockerfile.amount(service["stop_grace_period"]), dockerfile.amount(stage.environment["INTERTWINE_SERVER_SHUTDOWN_TIMEOUT"])
     assert patience > grace, f"killed after {patience} s, though answers may take {grace} s"

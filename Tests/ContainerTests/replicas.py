@@ -59,12 +59,12 @@ def kubernetes(stage, known):
         assert not ("PASSWORD" in name or "TOKEN" in name) or values[name] is None, f"{name} stands in the manifest"
     assert values["INTERTWINE_STORE_DATABASE"].startswith("postgresql://")
     mounts = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
-    assert mounts.get(values["INTERTWINE_STORE_FOLDER"]) in {volume["name"] for volume in pod["volumes"]}, "the folder is on no volume"
+    assert mounts.get(values["INTERTWINE_SERVER_DATA_FOLDER"]) in {volume["name"] for volume in pod["volumes"]}, "the folder is on no volume"
     security, inner = pod["securityContext"], container["securityContext"]
     steps = " ".join(argument for name, argument in stage.steps if name == "RUN")
     assert security["runAsNonRoot"] and f"{security['runAsUser']}" in steps, f"the image has no user {security['runAsUser']}"
     assert inner["readOnlyRootFilesystem"] and not inner["allowPrivilegeEscalation"] and inner["capabilities"] == {"drop": ["ALL"]}
-    grace = dockerfile.amount(values["INTERTWINE_SERVER_DRAIN"]) + dockerfile.amount(stage.environment["INTERTWINE_SERVER_GRACE"])
+    grace = dockerfile.amount(values["INTERTWINE_SERVER_SHUTDOWN_DELAY"]) + dockerfile.amount(stage.environment["INTERTWINE_SERVER_SHUTDOWN_TIMEOUT"])
     assert grace < pod["terminationGracePeriodSeconds"], f"a pod needs {grace} s to end"
     scaler = documents["HorizontalPodAutoscaler"]["spec"]
     target = {key: scaler["scaleTargetRef"][key] for key in ("apiVersion", "kind")}
@@ -81,10 +81,10 @@ def compose(stage, known):
     assert names <= known, f"unknown settings: {sorted(names - known)}"
     host = service["environment"]["INTERTWINE_STORE_DATABASE"].split("@")[1].split("/")[0]
     assert host in services, f"{host} is no service"
-    assert service["environment"]["INTERTWINE_STORE_FOLDER"] in service["volumes"], "the folder is on no volume"
+    assert service["environment"]["INTERTWINE_SERVER_DATA_FOLDER"] in service["volumes"], "the folder is on no volume"
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"] and service["security_opt"] == ["no-new-privileges:true"]
     assert service["healthcheck"]["test"] == ["CMD", *stage.health], "another health check than the image's"
-    grace = dockerfile.amount(service["environment"]["INTERTWINE_SERVER_DRAIN"]) + dockerfile.amount(stage.environment["INTERTWINE_SERVER_GRACE"])
+    grace = dockerfile.amount(service["environment"]["INTERTWINE_SERVER_SHUTDOWN_DELAY"]) + dockerfile.amount(stage.environment["INTERTWINE_SERVER_SHUTDOWN_TIMEOUT"])
     assert dockerfile.amount(service["stop_grace_period"]) > grace, f"a container needs {grace} s to end"
     assert "healthcheck" in database and service["depends_on"]["database"]["condition"] == "service_healthy"
     assert {volume.split(":")[0] for volume in database["volumes"]} <= document["volumes"].keys()

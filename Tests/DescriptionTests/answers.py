@@ -326,7 +326,7 @@ def main():
     here = f"http://127.0.0.1:{origin.server_port}"
     items = [user(name, image=here) for name in ["Grace", "Ada", "Missing", "Text", "Slow"]]
     items += [user("Denied", image="http://10.0.0.1"), advertisement(1, here)]
-    settings = {"images.allowed-networks": "127.0.0.1/32", "images.allowed-ports": f"80,443,{origin.server_port}", "events.tell-verdict": "true"}
+    settings = {"images.allowed-networks": "127.0.0.1/32", "images.allowed-ports": f"80,443,{origin.server_port}", "events.report-verdict": "true"}
     with Service(items, settings, kinds=SECTIONS) as service:
         description = Description.of(service)
         walk = Walk(service, description)

@@ -30,7 +30,7 @@ def run(service, tool, base, arguments):
 
 def main():
     tool = Path(sys.argv[1]).resolve()
-    with Service(SAMPLE, {"events.tell-verdict": "true"}) as service:
+    with Service(SAMPLE, {"events.report-verdict": "true"}) as service:
         code = run(service, tool, service.base, sys.argv[2:])
         # After the feed: what is done here changes the store.
         return run(service, tool, f"http://127.0.0.1:{service.admin_port}", sys.argv[2:]) or code

@@ -149,7 +149,7 @@ def main():
         "kind": "campaign", "id": "spring", "advertiser": "ACME", "creatives": ["10"], "starts": "2026-01-01T00:00:00Z",
         "ends": "9999-01-01T00:00:00Z", "goal": {"total": 1_000}}
     started = [spring, user("Grace"), user("Cash"), advertisement(9), {**advertisement(10), "type": "video"}]
-    with Service(started, {"admin.token": TOKEN, "admin.import-limit": "64KiB"}) as service:
+    with Service(started, {"admin.token": TOKEN, "admin.max-import": "64KiB"}) as service:
         description = Description.of(Listener(service))
         walk = Walk(Listener(service), description)
         featured = {"username": "Ada", "avatarUrl": "https://pictures.example.com/ada.png", "type": "featured"}

@@ -22,7 +22,7 @@ class Service:
         self.store = ["--config", str(folder / "empty.yaml"), "--database", str(folder / "feed.sqlite")]
         if kinds is not None:
             (folder / "kinds.yaml").write_text(kinds)
-            self.store += ["--set", f"feed.kinds={folder / 'kinds.yaml'}"]
+            self.store += ["--set", f"kinds.file={folder / 'kinds.yaml'}"]
         self.import_items(items)
         self.port, self.admin_port = free_port(), free_port()
         fixed = {"server.host": "127.0.0.1", "server.port": self.port, "admin.port": self.admin_port, "signing.key": KEY, "ads.rotation": "listed"}

@@ -49,7 +49,7 @@ struct ActionTests {
     @Test("a clickthrough link leads to the stored URL; damaged ones lead nowhere")
     func clickthrough() async throws {
         try await offPool {
-            let service = try Self.service(["events.tell-verdict=true"])
+            let service = try Self.service(["events.report-verdict=true"])
             let page = try JSON(try service.get("/feed").text)
             let href = try #require(
                 page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
@@ -112,7 +112,7 @@ struct ActionTests {
     @Test("a key is its client's own, and neither address nor viewer is kept with it")
     func idempotencyScopes() async throws {
         try await offPool {
-            let service = try Self.service(["events.trust-forwarded=true", "events.tell-verdict=true"])
+            let service = try Self.service(["events.trust-forwarded=true", "events.report-verdict=true"])
             func select(_ fields: [String]) throws -> RawResponse {
                 try service.ask("POST", "/cells/ad:1/selection", fields: ["User-Agent: tests", "Idempotency-Key: k"] + fields)
             }
@@ -135,7 +135,7 @@ struct ActionTests {
     @Test("X-Verdict of a selection is that of its click")
     func selectionVerdict() async throws {
         try await offPool {
-            let service = try Self.service(["events.tell-verdict=true"])
+            let service = try Self.service(["events.report-verdict=true"])
             let page = try JSON(try service.get("/feed").text)
             let link = page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text
             let token = try #require(link?.split(separator: "/").last)
@@ -158,7 +158,7 @@ struct ActionTests {
             ]
             // With a query the same link takes the long way.
             let outcomes = try ["", "?from=here"].map { query in
-                let service = try Self.service(["events.tell-verdict=true", "events.trust-forwarded=true"])
+                let service = try Self.service(["events.report-verdict=true", "events.trust-forwarded=true"])
                 let page = try JSON(try service.get("/feed").text)
                 let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
                 #expect(try service.get(href, fields: ["User-Agent: first"])["x-verdict"] == "counted")
@@ -181,7 +181,7 @@ struct ActionTests {
     @Test("a click that the ledger cannot take is 503, whether its link is known or not, and leaves nothing behind")
     func lockedLedger() async throws {
         try await offPool {
-            let service = try Self.service(["ledger.patience=100ms"])
+            let service = try Self.service(["ledger.write-timeout=100ms"])
             let page = try JSON(try service.get("/feed").text)
             let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(href).status == 302)
@@ -200,7 +200,7 @@ struct ActionTests {
     func rates(address: String) async throws {
         try await offPool {
             let service = try Self.service([
-                "events.tell-verdict=true", "events.trust-forwarded=true", "events.rate=3", "events.address=\(address)",
+                "events.report-verdict=true", "events.trust-forwarded=true", "events.click-rate=3", "events.address=\(address)",
             ])
             let page = try JSON(try service.get("/feed").text)
             let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
@@ -341,7 +341,7 @@ struct ActionTests {
     @Test("what was dismissed or saved is taken back at any time, and that can be undone as long as it is new", arguments: ["0s", "10min"])
     func lists(undo: String) async throws {
         try await offPool {
-            let service = try Self.service(["actions.user.selection=analytics,save", "actions.undo=\(undo)"])
+            let service = try Self.service(["actions.user.selection=analytics,save", "actions.undo-window=\(undo)"])
             func ids(_ path: String) throws -> [String] {
                 try JSON(service.get(path, fields: Self.viewer).text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
             }

@@ -53,7 +53,7 @@ struct CampaignBlockedTests {
                     #","starts":"2100-01-01T00:00:00Z","ends":"2100-01-01T08:00:00Z","targeting":{"hours":["10-12"]}"#),
                 Self.campaign("over", "1", #","ends":"2020-01-01T00:00:00Z","targeting":{"attributes":{"any":[]}}"#),
             ]
-            let settings = ["feed.kinds=\(kinds)", RunningService.tokenSetting]
+            let settings = ["kinds.file=\(kinds)", RunningService.tokenSetting]
             let service = try RunningService(items: Items.users(5) + Items.advertisements(2), settings: settings)
             let ids = ["open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "over"]
             for (id, body) in zip(ids, campaigns) {
@@ -62,7 +62,7 @@ struct CampaignBlockedTests {
             }
             #expect(try service.admin("DELETE", "/admin/items/ad/2").status == 204)
             let expected = [
-                "attributes": "targeting: attributes of the viewer require ads.attributes-header, which is not set",
+                "attributes": "targeting: attributes of the viewer require viewers.attributes-header, which is not set",
                 "nobody": "targeting: any is an empty list, which matches no viewer",
                 "quiet": "its feeds and sections show no ads",
                 "elsewhere": "targeting: none of its sections is in one of its feeds",
@@ -74,7 +74,7 @@ struct CampaignBlockedTests {
             #expect(states["open"] == "running: " && states["none"] == "running: " && states["over"]?.hasPrefix("ended") == true)
             let report = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)
             #expect(Set(report["blocked"]?.list.compactMap { $0["campaign"]?.text } ?? []) == Set(expected.keys))
-            let options = ["--config", service.configurationFile, "--database", service.database, "--set", "feed.kinds=\(kinds)"]
+            let options = ["--config", service.configurationFile, "--database", service.database, "--set", "kinds.file=\(kinds)"]
             for command in [["check-config"], ["report", "--by", "campaign"]] {
                 let result = try Command.run(command + options)
                 let lines = result.lines.filter { $0.contains(" is blocked: ") }
@@ -96,7 +96,7 @@ struct CampaignBlockedTests {
             let nameless = try RunningService(
                 items: items + capped,
                 settings: [
-                    "events.viewer-header=", "actions.user.dismissal=analytics", "actions.advertisement.dismissal=analytics",
+                    "viewers.header=", "actions.user.dismissal=analytics", "actions.ad.dismissal=analytics",
                     RunningService.tokenSetting,
                 ])
             let states = try Self.states(nameless)
@@ -132,7 +132,8 @@ struct CampaignBlockedTests {
             let items =
                 Items.users(5) + Items.advertisements(2)
                 + Self.campaign("free", "1", Self.targeting(#""attributes":{"none":["plan=pro"]}"#))
-            let service = try RunningService(items: items, settings: ["ads.attributes-header=X-Attributes", RunningService.tokenSetting])
+            let service = try RunningService(
+                items: items, settings: ["viewers.attributes-header=X-Attributes", RunningService.tokenSetting])
             func ad(_ attributes: String) throws -> String? {
                 let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests", "X-Attributes: \(attributes)"]).text)
                 return page["cells"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }

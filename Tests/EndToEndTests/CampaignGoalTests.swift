@@ -10,7 +10,7 @@ struct CampaignGoalTests {
             #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"priority":"sponsorship"\#(members)}"# + "\n"
         return try RunningService(
             items: Items.users(5) + Items.advertisements(2) + campaign,
-            settings: [RunningService.tokenSetting, "events.tell-verdict=true"],
+            settings: [RunningService.tokenSetting, "events.report-verdict=true"],
             environment: clock.environment)
     }
 

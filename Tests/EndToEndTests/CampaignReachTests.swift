@@ -24,7 +24,7 @@ struct CampaignReachTests {
     private static func service(_ items: String = "") throws -> RunningService {
         try RunningService(
             items: Items.users(5) + Items.advertisements(2) + items,
-            settings: [RunningService.tokenSetting, "events.tell-verdict=true", "ads.attributes-header=X-Attributes"])
+            settings: [RunningService.tokenSetting, "events.report-verdict=true", "viewers.attributes-header=X-Attributes"])
     }
 
     private static func fields(_ viewer: String, _ more: [String] = []) -> [String] {

@@ -72,7 +72,7 @@ struct CampaignSpacingTests {
                 let options = ["--set", "ads.placement=every 5"] + settings.flatMap { ["--set", $0] }
                 let result = try Command.run(
                     [
-                        "simulate", "--config", "/dev/null", "--campaigns", file, "--viewers", "1", "--days", "1", "--limit", "\(limit)",
+                        "forecast", "--config", "/dev/null", "--campaigns", file, "--viewers", "1", "--days", "1", "--limit", "\(limit)",
                         "--requests", "\(pages)", "--format", "json",
                     ] + options)
                 return try JSON(result.lines.joined())["campaigns"]?[0]?["delivered"]?.number.map { Int($0) } ?? -1

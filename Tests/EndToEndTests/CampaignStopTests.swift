@@ -16,7 +16,7 @@ struct CampaignStopTests {
             try Self.write(campaigns, to: file)
             service = try RunningService(
                 items: Items.users(5) + Items.advertisements(3),
-                settings: ["ads.campaigns=\(file)", RunningService.tokenSetting, "events.tell-verdict=true"])
+                settings: ["campaigns.file=\(file)", RunningService.tokenSetting, "events.report-verdict=true"])
         }
 
         private static func write(_ campaigns: String, to file: String) throws {

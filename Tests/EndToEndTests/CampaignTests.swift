@@ -118,7 +118,7 @@ struct CampaignTests {
             #expect(table.contains("ctr,unit,total,daily,delivered,deliveredToday,due,dueToday,pace\r\n"), "\(table)")
             #expect(table.contains("\r\nopen,3,0.0081,3,") && table.hasSuffix(",impressions,12,,3,3,12,,0.2500\r\n"), "\(table)")
             let options = ["report", "--config", service.configurationFile, "--database", service.database, "--by", "campaign"]
-            let printed = try Command.run(options + ["--viewers", "--format", "csv"])
+            let printed = try Command.run(options + ["--distinct-viewers", "--format", "csv"])
             #expect(
                 printed.lines.map { $0.replacing("\r", with: "") }.filter { !$0.isEmpty }
                     == table.split(separator: "\r\n").map(String.init))
@@ -142,7 +142,7 @@ struct CampaignTests {
                     [
                         "serve", "--config", "\(service.folder)/empty.yaml", "--database", service.database, "--port", "0", "--admin-port",
                         "0",
-                        "--set", "ads.campaigns=\(file)",
+                        "--set", "campaigns.file=\(file)",
                     ] + more.flatMap { ["--set", $0] })
                 #expect(result.code != 0)
                 return result.lines.joined(separator: "\n")
@@ -152,7 +152,8 @@ struct CampaignTests {
                     "campaigns.yaml:2: a: goal.total"))
             #expect(try start("campaigns:\n  a:\n    advertiser: A\n    creatives: [9]\n").contains("the store has no ad '9'"))
             #expect(
-                try start("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", "ads.placement=listed").contains("campaigns have no places")
+                try start("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", "ads.placement=listed").contains(
+                    "campaigns have no ad slots")
             )
             #expect(
                 try start("campaigns:\n  stored: {advertiser: A, creatives: [1]}\n").contains(
@@ -169,7 +170,7 @@ struct CampaignTests {
             func check(_ text: String, database: String) throws -> (code: Int32, text: String) {
                 try text.write(toFile: file, atomically: true, encoding: .utf8)
                 let result = try Command.run([
-                    "check-config", "--config", "\(service.folder)/empty.yaml", "--database", database, "--set", "ads.campaigns=\(file)",
+                    "check-config", "--config", "\(service.folder)/empty.yaml", "--database", database, "--set", "campaigns.file=\(file)",
                 ])
                 return (result.code, result.lines.joined(separator: "\n"))
             }
@@ -180,12 +181,14 @@ struct CampaignTests {
             #expect(wrong.text.contains("campaigns.yaml:2: a: creatives: the store has no ad '9'"), "\(wrong.text)")
             #expect(wrong.text.contains("campaigns.yaml:3: stored: the store has a campaign with the id 'stored' too"), "\(wrong.text)")
             let good = try check("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", database: service.database)
-            #expect(good.code == 0 && !good.text.contains("ads.campaigns:"), "\(good.text)")
+            #expect(good.code == 0 && !good.text.contains("campaigns.file:"), "\(good.text)")
             // Nobody has taken the file: what it names is not remembered.
             let unknown = "campaigns:\n  a: {advertiser: A, creatives: [8]}\n"
             #expect(try check(unknown, database: service.database).code != 0)
             let none = try check(unknown, database: "\(service.folder)/none.sqlite")
-            #expect(none.code == 0 && none.text.contains("ads.campaigns: not held against the store: there is none yet"), "\(none.text)")
+            #expect(
+                none.code == 0 && none.text.contains("campaigns.file: not checked against the store: there is no store yet"), "\(none.text)"
+            )
             #expect(!FileManager.default.fileExists(atPath: "\(service.folder)/none.sqlite"))
         }
     }
@@ -288,7 +291,7 @@ struct CampaignTests {
             try "campaigns:\n  spring: {advertiser: ACME, creatives: [1]}\n  autumn: {advertiser: ACME, creatives: [2]}\n".write(
                 toFile: file, atomically: true, encoding: .utf8)
             let items = Items.users(5) + Items.advertisements(3)
-            let service = try RunningService(items: items, settings: ["ads.campaigns=\(file)", RunningService.tokenSetting])
+            let service = try RunningService(items: items, settings: ["campaigns.file=\(file)", RunningService.tokenSetting])
             var viewers = 0
             func shown() throws -> Set<String?> {
                 viewers += 20
@@ -408,7 +411,7 @@ struct CampaignTests {
             }
             try write("creatives: [1], goal: {total: 2}")
             let service = try RunningService(
-                items: Items.users(5) + Items.advertisements(3), settings: ["ads.campaigns=\(file)", RunningService.tokenSetting])
+                items: Items.users(5) + Items.advertisements(3), settings: ["campaigns.file=\(file)", RunningService.tokenSetting])
             for viewer in ["a", "b"] { #expect(try Self.see(viewer, service) == "ad:1") }
             #expect(try Self.see("c", service) != "ad:1")
             try write("creatives: [9]")

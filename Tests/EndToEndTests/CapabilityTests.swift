@@ -21,10 +21,10 @@ struct CapabilityTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-kinds-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
-        let service = try RunningService(settings: ["feed.kinds=\(folder)/kinds.yaml", RunningService.tokenSetting])
+        let service = try RunningService(settings: ["kinds.file=\(folder)/kinds.yaml", RunningService.tokenSetting])
         let stories = (0..<stories).map { #"{"kind":"story","id":"s\#($0)","title":"Story"}"# + "\n" }.joined()
         _ = try service.importItems(
-            stories + Items.users(users) + Items.advertisement(1), arguments: ["--set", "feed.kinds=\(folder)/kinds.yaml"])
+            stories + Items.users(users) + Items.advertisement(1), arguments: ["--set", "kinds.file=\(folder)/kinds.yaml"])
         return service
     }
 
@@ -87,11 +87,11 @@ struct CapabilityTests {
                 cells:
                   collection: {identifier: TalkCell, size: 300x200, bind: {title: {text: title}, starts: {date: starts}}}
             """.write(toFile: file, atomically: true, encoding: .utf8)
-            let service = try RunningService(settings: ["feed.kinds=\(file)", RunningService.tokenSetting])
+            let service = try RunningService(settings: ["kinds.file=\(file)", RunningService.tokenSetting])
             let items =
                 #"{"kind":"event","id":"1","title":"Swing","starts":"2026-05-01"}"# + "\n"
                 + #"{"kind":"talk","id":"1","title":"Words","starts":"2026-05-01"}"# + "\n"
-            _ = try service.importItems(items, arguments: ["--set", "feed.kinds=\(file)"])
+            _ = try service.importItems(items, arguments: ["--set", "kinds.file=\(file)"])
             func page(_ cells: String) throws -> RawResponse { try service.get("/feed", fields: ["Accept-Cells: \(cells)"]) }
             #expect(try identifiers(page("*")) == ["EventCell", "TalkCell"])
             #expect(try identifiers(page("*, (text date);bindings")) == ["EventCell", "TalkCell"])

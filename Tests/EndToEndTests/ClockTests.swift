@@ -9,7 +9,7 @@ struct ClockTests {
 
     private static func service(_ clock: MovableClock, _ settings: [String] = []) throws -> RunningService {
         try RunningService(
-            items: Items.users(3) + Items.advertisements(2), settings: ["events.tell-verdict=true", "events.rate=3"] + settings,
+            items: Items.users(3) + Items.advertisements(2), settings: ["events.report-verdict=true", "events.click-rate=3"] + settings,
             environment: clock.environment)
     }
 
@@ -44,7 +44,7 @@ struct ClockTests {
     func rates(jump: Int64) async throws {
         try await offPool {
             let clock = try MovableClock()
-            let service = try Self.service(clock, ["events.window=1ms"])
+            let service = try Self.service(clock, ["events.click-window=1ms"])
             func verdicts(_ count: Int, _ viewer: String = "v1") throws -> [String?] {
                 try (0..<count).map { _ in
                     let fields = ["User-Agent: tests", "X-Viewer-ID: \(viewer)"]

@@ -29,9 +29,9 @@ struct CommandLineTests {
             let half = folder + "/half.png"
             try image.prefix(image.count / 2).write(to: URL(fileURLWithPath: half))
             for (setting, words) in [
-                ("images.fallbacks=avatar=" + half, "images.fallbacks: \(half) cannot be read, or is no whole image"),
+                ("images.fallbacks=avatar=" + half, "images.fallbacks: \(half) cannot be read, or is no complete image"),
                 ("actions.user.selection=fly", "actions.user.selection: unknown command 'fly'"),
-                ("feed.kinds=/nonexistent.yaml", "feed.kinds: /nonexistent.yaml"),
+                ("kinds.file=/nonexistent.yaml", "kinds.file: /nonexistent.yaml"),
                 ("sources.file=/nonexistent.yaml", "sources.file: /nonexistent.yaml"),
                 ("images.fallbacks=avatar=/nonexistent.png", "images.fallbacks: /nonexistent.png cannot be read"),
             ] {
@@ -40,10 +40,10 @@ struct CommandLineTests {
                 let served = try Command.run(["serve", "--port", "0", "--admin-port", "0"] + options + ["--set", setting])
                 #expect(served.code == 1 && served.lines == result.lines, "\(served.lines)")
             }
-            let wrong = ["events.viewer-header=", "server.prot=1", "ads.per-page=99"].flatMap { ["--set", $0] }
+            let wrong = ["viewers.header=", "server.prot=1", "ads.per-page=99"].flatMap { ["--set", $0] }
             let result = try Command.run(["check-config"] + options + wrong)
             #expect(result.code == 1 && result.lines.count == 4 && result.lines.allSatisfy { $0.hasPrefix("Error: ") }, "\(result.lines)")
-            #expect(result.lines.count { $0.contains("needs a viewer, which is missing: events.viewer-header is empty") } == 2)
+            #expect(result.lines.count { $0.contains("needs a viewer, which is missing: viewers.header is empty") } == 2)
             #expect(result.lines.contains("Error: server.prot: unknown key (flag); did you mean server.port?"))
             let served = try Command.run(["serve", "--port", "0", "--admin-port", "0"] + options + wrong)
             #expect(served.code == 1 && served.lines == result.lines, "\(served.lines)")
@@ -85,14 +85,14 @@ struct CommandLineTests {
                 ["/bin/sh", "-c", "cd \(folder) && exec \"$0\" \"$@\"", BuiltProduct.path("intertwine")]
                     + [
                         "serve", "--port", "0", "--admin-port", "0", "--database", "\(folder)/x.sqlite", "--set",
-                        "ads.campaigns=\(campaigns)",
+                        "campaigns.file=\(campaigns)",
                     ])
             _ = try service.line(containing: "service: listening on")
             try declare("autumn")
             // By which other servers open their logs or start anew.
             for habit in [SIGUSR1, SIGUSR2] { service.signal(habit) }
             service.signal(SIGHUP)
-            #expect(try service.line(containing: "configuration reloaded").contains("ads.campaigns"))
+            #expect(try service.line(containing: "configuration reloaded").contains("campaigns.file"))
             service.signal(SIGTERM)
             while try service.nextLine() != nil {}
             #expect(service.wait() == 0)
@@ -119,19 +119,19 @@ struct CommandLineTests {
             for number in [40, 4_900] { items[number] = Substring(items[number].replacing("https://images", with: "ftp://images")) }
             try "[\(items.joined(separator: ","))]".write(toFile: file("bad.json"), atomically: true, encoding: .utf8)
             let skipped = try Command.run(["import", "--foreground", "--on-error", "skip"] + options + [file("bad.json")])
-            #expect(skipped.code == 0 && skipped.lines.last == "added 4998, replaced 0, skipped 2", "\(skipped.lines)")
+            #expect(skipped.code == 0 && skipped.lines.last == "\(folder)/x.sqlite: added 4998, replaced 0, skipped 2", "\(skipped.lines)")
             for id in [40, 4_900] {
                 let byte = 1 + items.prefix(id).reduce(0) { $0 + $1.utf8.count + 1 }
                 #expect(skipped.lines.contains { $0.contains("line 1, index \(id) (from 0), id \"u\(id)\", byte \(byte): avatarUrl") })
             }
             let rehearsed = try Command.run(["import", "--foreground", "--dry-run"] + options + [file("bad.json")])
             #expect(rehearsed.code == 1 && rehearsed.lines.count == 3, "\(rehearsed.lines)")
-            #expect(rehearsed.lines.last?.contains("2 bad items: nothing would be imported without --on-error skip") == true)
+            #expect(rehearsed.lines.last?.contains("2 invalid items: nothing would be imported without --on-error skip") == true)
             try Data(gzipped(Array(good.joined(separator: "\n").utf8))).write(to: URL(fileURLWithPath: file("good.ndjson.gz")))
             let would = try Command.run(["import", "--foreground", "--dry-run"] + options + [file("good.ndjson.gz")])
-            #expect(would.lines == ["would add 2, replace 4998, skip 0; nothing was written"], "\(would.lines)")
+            #expect(would.lines == ["\(folder)/x.sqlite: would add 2, replace 4998, skip 0; nothing was written"], "\(would.lines)")
             let did = try Command.run(["import", "--foreground", "--gzip"] + options + [file("good.ndjson.gz")])
-            #expect(did.lines == ["added 2, replaced 4998, skipped 0"], "\(did.lines)")
+            #expect(did.lines == ["\(folder)/x.sqlite: added 2, replaced 4998, skipped 0"], "\(did.lines)")
             for (text, words) in [
                 ("<html>", "an HTML page"), ("kind,id\n", "CSV"), ("{\"users\": [{}]}", "jq '.[\"users\"]' FILE"),
                 ("[\(good[0]),]", "a comma precedes the end: remove it"),
@@ -177,7 +177,8 @@ struct CommandLineTests {
             #expect(givesWay ? policies["0"] == 1 && policies["5", default: 0] > 2 : Array(policies.keys) == ["0"], "\(policies)")
             try writer.close()
             while try process.nextLine(timeout: 60_000) != nil {}
-            #expect(process.wait() == 0 && process.lines.last == "added 2000, replaced 0, skipped 0", "\(process.lines)")
+            #expect(
+                process.wait() == 0 && process.lines.last == "\(folder)/x.sqlite: added 2000, replaced 0, skipped 0", "\(process.lines)")
         }
     }
 
@@ -207,7 +208,8 @@ struct CommandLineTests {
             #expect(computed / start.duration(to: .now) < 0.35)
             try writer.close()
             while try process.nextLine(timeout: 60_000) != nil {}
-            #expect(process.wait() == 0 && process.lines.last == "added 10000, replaced 0, skipped 0", "\(process.lines)")
+            #expect(
+                process.wait() == 0 && process.lines.last == "\(folder)/x.sqlite: added 10000, replaced 0, skipped 0", "\(process.lines)")
         }
     }
 
@@ -273,7 +275,7 @@ struct CommandLineTests {
             let none = try Command.run(mint + options)
             #expect(none.code == 1 && none.lines.count == 1 && none.lines[0].contains("x.sqlite: no store exists"), "\(none.lines)")
             try Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 131 | 1) }).write(to: URL(fileURLWithPath: "\(folder)/x.sqlite"))
-            for command in [["report"], ["export", "events"], ["trackers"], mint] {
+            for command in [["report"], ["export", "events"], ["tracker-calls"], mint] {
                 let result = try Command.run(command + options)
                 #expect(result.code == 1 && result.lines.count == 1, "\(command): \(result.lines)")
                 #expect(result.lines.first?.contains("x.sqlite: is not a database") == true, "\(command): \(result.lines)")
@@ -311,16 +313,34 @@ struct CommandLineTests {
                 toFile: kinds, atomically: true, encoding: .utf8)
             func simulate(_ arguments: String...) throws -> (code: Int32, lines: [String]) {
                 try Command.run(
-                    ["simulate", "--campaigns", campaigns, "--viewers", "10", "--days", "1"] + arguments + options
-                        + ["--set", "feed.kinds=\(kinds)"])
+                    ["forecast", "--campaigns", campaigns, "--viewers", "10", "--days", "1"] + arguments + options
+                        + ["--set", "kinds.file=\(kinds)"])
             }
             let feed = try simulate("--feed", "nowhere")
-            #expect(feed.code == 1 && feed.lines == ["Error: --feed: there is no 'nowhere', but home, main"], "\(feed.lines)")
+            #expect(feed.code == 1 && feed.lines == ["Error: --feed: no feed 'nowhere'; there are home, main"], "\(feed.lines)")
             let section = try simulate("--feed", "home", "--section", "cats")
             #expect(
-                section.code == 1 && section.lines == ["Error: --section: 'home' has no 'cats', but people"], "\(section.lines)")
+                section.code == 1 && section.lines == ["Error: --section: 'home' has no section 'cats'; there are people"],
+                "\(section.lines)")
             #expect(try simulate("--feed", "home", "--section", "people").code == 0)
             #expect(try simulate().code == 0)
+        }
+    }
+
+    @Test("results go to standard output, errors to standard error; the exit code is 0, 1 after a failure, or 64 for invalid arguments")
+    func streams() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            try Items.user("a").write(toFile: "\(folder)/items.ndjson", atomically: true, encoding: .utf8)
+            let importing = "cd \(folder) && exec \"$0\" import --foreground --config /dev/null --database ./x.sqlite"
+            let done = try Self.shell("\(importing) items.ndjson 2>/dev/null")
+            #expect(done.code == 0 && done.lines == ["\(folder)/x.sqlite: added 1, replaced 0, skipped 0"], "\(done.lines)")
+            let refused = try Self.shell("\(importing) none.ndjson 2>/dev/null")
+            #expect(refused.code == 1 && refused.lines.isEmpty, "\(refused.lines)")
+            for arguments in ["--none", "--on-error none items.ndjson", "--set none items.ndjson", ""] {
+                let result = try Self.shell("\(importing) \(arguments) 2>/dev/null")
+                #expect(result.code == 64 && result.lines.isEmpty, "\(arguments): \(result.lines)")
+            }
         }
     }
 

@@ -8,7 +8,7 @@ struct CountingTests {
     private static func service(_ settings: [String] = []) throws -> RunningService {
         try RunningService(
             items: Items.users(3) + Items.advertisements(2),
-            settings: ["events.tell-verdict=true", "events.trust-forwarded=true"] + settings)
+            settings: ["events.report-verdict=true", "events.trust-forwarded=true"] + settings)
     }
 
     /// The body that reports the impression of an advertisement on the first page, once.
@@ -94,7 +94,7 @@ struct CountingTests {
     )
     func seenClicks() async throws {
         try await offPool {
-            let service = try Self.service(["ads.count-clicks=seen", "ads.rotation=listed", "events.window=0s"])
+            let service = try Self.service(["ads.count-clicks=seen", "ads.rotation=listed", "events.click-window=0s"])
             let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests"]).text)
             let actions = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"])
             let link = try #require(actions["selection"]?["href"]?.text)
@@ -123,7 +123,7 @@ struct CountingTests {
             let campaign = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
             let service = try RunningService(
                 items: Items.users(3) + Items.advertisements(1) + campaign,
-                settings: ["events.tell-verdict=true", "events.trust-forwarded=true", "ads.count-clicks=seen", "events.window=0s"])
+                settings: ["events.report-verdict=true", "events.trust-forwarded=true", "ads.count-clicks=seen", "events.click-window=0s"])
             for (own, other) in [
                 (["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"]), (["X-Forwarded-For: 192.0.2.7"], ["X-Forwarded-For: 192.0.2.8"]),
             ] {

@@ -121,7 +121,9 @@ struct DescriptionCrossOriginTests {
     @Test("whatever the server refuses by itself carries the fields too")
     func refusals() async throws {
         try await offPool {
-            let service = try Self.service(["cors.origins=https://app.example.com", "limits.header-deadline=300ms", "limits.bodies=64"])
+            let service = try Self.service([
+                "cors.origins=https://app.example.com", "limits.header-timeout=300ms", "limits.total-body-bytes=64",
+            ])
             let (long, body) = (String(repeating: "a", count: 9_000), String(repeating: "x", count: 600))
             let cases: [(String, String, Int)] = [
                 ("POST /events", "Content-Type: application/json\r\nContent-Length: 9999999\r\n\r\n", 413),

@@ -26,7 +26,7 @@ struct ForeignPageTests {
         ])
     func subresource(site: String, mode: String, destination: String) async throws {
         try await offPool {
-            let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.tell-verdict=true"])
+            let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.report-verdict=true"])
             let link = try Self.link(service)
             // A link that is known goes another way than the first click on it.
             for path in [link, link, link + "?from=here"] {
@@ -50,7 +50,7 @@ struct ForeignPageTests {
         ])
     func navigation(fields: [String]) async throws {
         try await offPool {
-            let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.tell-verdict=true"])
+            let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.report-verdict=true"])
             #expect(try service.get(Self.link(service), fields: fields)["x-verdict"] == "counted")
         }
     }

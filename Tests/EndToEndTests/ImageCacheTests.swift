@@ -23,7 +23,8 @@ struct ImageCacheTests {
             #"{"kind":"user","id":"a","username":"A","avatarUrl":"\#(origin.url("/a.png"))","type":"featured"}"# + "\n"
         let service = try RunningService(
             items: user,
-            settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"] + settings,
+            settings: ["images.worker-program=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"]
+                + settings,
             environment: environment)
         return (service, origin)
     }

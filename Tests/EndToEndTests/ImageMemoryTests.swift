@@ -22,7 +22,7 @@ struct ImageMemoryTests {
                 connection.answer(200, ["Content-Type: image/png", "Cache-Control: max-age=3600"], body: Self.body(number))
             }
             defer { origin.stop() }
-            let settings = ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"]
+            let settings = ["images.worker-program=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"]
             let users = (0..<Self.readers).map { number in
                 #"{"kind":"user","id":"\#(number)","username":"A","avatarUrl":"\#(origin.url("/\(number)"))","type":"featured"}"# + "\n"
             }

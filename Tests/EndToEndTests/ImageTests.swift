@@ -19,7 +19,7 @@ struct ImageTests {
             #"{"kind":"user","id":"b","username":"B","avatarUrl":"http://127.0.0.1:\#(port)/none.png","type":"featured"}"# + "\n"
         let service = try RunningService(
             items: user + missing,
-            settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"])
+            settings: ["images.worker-program=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"])
         return (service, origin, port)
     }
 
@@ -130,7 +130,9 @@ struct ImageTests {
             }
             let service = try RunningService(
                 items: users.joined(),
-                settings: ["images.sources=https://pictures.example/ folder:\(Self.images)", "images.disk=0", "images.worker=/none"])
+                settings: [
+                    "images.sources=https://pictures.example/ folder:\(Self.images)", "images.disk-cache=0", "images.worker-program=/none",
+                ])
             let hrefs = try Self.hrefs(service)
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(Self.images)/avatar-0.png")))
             for _ in 0..<2 {
@@ -147,7 +149,7 @@ struct ImageTests {
     func loop() async throws {
         try await offPool {
             let port = try freePort()
-            let settings = ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"]
+            let settings = ["images.worker-program=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(port)"]
             let service = try RunningService(settings: settings, port: port)
             func href(_ source: String) throws -> String {
                 let minted = try Command.run(
@@ -174,7 +176,7 @@ struct ImageTests {
                 #"{"kind":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
                 items: user,
-                settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+                settings: ["images.worker-program=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
             let href = try #require(try Self.hrefs(service).first)
             let id = UUID()
             let client = try RawClient(port: service.port)
@@ -218,7 +220,7 @@ struct ImageTests {
                 #"{"kind":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
                 items: user,
-                settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+                settings: ["images.worker-program=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
             let href = try #require(try Self.hrefs(service).first)
             let refused = try RawClient(port: service.port)
             try refused.send("GET /images/x/y HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -253,9 +255,9 @@ struct ImageTests {
             let service = try RunningService(
                 items: users.joined(separator: "\n") + "\n",
                 settings: [
-                    "images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)",
+                    "images.worker-program=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)",
                     "images.downloads-per-host=1",
-                    "images.patience=30s",
+                    "images.queue-timeout=30s",
                 ])
             func queued(_ count: Int) throws -> Bool {
                 try service.admin("GET", "/metrics").text.contains("intertwine_image_downloads_queued \(count)\n")
@@ -282,7 +284,7 @@ struct ImageTests {
                 #"{"kind":"user","id":"a","username":"A","avatarUrl":"http://127.0.0.1:\#(listener.port)/a.png","type":"featured"}"# + "\n"
             let service = try RunningService(
                 items: user,
-                settings: ["images.worker=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
+                settings: ["images.worker-program=/none", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(listener.port)"])
             let href = try #require(try Self.hrefs(service).first)
             let client = try RawClient(port: service.port)
             try client.send("GET \(href) HTTP/1.1\r\nHost: a\r\n\r\n")

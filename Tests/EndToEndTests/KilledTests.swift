@@ -12,7 +12,7 @@ struct KilledTests {
         try await offPool {
             let service = try RunningService(
                 items: Items.users(4) + Items.advertisements(1),
-                settings: ["events.rate=1000000", "log.requests=false", "limits.requests-per-connection=1000000000"])
+                settings: ["events.click-rate=1000000", "log.requests=false", "limits.requests-per-connection=1000000000"])
             let page = try JSON(try service.get("/feed").text)
             let click = try #require(
                 page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
@@ -50,7 +50,7 @@ struct KilledTests {
         try await offPool {
             let service = try RunningService(
                 items: Items.users(4) + Items.advertisements(1),
-                settings: ["events.rate=1", "log.requests=false", "limits.requests-per-connection=1000000000"])
+                settings: ["events.click-rate=1", "log.requests=false", "limits.requests-per-connection=1000000000"])
             let page = try JSON(try service.get("/feed").text)
             let click = try #require(
                 page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)

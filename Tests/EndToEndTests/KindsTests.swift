@@ -13,9 +13,9 @@ struct KindsTests {
 
     /// A service that knows the kind, with its items imported by the command line.
     private func service() throws -> RunningService {
-        let service = try RunningService(items: Items.user("u"), settings: ["feed.kinds=\(Self.file)"])
-        let lines = try service.importItems(Self.events, arguments: ["--set", "feed.kinds=\(Self.file)"])
-        #expect(lines.contains("added 2, replaced 0, skipped 0"), "\(lines)")
+        let service = try RunningService(items: Items.user("u"), settings: ["kinds.file=\(Self.file)"])
+        let lines = try service.importItems(Self.events, arguments: ["--set", "kinds.file=\(Self.file)"])
+        #expect(lines.contains("\(service.database): added 2, replaced 0, skipped 0"), "\(lines)")
         return service
     }
 
@@ -86,7 +86,7 @@ struct KindsTests {
             let service = try service()
             try (Self.events.replacing("2026-05-01T19:00:00Z", with: "tomorrow")).write(
                 toFile: "\(service.folder)/bad.ndjson", atomically: true, encoding: .utf8)
-            let options = ["--config", "\(service.folder)/empty.yaml", "--database", service.database, "--set", "feed.kinds=\(Self.file)"]
+            let options = ["--config", "\(service.folder)/empty.yaml", "--database", service.database, "--set", "kinds.file=\(Self.file)"]
             let imported = try Command.run(["import", "--foreground"] + options + ["\(service.folder)/bad.ndjson"])
             #expect(imported.code != 0)
             let schema = try Command.run(["schema"] + options + ["event"])
@@ -125,11 +125,11 @@ struct KindsTests {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("places-\(UUID()).yaml").path
             try Self.places.write(toFile: file, atomically: true, encoding: .utf8)
             defer { try? FileManager.default.removeItem(atPath: file) }
-            let service = try RunningService(items: Items.user("u"), settings: ["feed.kinds=\(file)"])
+            let service = try RunningService(items: Items.user("u"), settings: ["kinds.file=\(file)"])
             let items =
                 #"{"kind":"place","id":1,"title":"Park","image":"https://pictures.example.com/p.png"}"# + "\n"
                 + #"{"kind":"place","id":2,"title":"Bar"}"# + "\n" + #"{"kind":"place","id":3,"title":"Pub"}"# + "\n"
-            let lines = try service.importItems(items, arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
+            let lines = try service.importItems(items, arguments: ["--set", "kinds.file=\(file)", "--on-error", "skip"])
             #expect(lines.contains { $0.contains("added 2") }, "\(lines)")
             let ann = ["X-Viewer-ID: ann"]
             func cells() throws -> [JSON] { try JSON(try service.get("/feed?limit=3", fields: ann).text)["cells"]?.list ?? [] }
@@ -162,7 +162,7 @@ struct KindsTests {
             #expect(try service.events().last?["input"]?["reason"]?.text == "spam")
             #expect(try service.events().last?["input"]?["stars"]?.number == 5 && service.events().first?["input"]?.isNull == true)
             let counted = try Command.run([
-                "report", "--by", "choice", "--and", "day", "--format", "csv", "--config", service.configurationFile, "--database",
+                "report", "--by", "choice", "--then-by", "day", "--format", "csv", "--config", service.configurationFile, "--database",
                 service.database,
             ]).lines.map { $0.trimmingCharacters(in: .newlines) }
             #expect(counted.first?.hasPrefix("choice,day,impressions,") == true && counted.first?.hasSuffix(",reports,ctr") == true)
@@ -189,7 +189,7 @@ struct KindsTests {
             try "".write(toFile: "\(folder)/empty.yaml", atomically: true, encoding: .utf8)
             let process = try SpawnedProcess([
                 "/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1", BuiltProduct.path("intertwine"), "serve", "--config", "\(folder)/empty.yaml",
-                "--database", "\(folder)/i.sqlite", "--port", "0", "--admin-port", "0", "--set", "feed.kinds=\(folder)/kinds.yaml",
+                "--database", "\(folder)/i.sqlite", "--port", "0", "--admin-port", "0", "--set", "kinds.file=\(folder)/kinds.yaml",
             ])
             while try process.nextLine(timeout: 60_000) != nil {}
             #expect(process.wait() != 0)

@@ -112,7 +112,7 @@ struct LiveTests {
     @Test("beyond the limit, polling is what is left; a place that was left is another's")
     func bounded() async throws {
         try await offPool {
-            let service = try RunningService(items: Items.users(3), settings: ["limits.listeners=2"])
+            let service = try RunningService(items: Items.users(3), settings: ["limits.event-streams=2"])
             let path = "/feed/changes?syncToken=\(try syncToken(service))"
             let listeners = try (0..<2).map { _ in try Listener(service, path) }
             for listener in listeners { _ = try listener.text(until: "retry: ") }

@@ -110,7 +110,7 @@ struct LostFileTests {
     @Test("one bit of an event that is another is found in the background, by a check that tells how far it is")
     func bit() async throws {
         try await offPool {
-            let first = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.rate=100000"])
+            let first = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.click-rate=100000"])
             let click = try Self.click(first)
             let client = try RawClient(port: first.port)
             for number in 0..<300 {

@@ -62,7 +62,7 @@ struct OperatorImportTests {
             let command = try SpawnedProcess([
                 BuiltProduct.path("intertwine"), "import", "--config", "\(service.folder)/empty.yaml", "--database", service.database,
                 "--set",
-                "store.folder=\(service.folder)", pipe,
+                "server.data-folder=\(service.folder)", pipe,
             ])
             let writer = try #require(FileHandle(forWritingAtPath: pipe))
             try writer.write(contentsOf: Data(items[..<4_000].joined().utf8))
@@ -75,7 +75,8 @@ struct OperatorImportTests {
             try writer.write(contentsOf: Data(items[4_000...].joined().utf8))
             try writer.close()
             while try command.nextLine(timeout: 60_000) != nil {}
-            #expect(command.wait() == 0 && command.lines.last == "added 4998, replaced 2, skipped 0", "\(command.lines)")
+            #expect(
+                command.wait() == 0 && command.lines.last == "\(service.database): added 4998, replaced 2, skipped 0", "\(command.lines)")
             try client.send(items[4_000...].joined())
             #expect(try JSON(try client.response(to: "POST").text)["replaced"]?.number == 5_000)
         }
@@ -105,7 +106,7 @@ struct OperatorImportTests {
     @Test("gzip is taken by its first bytes, within the limit of what comes out; other files are called what they are")
     func files() async throws {
         try await offPool {
-            let service = try RunningService(settings: [RunningService.tokenSetting, "admin.import-limit=1MiB"])
+            let service = try RunningService(settings: [RunningService.tokenSetting, "admin.max-import=1MiB"])
             func post(_ body: [UInt8], _ query: String = "") throws -> RawResponse {
                 let client = try RawClient(port: service.adminPort)
                 try client.send(
@@ -137,7 +138,7 @@ struct OperatorImportTests {
     @Test("an import that breaks off, or is too long, leaves nothing")
     func brokenOff() async throws {
         try await offPool {
-            let service = try RunningService(settings: [RunningService.tokenSetting, "admin.import-limit=64KiB"])
+            let service = try RunningService(settings: [RunningService.tokenSetting, "admin.max-import=64KiB"])
             let client = try RawClient(port: service.adminPort)
             try client.send(
                 "POST /admin/items HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer \(RunningService.token)\r\nContent-Length: 60000\r\n\r\n"
@@ -237,7 +238,7 @@ struct OperatorImportTests {
     @Test("an import that breaks off or is too long is in the audit log as what it was, and is no fault of ours")
     func brokenOffAudit() async throws {
         try await offPool {
-            let service = try RunningService(settings: [RunningService.tokenSetting, "admin.import-limit=64KiB"])
+            let service = try RunningService(settings: [RunningService.tokenSetting, "admin.max-import=64KiB"])
             let head =
                 "POST /admin/items HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(RunningService.token)\r\nTransfer-Encoding: chunked\r\n\r\n"
             let items = Items.users(1_000)
@@ -264,7 +265,7 @@ struct OperatorImportTests {
     @Test("an import that comes too slowly is in the audit log as what its client was told")
     func slowAudit() async throws {
         try await offPool {
-            let service = try RunningService(settings: ["admin.import-deadline=1s"])
+            let service = try RunningService(settings: ["admin.import-timeout=1s"])
             let client = try RawClient(port: service.adminPort)
             try client.send("POST /admin/items HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{")
             #expect(try client.response(to: "POST").status == 408)

@@ -203,7 +203,7 @@ struct OperatorTests {
             #expect(table["content-type"] == "text/csv; charset=utf-8")
             #expect(table.text.hasPrefix("position,ad,impressions,clicks,") && table.text.contains(",ad:1,0,1,"))
             let written = try Command.run([
-                "report", "--config", service.configurationFile, "--database", service.database, "--by", "position", "--and", "ad",
+                "report", "--config", service.configurationFile, "--database", service.database, "--by", "position", "--then-by", "ad",
                 "--format",
                 "csv",
             ])

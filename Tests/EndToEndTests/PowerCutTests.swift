@@ -83,7 +83,7 @@ struct PowerCutTests {
                 "sources.allowed-ports=\(origin.port)",
             ]
             // A service that knew the sources would have their items again at once.
-            let settings = [RunningService.tokenSetting, "feed.kinds=\(declarations)/kinds.yaml"]
+            let settings = [RunningService.tokenSetting, "kinds.file=\(declarations)/kinds.yaml"]
             let service = try RunningService(in: cut.folder, settings: settings, environment: cut.environment(isFirst: true))
             let link = Self.put("link")
             var click = ""

@@ -66,7 +66,7 @@ struct ProtocolTests {
               people: {title: All people, sections: [main]}
             """.write(toFile: kinds, atomically: true, encoding: .utf8)
             let service = try RunningService(
-                items: Items.users(1), settings: ["feed.kinds=\(kinds)", "server.public-url=https://feed.example/api"])
+                items: Items.users(1), settings: ["kinds.file=\(kinds)", "server.public-url=https://feed.example/api"])
             let feeds = try JSON(try service.get("/feeds").text)["feeds"]
             #expect(feeds?.list.compactMap { $0["name"]?.text } == ["main", "people"])
             #expect(feeds?[0]?["title"]?.isNull == true && feeds?[1]?["title"]?.text == "All people")

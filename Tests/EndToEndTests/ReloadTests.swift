@@ -110,7 +110,7 @@ struct ReloadTests {
                 return try service.ask("OPTIONS", "/events", fields: fields)["access-control-allow-headers"]?.split(separator: ", ") ?? []
             }
             #expect(try allowed().contains("X-Viewer-ID"))
-            try Self.write("events:\n  viewer-header: X-Member\n", for: service)
+            try Self.write("viewers:\n  header: X-Member\n", for: service)
             service.process.signal(SIGHUP)
             _ = try service.process.line(containing: "configuration reloaded")
             #expect(try allowed().contains("X-Member") && !allowed().contains("X-Viewer-ID"))
@@ -146,10 +146,10 @@ struct ReloadTests {
                 }
             }
             for round in 1...20 {
-                try Self.write("ads:\n  per-page: \(round % 4)\nevents:\n  rate: \(100 + round)\n", for: service)
+                try Self.write("ads:\n  per-page: \(round % 4)\nevents:\n  click-rate: \(100 + round)\n", for: service)
                 service.process.signal(SIGHUP)
                 // The rate is another one each round: its line is this round's.
-                while try service.process.nextLine()?.contains("events.rate") == false {}
+                while try service.process.nextLine()?.contains("events.click-rate") == false {}
                 let before = answered.load(ordering: .relaxed)
                 while answered.load(ordering: .relaxed) < before + 20, failed.withLock({ $0.isEmpty }) { usleep(1_000) }
             }

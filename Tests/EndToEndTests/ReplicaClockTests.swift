@@ -11,7 +11,7 @@ struct ReplicaClockTests {
         try await offPool {
             let clock = try MovableClock()
             let database = try PostgresServer.shared().makeDatabase()
-            let settings = Replicas.settings + ["events.tell-verdict=true", "events.window=5min", "actions.undo=5min"]
+            let settings = Replicas.settings + ["events.report-verdict=true", "events.click-window=5min", "actions.undo-window=5min"]
             let right = try #require(try Replicas.start(1, of: database, settings: settings).first)
             let wrong = try RunningService(settings: settings, environment: clock.environment, database: database.uri)
             let link = try Replicas.click(right)

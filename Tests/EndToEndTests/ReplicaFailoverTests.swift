@@ -123,7 +123,7 @@ struct ReplicaFailoverTests {
             defer { try? FileManager.default.removeItem(atPath: file.folder) }
             let database = try PostgresServer.shared().makeDatabase()
             func copy(_ from: String, _ to: String) throws -> (code: Int32, lines: [String]) {
-                let result = try Command.run(["copy", "--from", from, "--to", to])
+                let result = try Command.run(["copy-store", "--from", from, "--to", to])
                 return (result.code, result.lines)
             }
             let fromRunning = try copy(file.database, database.uri)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Replicas whose database is in trouble, from outside", .serialized, .timeLimit(.minutes(5)))
 struct ReplicaFaultTests {
-    private static let hasty = Replicas.settings + ["store.statement-timeout=1s", "store.patience=1s", "ledger.patience=1s"]
+    private static let hasty = Replicas.settings + ["store.statement-timeout=1s", "store.queue-timeout=1s", "ledger.write-timeout=1s"]
 
     /// Of a primary and its standby, whichever may be written.
     private static func address(of servers: [PostgresServer], _ database: PostgresServer.Database) -> String {
@@ -81,7 +81,7 @@ struct ReplicaFaultTests {
                 })
             let start = try Command.run(
                 ["serve", "--config", service.configurationFile, "--port", "0", "--admin-port", "0", "--database", database.uri]
-                    + ["--set", "store.folder=\(service.folder)"])
+                    + ["--set", "server.data-folder=\(service.folder)"])
             #expect(start.code == 1 && start.lines.count == 1 && start.lines.first?.contains("max_connections") == true)
             #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
         }

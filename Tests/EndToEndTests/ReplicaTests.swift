@@ -53,7 +53,7 @@ struct ReplicaTests {
             let database = try server.makeDatabase()
             let way = "postgresql://intertwine@\(relay.folder.replacing("/", with: "%2F")):\(server.port)/\(database.name)"
             let service = try RunningService(
-                items: Replicas.items, settings: Replicas.settings + ["feed.cache=0", "feed.stale=0s"], database: way)
+                items: Replicas.items, settings: Replicas.settings + ["feed.page-cache=0", "feed.max-staleness=0s"], database: way)
             let viewer = ["User-Agent: tests", "X-Viewer-ID: v"]
             // The third page has the first advertisement again.
             for fields in [Array(viewer.prefix(1)), viewer] {
@@ -144,7 +144,8 @@ struct ReplicaTests {
             let next = try #require(try Replicas.page(one, "/feed?limit=2")["page"]?["next"]?.text)
             let image = try #require(try Self.image(one))
             let command = [
-                "rotate-key", "--config", one.configurationFile, "--database", database.uri, "--set", "store.folder=\(one.folder)/new",
+                "rotate-key", "--config", one.configurationFile, "--database", database.uri, "--set",
+                "server.data-folder=\(one.folder)/new",
             ]
             let rotation = try Command.run(command)
             #expect(rotation.code == 0)
@@ -180,7 +181,7 @@ struct ReplicaTests {
             service.process.signal(SIGTERM)
             #expect(service.process.wait() == 0)
             let database = try PostgresServer.shared().makeDatabase()
-            let copy = try Command.run(["copy", "--from", service.database, "--to", database.uri])
+            let copy = try Command.run(["copy-store", "--from", service.database, "--to", database.uri])
             #expect(copy.code == 0 && copy.lines.contains("item: 14"), "\(copy.lines)")
             let replica = try RunningService(settings: settings, database: database.uri)
             #expect(try replica.get("/feed", fields: viewer).text == page && replica.get(click).status == 302)
@@ -188,7 +189,7 @@ struct ReplicaTests {
             #expect(replica.process.wait() == 0)
             let folder = "\(service.folder)/back"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            let back = try Command.run(["copy", "--from", database.uri, "--to", "\(folder)/intertwine.sqlite"])
+            let back = try Command.run(["copy-store", "--from", database.uri, "--to", "\(folder)/intertwine.sqlite"])
             #expect(back.code == 0 && back.lines.contains("event: 2"), "\(back.lines)")
             let last = try RunningService(in: folder, settings: settings)
             #expect(try last.get("/feed", fields: viewer).text == page && last.get(click).status == 302)

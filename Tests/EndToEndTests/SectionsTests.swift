@@ -25,7 +25,7 @@ struct SectionsTests {
     private func service(_ text: String, users: [String]) throws -> (RunningService, file: String) {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml").path
         try text.write(toFile: file, atomically: true, encoding: .utf8)
-        return (try RunningService(items: users.map { Items.user($0) }.joined(), settings: ["feed.kinds=\(file)"]), file)
+        return (try RunningService(items: users.map { Items.user($0) }.joined(), settings: ["kinds.file=\(file)"]), file)
     }
 
     private func ids(_ page: JSON) -> [String] { page["cells"]?.list.compactMap { $0["id"]?.text } ?? [] }
@@ -38,7 +38,7 @@ struct SectionsTests {
             for (more, isRefused) in [("", true), (", placement: every 5", false), (", ads: 0", false)] {
                 try (Self.kinds + Self.sections.replacing("descending}", with: "descending\(more)}"))
                     .write(toFile: file, atomically: true, encoding: .utf8)
-                let settings = ["--set", "ads.placement=listed", "--set", "feed.kinds=\(file)"]
+                let settings = ["--set", "ads.placement=listed", "--set", "kinds.file=\(file)"]
                 let result = try Command.run(["check-config", "--config", "/dev/null"] + settings)
                 #expect((result.code != 0) == isRefused, "\(result.lines)")
                 #expect(result.lines.contains { $0.contains("ads.placement") && $0.contains("stars") } == isRefused, "\(result.lines)")
@@ -98,7 +98,7 @@ struct SectionsTests {
         defer { try? FileManager.default.removeItem(atPath: file) }
         _ = try service.importItems(
             #"{"kind":"club","id":1,"name":"One"}"# + "\n" + #"{"kind":"club","id":2,"name":"Two"}"#,
-            arguments: ["--set", "feed.kinds=\(file)"])
+            arguments: ["--set", "kinds.file=\(file)"])
         var pages = [try service.get("/feeds/people?limit=3")]
         while let next = try JSON(pages[pages.count - 1].text)["page"]?["next"]?.text {
             #expect(next.hasPrefix("/feeds/people?cursor="))
@@ -138,7 +138,7 @@ struct SectionsTests {
         defer { try? FileManager.default.removeItem(atPath: file) }
         _ = try service.importItems(
             (1...3).map { #"{"kind":"club","id":\#($0),"name":"Club"}"# }.joined(separator: "\n"),
-            arguments: ["--set", "feed.kinds=\(file)"])
+            arguments: ["--set", "kinds.file=\(file)"])
         for path in ["/feeds/people", "/feeds/agenda", "/feeds/people/sections/clubs"] {
             for (layout, identifier) in [("", "ClubCell"), ("&layout=table", "ClubRow")] {
                 let next = try #require(try JSON(try service.get("\(path)?limit=1\(layout)").text)["page"]?["next"]?.text)

@@ -72,7 +72,7 @@ struct SizedImageTests {
     @Test("are made for the next page of one who walks, as they were asked for before, where configuration gives time for it")
     func ahead() async throws {
         try await offPool {
-            let (service, origin) = try Self.start(["images.warm-ahead=50"], names: (0..<12).map { "avatar-\($0)" })
+            let (service, origin) = try Self.start(["images.prefetch-percent=50"], names: (0..<12).map { "avatar-\($0)" })
             defer { origin.signal(9) }
             let hrefs = try Self.avatars(service, "?limit=100").compactMap { $0["href"]?.text }
             #expect(hrefs.count == 12 && Set(hrefs).count == 12)
@@ -96,12 +96,14 @@ struct SizedImageTests {
         }
     }
 
-    @Test("are made ahead by intertwine warm, and initials stand for those that cannot be had")
+    @Test("are made ahead by intertwine warm-images, and initials stand for those that cannot be had")
     func warmed() async throws {
         try await offPool {
             let (service, origin) = try Self.start(["images.fallbacks=avatar=initials"])
             defer { origin.signal(9) }
-            let result = try Command.run(["warm", "--url", "http://127.0.0.1:\(service.port)", "--scale", "2", "--accept", "image/webp"])
+            let result = try Command.run([
+                "warm-images", "--url", "http://127.0.0.1:\(service.port)", "--scale", "2", "--accept", "image/webp",
+            ])
             #expect(result.code == 0 && result.lines == ["1 pages, 2 images"], "\(result.lines)")
             let hrefs = try Self.avatars(service, "?scale=2").compactMap { $0["href"]?.text }
             let made = try service.get(hrefs[0], fields: ["Accept: image/webp"])
@@ -112,7 +114,7 @@ struct SizedImageTests {
             #expect(hrefs[1].hasSuffix("~avatar.AB@2x"))
             let size = try #require(Self.size(initials.body))
             #expect(size == (240, 240))
-            let refused = try Command.run(["warm", "--url", "http://127.0.0.1:1"])
+            let refused = try Command.run(["warm-images", "--url", "http://127.0.0.1:1"])
             #expect(refused.code == 1 && refused.lines.last?.contains("is the service running?") == true, "\(refused.lines)")
         }
     }
@@ -212,12 +214,12 @@ struct SizedImageTests {
             let origin = try Self.origin()
             defer { origin.stop() }
             let service = try RunningService(
-                settings: ["feed.kinds=\(file)", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
+                settings: ["kinds.file=\(file)", "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)"])
             let points = [("-1", "2"), ("1e300", "-1e300"), ("0.25", "0.5"), ("NaN", "0"), ("\"NaN\"", "0"), ("1e999", "0")]
             let items = points.enumerated().map { number, point in
                 #"{"kind":"spot","id":\#(number),"image":"\#(origin.url("/a"))","x":\#(point.0),"y":\#(point.1)}"# + "\n"
             }
-            let lines = try service.importItems(items.joined(), arguments: ["--set", "feed.kinds=\(file)", "--on-error", "skip"])
+            let lines = try service.importItems(items.joined(), arguments: ["--set", "kinds.file=\(file)", "--on-error", "skip"])
             #expect(lines.contains { $0.contains("added 3, replaced 0, skipped 3") }, "\(lines)")
             let hrefs = try Self.avatars(service).compactMap { $0["href"]?.text }
             #expect(hrefs.map { $0.split(separator: "/").last } == ["60x120-0-1000", "60x120-1000-0", "60x120-250-500"])

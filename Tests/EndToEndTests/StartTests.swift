@@ -46,7 +46,7 @@ struct StartTests {
             #expect(try Self.refusal([], environment: ["INTERTWINE_SERVER_PROT": "1"]).contains("INTERTWINE_SERVER_PROT"))
             let actions = ["--database", "\(folder)/x.sqlite", "--set", "actions.user.selection=analytics,nonsense"]
             #expect(try Self.refusal(actions).contains("unknown command 'nonsense'"))
-            let viewerless = ["--database", "\(folder)/x.sqlite", "--set", "events.viewer-header=", "--set", "actions.user.dismissal="]
+            let viewerless = ["--database", "\(folder)/x.sqlite", "--set", "viewers.header=", "--set", "actions.user.dismissal="]
             #expect(try Self.refusal(viewerless).contains("command 'dismiss' in"))
             let unknown = try Command.run(["serve", "--prot", "1"])
             #expect(unknown.code != 0 && unknown.lines.first?.contains("--prot") == true)
@@ -57,8 +57,9 @@ struct StartTests {
     func longDurations() async throws {
         try await offPool {
             let keys = [
-                "server.grace", "ledger.retention", "feed.max-age", "actions.undo", "events.window", "events.token-lifetime",
-                "images.patience", "images.grace", "images.deadline", "cors.max-age",
+                "server.shutdown-timeout", "ledger.retention", "feed.max-age", "actions.undo-window", "events.click-window",
+                "events.token-lifetime",
+                "images.queue-timeout", "images.abandon-delay", "images.fetch-timeout", "cors.max-age",
             ]
             let service = try RunningService(
                 items: Items.user("u").replacing("https://pictures.example.com", with: "http://127.0.0.1") + Items.advertisements(1),
@@ -110,7 +111,7 @@ struct StartTests {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
             let (kinds, sources) = ("\(service.folder)/kinds.yaml", "\(service.folder)/sources.yaml")
-            let common = ["--config", "\(service.folder)/empty.yaml", "--database", service.database, "--set", "feed.kinds=\(kinds)"]
+            let common = ["--config", "\(service.folder)/empty.yaml", "--database", service.database, "--set", "kinds.file=\(kinds)"]
             let serve = ["serve", "--port", "0", "--admin-port", "0"] + common
             let tag = try #require(try service.get("/feed")["etag"])
             func expectRefusal(_ arguments: [String], _ words: String) throws {
@@ -136,7 +137,7 @@ struct StartTests {
             try Self.sections.write(toFile: kinds, atomically: true, encoding: .utf8)
             try "sources: 5\n".write(toFile: sources, atomically: true, encoding: .utf8)
             try expectRefusal(serve + ["--set", "sources.file=\(sources)"], "sources.yaml:1:")
-            try expectRefusal(serve + ["--set", "events.viewer-header=", "--set", "actions.user.dismissal="], "'dismiss'")
+            try expectRefusal(serve + ["--set", "viewers.header=", "--set", "actions.user.dismissal="], "'dismiss'")
             try expectRefusal(["serve", "--port", "\(service.port)", "--admin-port", "0"] + common, "in use")
             try expectRefusal(["serve", "--port", "0", "--admin-port", "\(service.adminPort)"] + common, "in use")
             // Where nothing is wrong, the start lays the store out before it answers.
@@ -183,7 +184,7 @@ struct StartTests {
 
     @Test(
         "the help of each subcommand has an example",
-        arguments: ["serve", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config", "simulate"])
+        arguments: ["serve", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config", "forecast"])
     func help(subcommand: String) async throws {
         try await offPool {
             let help = try Command.run(["help"] + subcommand.split(separator: " ").map(String.init))
@@ -224,10 +225,10 @@ struct StartTests {
             #expect(stopped.lines.contains { $0.contains("line 2: avatarUrl") && $0.contains("nothing was imported") }, "\(stopped.lines)")
             #expect(try JSON(try service.get("/feed").text)["cells"]?.list.isEmpty == true)
             let skipped = try Command.run(["import", "--foreground"] + common + ["--on-error", "skip", file])
-            #expect(skipped.code == 0 && skipped.lines.contains("added 2, replaced 0, skipped 1"), "\(skipped.lines)")
+            #expect(skipped.code == 0 && skipped.lines.contains("\(service.database): added 2, replaced 0, skipped 1"), "\(skipped.lines)")
             let sample = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/feed.json").standardized.path
             let array = try Command.run(["import", "--foreground"] + common + [sample])
-            #expect(array.code == 0 && array.lines.last?.hasPrefix("added 376") == true, "\(array.lines)")
+            #expect(array.code == 0 && array.lines.last?.hasPrefix("\(service.database): added 376") == true, "\(array.lines)")
             #expect(try Command.run(["import", "--foreground"] + common + ["\(service.folder)/none"]).code != 0)
         }
     }
@@ -309,7 +310,7 @@ struct StartTests {
     @Test("while it drains, only /readyz is 503, on both listeners; everything else is served with Connection: close")
     func drains() async throws {
         try await offPool {
-            let service = try RunningService(items: Items.users(3), settings: ["server.drain=1500ms"])
+            let service = try RunningService(items: Items.users(3), settings: ["server.shutdown-delay=1500ms"])
             let before = try RawClient(port: service.port)
             #expect(try RunningService.ask(before, "GET", "/readyz").status == 200)
             let start = ContinuousClock.now
@@ -334,7 +335,7 @@ struct StartTests {
     @Test("bodies that many connections hold take no more memory than they may, and it goes back")
     func memory() async throws {
         try await offPool {
-            let service = try RunningService(settings: ["limits.bodies=16MiB", "limits.connections-per-peer=1000"])
+            let service = try RunningService(settings: ["limits.total-body-bytes=16MiB", "limits.connections-per-peer=1000"])
             let base = service.process.residentKilobytes
             let body = [UInt8](repeating: 0x20, count: 500_000)
             var clients: [RawClient] = []

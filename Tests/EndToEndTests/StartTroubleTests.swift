@@ -129,8 +129,8 @@ struct StartTroubleTests {
         "a file that cannot be read is told with the system's reason, not as one with something wrong in it",
         arguments: [
             (["import", "/proc/self/mem"], "/proc/self/mem: cannot be read: Input/output error; nothing was imported"),
-            (["check-config", "--set", "feed.kinds=/tmp"], "feed.kinds: /tmp: the file cannot be read: Is a directory"),
-            (["check-config", "--set", "ads.campaigns=/proc/self/mem"], "/proc/self/mem: the file cannot be read: Input/output error"),
+            (["check-config", "--set", "kinds.file=/tmp"], "kinds.file: /tmp: the file cannot be read: Is a directory"),
+            (["check-config", "--set", "campaigns.file=/proc/self/mem"], "/proc/self/mem: the file cannot be read: Input/output error"),
             (["check-config", "--set", "sources.file=/none"], "/none: the file cannot be read: No such file or directory"),
         ])
     func unreadable(arguments: [String], reason: String) async throws {

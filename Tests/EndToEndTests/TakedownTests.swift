@@ -6,7 +6,9 @@ import Testing
 struct TakedownTests {
     private static func run(_ arguments: [String], _ service: RunningService) throws -> (code: Int32, lines: [String]) {
         try Command.run(
-            arguments + ["--config", service.configurationFile, "--database", service.database, "--set", "store.folder=\(service.folder)"])
+            arguments + [
+                "--config", service.configurationFile, "--database", service.database, "--set", "server.data-folder=\(service.folder)",
+            ])
     }
 
     private static func shown(_ service: RunningService) throws -> [String] {
@@ -20,10 +22,11 @@ struct TakedownTests {
             let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
             #expect(try service.admin("DELETE", "/admin/items/user/u1").status == 204)
             #expect(try Self.shown(service) == ["user:u0", "user:u2"])
-            #expect(try service.importItems(items) == ["added 0, replaced 2, skipped 0, withheld 1 (user:u1): taken down"])
+            #expect(
+                try service.importItems(items) == ["\(service.database): added 0, replaced 2, skipped 0, withheld 1 (user:u1): taken down"])
             #expect(
                 try service.importItems(items, arguments: ["--dry-run"])
-                    == ["would add 0, replace 2, skip 0, withheld 1 (user:u1): taken down; nothing was written"])
+                    == ["\(service.database): would add 0, replace 2, skip 0, withheld 1 (user:u1): taken down; nothing was written"])
             let posted = try JSON(try service.admin("POST", "/admin/items", body: items).text)
             #expect(posted["withheld"]?.number == 1 && posted["withheldItems"]?[0]?.text == "user:u1" && posted["replaced"]?.number == 2)
             #expect(try Self.shown(service) == ["user:u0", "user:u2"])
@@ -32,7 +35,7 @@ struct TakedownTests {
             let listed = try Self.run(["takedown", "list"], service)
             #expect(listed.code == 0 && listed.lines.count == 1 && listed.lines[0].hasPrefix("user:u1\t20"), "\(listed.lines)")
             #expect(try Self.run(["takedown", "release", "user:u1"], service).lines == ["user:u1: released"])
-            #expect(try service.importItems(items) == ["added 1, replaced 2, skipped 0"])
+            #expect(try service.importItems(items) == ["\(service.database): added 1, replaced 2, skipped 0"])
             #expect(try Self.shown(service) == ["user:u0", "user:u2", "user:u1"])
             #expect(try Self.run(["takedown"], service).lines == [])
         }
@@ -41,7 +44,7 @@ struct TakedownTests {
     @Test("no page of a moment ago shows what was taken down, on any process, whatever else was written")
     func stalePages() async throws {
         try await offPool {
-            let settings = [RunningService.tokenSetting, "feed.stale=60s"]
+            let settings = [RunningService.tokenSetting, "feed.max-staleness=60s"]
             let service = try RunningService(items: Items.users(3), settings: settings)
             let services = [service, try RunningService(in: service.folder, database: service.database, settings: settings)]
             for service in services { #expect(try Self.shown(service).count == 3) }
@@ -84,7 +87,7 @@ struct TakedownTests {
             try services[1].killAndRestart()
             try until(410)
             #expect(try service.admin("DELETE", "/admin/takedowns/user:p0").status == 204)
-            #expect(try service.importItems(items) == ["added 1, replaced 1, skipped 0"])
+            #expect(try service.importItems(items) == ["\(service.database): added 1, replaced 1, skipped 0"])
             try until(200)
         }
     }
@@ -117,7 +120,7 @@ struct TakedownTests {
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 204)
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 404)
             #expect(try service.admin("PUT", "/admin/takedowns/u1").status == 400)
-            #expect(try service.importItems(Items.advertisement(1)) == ["added 1, replaced 0, skipped 0"])
+            #expect(try service.importItems(Items.advertisement(1)) == ["\(service.database): added 1, replaced 0, skipped 0"])
             // An operator who puts the item there has changed their mind.
             #expect(try service.admin("PUT", "/admin/items/user/a%2Fb%20c", body: Items.user("a/b c")).status == 201)
             #expect(try JSON(try service.admin("GET", "/admin/takedowns").text)["takedowns"]?.list.isEmpty == true)
@@ -147,7 +150,7 @@ struct TakedownTests {
             let service = try RunningService(items: Items.users(1))
             let keys = (0..<40).map { "user:u\($0)" }
             let options = [
-                "--config", service.configurationFile, "--database", service.database, "--set", "store.folder=\(service.folder)",
+                "--config", service.configurationFile, "--database", service.database, "--set", "server.data-folder=\(service.folder)",
             ]
             for (subject, left) in [("add", 40), ("release", 0)] {
                 let process = try SpawnedProcess(
@@ -166,7 +169,7 @@ struct TakedownTests {
         try await offPool {
             let service = try RunningService(items: Items.users(1))
             for (arguments, words) in [
-                (["takedown", "add", "u0"], "'u0' names no item: that is kind:id"),
+                (["takedown", "add", "u0"], "'u0' is not the name of an item; write kind:id"),
                 (["takedown", "release", "user:u0"], "is not taken down"),
                 (["takedown", "add", "dog:rex"], "kind is one of ad, campaign, user"),
             ] {

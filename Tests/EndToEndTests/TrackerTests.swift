@@ -57,7 +57,7 @@ struct TrackerTests {
 
             func trackers() throws -> JSON {
                 let printed = try Command.run([
-                    "trackers", "--config", service.configurationFile, "--database", service.database, "--format", "json",
+                    "tracker-calls", "--config", service.configurationFile, "--database", service.database, "--format", "json",
                 ])
                 return try JSON(printed.lines.joined())
             }
@@ -92,7 +92,7 @@ struct TrackerTests {
     func backlog() async throws {
         try await offPool {
             let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
-            let settings = ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)", "events.rate=1000"]
+            let settings = ["images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)", "events.click-rate=1000"]
             let service = try RunningService(items: Self.items(origin), settings: settings)
             let begun = ContinuousClock.now
             for number in 0..<60 { try Self.click(service, viewer: "viewer\(number)") }
@@ -124,8 +124,9 @@ struct TrackerTests {
             let service = try RunningService(
                 items: Items.users(2) + advertisement(1, dead) + advertisement(2, [origin.url("/seen?e={event}")]),
                 settings: [
-                    "images.allowed-networks=127.0.0.0/8", "images.allowed-ports=\(origin.port),\(silent.port),\(gone)", "events.rate=1000",
-                    "trackers.waiting=100", "ads.per-page=2",
+                    "images.allowed-networks=127.0.0.0/8", "images.allowed-ports=\(origin.port),\(silent.port),\(gone)",
+                    "events.click-rate=1000",
+                    "trackers.max-pending=100", "ads.per-page=2",
                 ])
             func click(_ ad: String, viewer: String) throws {
                 let cells = try JSON(try service.get("/feed").text)["cells"]?.list ?? []
@@ -174,7 +175,7 @@ struct TrackerTests {
                 let end = ContinuousClock.now + .seconds(90)
                 var lines: [String] = []
                 while ContinuousClock.now < end {
-                    lines = try Command.run(["trackers", "--config", service.configurationFile, "--database", service.database]).lines
+                    lines = try Command.run(["tracker-calls", "--config", service.configurationFile, "--database", service.database]).lines
                     if lines.first?.hasPrefix("0 waiting; 2 given up") == true { break }
                     Thread.sleep(forTimeInterval: 0.1)
                 }

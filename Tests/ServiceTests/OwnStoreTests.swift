@@ -44,7 +44,7 @@ struct OwnStoreTests {
         let extensions = try Self.extensions(in: folder)
         try "sections: {main: {order: newest}}".write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
         let error = await #expect(throws: ConfigurationError.self) {
-            _ = try await TestService(.socket, items: "", settings: ["feed.kinds": "\(folder)/kinds.yaml"], extensions: extensions)
+            _ = try await TestService(.socket, items: "", settings: ["kinds.file": "\(folder)/kinds.yaml"], extensions: extensions)
         }
         #expect(error?.description.contains("sections are laid out in the service's own store") == true)
     }

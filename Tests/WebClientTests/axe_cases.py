@@ -33,7 +33,7 @@ def findings(browser, state):
 def it_passes_axe_in_tables_and_with_cells_of_every_kind(browser, relay, service):
     source = axe()
     found = []
-    with Service(settings=[f"feed.kinds={ROOT}/Config/kinds.yaml"]) as fresh:
+    with Service(settings=[f"kinds.file={ROOT}/Config/kinds.yaml"]) as fresh:
         image = f"http://127.0.0.1:{fresh.origin.port}/background-1.png"
         fresh.put({"kind": "event", "id": 1, "title": "Event 1", "starts": "2026-05-01T19:00:00Z", "image": image, "signup": "https://example.com/x",
                    "city": "Berlin"})

@@ -234,7 +234,7 @@ def it_works_with_a_strict_content_security_policy(browser, relay, service):
 def it_sends_the_configured_viewer_header(browser, relay, service):
     if service.origin is None:
         return
-    with Service(settings=["events.viewer-header=X-Member"]) as other, Relay(other.base_url) as before:
+    with Service(settings=["viewers.header=X-Member"]) as other, Relay(other.base_url) as before:
         browser.open(before.url)
         sent = before.passed("GET", "/feed")[0].headers
         assert sent["X-Member"] and not sent["X-Viewer-ID"]
@@ -243,7 +243,7 @@ def it_sends_the_configured_viewer_header(browser, relay, service):
 def it_can_be_disabled(browser, relay, service):
     if service.origin is None:
         return
-    with Service(settings=["viewer.enabled=false"]) as other, Relay(other.base_url) as before:
+    with Service(settings=["web-client.enabled=false"]) as other, Relay(other.base_url) as before:
         browser.driver.get(before.url)
         browser.driver.get(before.url + "web-client/main.mjs")
         assert [exchange.status for exchange in before.exchanges if exchange.path in ("/", "/web-client/main.mjs")] == [404, 404]

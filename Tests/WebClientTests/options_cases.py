@@ -33,7 +33,7 @@ def event(number, origin, **fields):
 def it_shows_cells_of_every_kind_at_their_size(browser, relay, service):
     if service.origin is None:
         return
-    with Service(settings=[f"feed.kinds={KINDS}"]) as fresh:
+    with Service(settings=[f"kinds.file={KINDS}"]) as fresh:
         fresh.put(event(1, fresh.origin, city="Berlin"), event(2, fresh.origin, starts="2026-06-01"))
         for search, identifier in (("", "EventCollectionViewCell"), ("?layout=table", "EventTableViewCell")):
             browser.open(f"{fresh.base_url}/{search}", cells=20)

@@ -11,7 +11,7 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 let service;
 before(async () => {
   const items = [...Array.from({ length: 20 }, (_, n) => event(n)), ...Array.from({ length: 40 }, (_, n) => user(`u${n}`)), ...[1, 2, 3].map(ad)];
-  service = await Service.start({ items, settings: [`feed.kinds=${kinds}`, "ads.rotation=listed"] });
+  service = await Service.start({ items, settings: [`kinds.file=${kinds}`, "ads.rotation=listed"] });
 });
 after(() => service.stop());
 

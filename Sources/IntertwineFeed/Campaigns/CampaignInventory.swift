@@ -38,9 +38,9 @@ package struct CampaignInventory: Sendable {
     fileprivate func blockage(of campaign: Campaign) -> String? {
         let targeting = campaign.targeting
         if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty {
-            return "targeting: attributes of the viewer require ads.attributes-header, which is not set"
+            return "targeting: attributes of the viewer require viewers.attributes-header, which is not set"
         }
-        if !hasViewers, !campaign.caps.isEmpty { return "caps: they require a viewer, and events.viewer-header is empty" }
+        if !hasViewers, !campaign.caps.isEmpty { return "caps: they require a viewer, and viewers.header is empty" }
         let fitting = parts.filter { part in
             (targeting.feeds.isEmpty || targeting.feeds.contains(part.feed))
                 && (targeting.sections.isEmpty || part.section.map(targeting.sections.contains) ?? false)

@@ -211,6 +211,6 @@ extension CellFactories {
         guard case .unmetNeeds(_, let needs, _, _) = error else { return "" }
         if needs.contains(.destination) { return ": give the kind a destination, a required url field" }
         if needs.contains(.presentation) { return ": give the kind a presentation with a screen" }
-        return needs.contains(.viewer) ? ": events.viewer-header is empty" : ""
+        return needs.contains(.viewer) ? ": viewers.header is empty" : ""
     }
 }

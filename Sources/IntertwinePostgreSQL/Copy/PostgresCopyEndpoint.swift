@@ -12,7 +12,7 @@ final class PostgresCopyEndpoint: CopyEndpoint {
         shown = address.shown
         connection = try ServerChecks.explaining(address) {
             let connection = try PostgresConnection(
-                address, PostgresSettings(applicationName: "intertwine copy", statementTimeout: .zero))
+                address, PostgresSettings(applicationName: "intertwine copy-store", statementTimeout: .zero))
             try PostgresUse.takeAlone(connection)
             try PostgresSchema.bringUpToDate(connection, part: ItemMigrations.part, migrations: ItemMigrations.all, isCopying: true)
             try PostgresSchema.bringUpToDate(

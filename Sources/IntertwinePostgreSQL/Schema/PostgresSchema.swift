@@ -36,7 +36,7 @@ package enum PostgresSchema {
     ) throws {
         try checkOwner(connection)
         if try !isCopying && connection.query("SELECT to_regclass('intertwine_copy') IS NOT NULL").flag(0, 0) {
-            throw StoreError.unusable("a copy into it is incomplete: run intertwine copy again, or empty the database")
+            throw StoreError.unusable("a copy into it is incomplete: run intertwine copy-store again, or empty the database")
         }
         guard try pending(connection, part, migrations) > 0 else { return }
         // The migration of another replica may take long.

@@ -13,7 +13,7 @@ enum PostgresUse {
     /// - Throws: ``PostgresError`` with the code 55006 while a copy runs.
     static func share(_ connection: PostgresConnection) throws(PostgresError) {
         guard try connection.query("SELECT pg_try_advisory_lock_shared($1)", .integer(lock)).flag(0, 0) else {
-            throw PostgresError(code: "55006", message: "intertwine copy is using the database")
+            throw PostgresError(code: "55006", message: "intertwine copy-store is using the database")
         }
     }
 

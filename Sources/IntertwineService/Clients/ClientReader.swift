@@ -21,17 +21,17 @@ struct ClientReader: Sendable {
     private let cells: Set<CellIdentifier>
 
     init(
-        settings: EventSettings, keys: SigningKeys, languages: LanguageReader = LanguageReader(.none),
+        settings: EventSettings, viewerHeader: String, keys: SigningKeys, languages: LanguageReader = LanguageReader(.none),
         registry: ClientRegistry = ClientRegistry(nil), cells: Set<CellIdentifier> = []
     ) {
         (self.languages, self.registry, self.cells) = (languages, registry, cells)
-        viewerField = HTTPField.Name(settings.viewerHeader)
+        viewerField = HTTPField.Name(viewerHeader)
         viewerFieldName = viewerField.map { Array($0.canonicalName.utf8) }
         addresses = AddressPrivacy(mode: settings.address, keys: keys)
         trustsForwarded = settings.trustForwarded
         var counting = CountingRules()
-        counting.clickWindow = settings.window.milliseconds
-        counting.clickLimit = settings.rate
+        counting.clickWindow = settings.clickWindow.milliseconds
+        counting.clickLimit = settings.clickRate
         counting.impressionLimit = settings.impressionRate
         counting.impressionWindow = max(counting.impressionWindow, settings.tokenLifetime.milliseconds + 3_600_000)
         counting.countsSeenClicksAlone = settings.countedClicks == .seen

@@ -6,7 +6,7 @@ internal import IntertwineSync
 
 /// The contents of the declaration files in the configuration, read once and checked against each other and the settings.
 struct Declarations {
-    /// The unchanged text of the file `feed.kinds`; nil if the setting is empty.
+    /// The unchanged text of the file `kinds.file`; nil if the setting is empty.
     let kindsText: String?
     let file: KindsFile
     let registry: CommandRegistry
@@ -20,16 +20,16 @@ struct Declarations {
     /// - Throws: `ConfigurationError` if a declaration needs it.
     func checkNeedsNoFile() throws(ConfigurationError) {
         guard file.feeds.plans.isEmpty else {
-            throw ConfigurationError("feed.kinds: sections are laid out in the service's own store; this program brings another one")
+            throw ConfigurationError("kinds.file: sections require the service's own store; this program provides another store")
         }
         guard sources.isEmpty else {
-            throw ConfigurationError("sources.file: sources write to the service's own store; this program brings another one")
+            throw ConfigurationError("sources.file: sources require the service's own store; this program provides another store")
         }
     }
 }
 
 extension ServiceConfiguration {
-    /// Checks the configuration without opening a store: the values, the commands of actions, and the files `feed.kinds`, `sources.file` and
+    /// Checks the configuration without opening a store: the values, the commands of actions, and the files `kinds.file`, `sources.file` and
     /// `images.fallbacks`.
     ///
     /// - Throws: `ConfigurationError` with all faults.
@@ -92,7 +92,7 @@ extension ServiceConfiguration {
     }
 
     /// Returns the kinds of item that imports and the admin API may write: users, advertisements, the kinds of an embedding program, and those of
-    /// the file `feed.kinds`.
+    /// the file `kinds.file`.
     ///
     /// - Throws: `ConfigurationError` with file and line if the file is invalid.
     public func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
@@ -103,15 +103,15 @@ extension ServiceConfiguration {
         ])
     }
 
-    /// Returns the campaigns of the file `ads.campaigns`; nil if the setting is empty.
+    /// Returns the campaigns of the file `campaigns.file`; nil if the setting is empty.
     ///
     /// - Parameters:
     ///   - feeds: The feeds that campaigns may name.
     ///   - creatives: The advertisements that campaigns may name.
     func campaignsFile(among feeds: DeclaredFeeds, _ creatives: CreativeNames) throws(ConfigurationError) -> CampaignsFile? {
-        guard !feed.campaigns.isEmpty else { return nil }
+        guard !campaigns.file.isEmpty else { return nil }
         try checkCampaignTargets(feeds)
-        return try CampaignsFile(YAMLFile.root(at: feed.campaigns, of: "ads.campaigns"), targets: feeds.validTargets, creatives: creatives)
+        return try CampaignsFile(YAMLFile.root(at: campaigns.file, of: "campaigns.file"), targets: feeds.validTargets, creatives: creatives)
     }
 
     /// Throws if no feed has ad slots for campaigns: all ads are pinned to their listed positions, or shown once at the midpoint of the whole feed.
@@ -125,7 +125,7 @@ extension ServiceConfiguration {
         guard !hasPlaces else { return }
         let rule = feed.adPlacement == .pinned ? "ads.placement: listed" : "ads.scope: feed"
         throw ConfigurationError(
-            "ads.campaigns: with \(rule) campaigns have no places; give ads.placement, or a feed's or section's placement, midpoint, every or at"
+            "campaigns.file: campaigns have no ad slots with \(rule); set the placement of ads, a feed or a section to midpoint, every or at"
         )
     }
 
@@ -142,11 +142,11 @@ extension ServiceConfiguration {
         }
         guard !ordered.isEmpty else { return }
         throw ConfigurationError(
-            "ads.placement: listed is not for sections that are ordered by a field, and would show no ads in "
-                + "\(ordered.joined(separator: ", ")); give each a placement of its own, or ads: 0")
+            "ads.placement: listed shows no ads in sections that a field orders: \(ordered.joined(separator: ", ")); give each its own "
+                + "placement, or ads: 0")
     }
 
-    /// Returns the campaigns of the file `ads.campaigns`.
+    /// Returns the campaigns of the file `campaigns.file`.
     ///
     /// - Throws: `ConfigurationError` with file and line for each fault.
     package func declaredCampaigns() throws(ConfigurationError) -> [Campaign] {
@@ -161,11 +161,11 @@ extension ServiceConfiguration {
         let feeds = try kindsFile(ServiceExtensions()).feeds
         let names = feeds.validTargets.feeds
         guard names.contains(feed) else {
-            throw ConfigurationError("--feed: there is no '\(feed)', but \(names.joined(separator: ", "))")
+            throw ConfigurationError("--feed: no feed '\(feed)'; there are \(names.joined(separator: ", "))")
         }
         let sections = feeds.feeds[feed] ?? []
         guard let section, !sections.contains(section) else { return }
-        let known = sections.isEmpty ? "sections" : "'\(section)', but \(sections.joined(separator: ", "))"
+        let known = sections.isEmpty ? "sections" : "section '\(section)'; there are \(sections.joined(separator: ", "))"
         throw ConfigurationError("--section: '\(feed)' has no \(known)")
     }
 
@@ -188,22 +188,25 @@ extension ServiceConfiguration {
         let inventory = campaignInventory(kinds.feeds)
         func unchecked(_ reason: String) -> [String] {
             guard let file else { return [] }
-            return ["ads.campaigns: not held against the store: \(reason)"]
+            return ["campaigns.file: not checked against the store: \(reason)"]
                 + file.campaigns.compactMap { campaign in campaign.blockage(in: inventory).map { Self.line(blocked: campaign.id, $0) } }
         }
         do {
             let items = try store.items()
-            guard items.isThere else { return unchecked("there is none yet (\(items.shown))") }
-            guard try hasCurrentDatabases() else { return unchecked("the next start brings it to this version (\(items.shown))") }
+            guard items.isThere else { return unchecked("there is no store yet (\(items.shown))") }
+            guard try hasCurrentDatabases() else { return unchecked("the next start migrates it (\(items.shown))") }
             let campaigns = Campaigns(
                 file?.campaigns ?? [],
                 factories: try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds),
-                delivery: AdServer(ledger: nil, process: "", lifetime: feed.reservation.milliseconds), inventory: inventory)
+                delivery: AdServer(ledger: nil, process: "", lifetime: self.campaigns.reservationTimeout.milliseconds), inventory: inventory
+            )
             let ledger: (any CampaignLedger)? = try file == nil ? nil : existingLedger()
             let opened = try items.open(reading: ReadLimits())
             let findings = try await campaigns.findings(in: opened, ledger, isTrial: true)
             if let error = file?.errors(findings) { throw error }
-            return findings.gone.map { "ads.campaigns: \($0.campaign): the advertisement '\($0.creative)' is gone, and left out" }
+            return findings.gone.map {
+                "campaigns.file: \($0.campaign): the advertisement '\($0.creative)' no longer exists, and is left out"
+            }
                 + (try await campaigns.blockages(in: opened, now: WallClock.now())).map { Self.line(blocked: $0.campaign, $0.reason) }
         } catch let error as StoreError {
             return unchecked("\(error)")
@@ -227,7 +230,7 @@ extension ServiceConfiguration {
             uniquingKeysWith: { first, _ in first })
         return CampaignInventory(
             feeds.sources(streams: lanes, settings: feed), placement: { feed.with(feeds.ads[$0]).placement },
-            hasAttributes: hasAttributes || !feed.attributesHeader.isEmpty, hasViewers: !events.viewerHeader.isEmpty)
+            hasAttributes: hasAttributes || !viewers.attributesHeader.isEmpty, hasViewers: !viewers.header.isEmpty)
     }
 
     /// Returns the delivery statistics of the campaigns in the file and in the store, by their ids; empty if there is no store.
@@ -238,14 +241,14 @@ extension ServiceConfiguration {
         let factories = try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds)
         let campaigns = Campaigns(
             try declaredCampaigns(), factories: factories,
-            delivery: AdServer(ledger: nil, process: "", lifetime: feed.reservation.milliseconds),
+            delivery: AdServer(ledger: nil, process: "", lifetime: self.campaigns.reservationTimeout.milliseconds),
             inventory: campaignInventory(kinds.feeds))
         return try await campaigns.figures(in: try items.open(reading: ReadLimits()), ledger, now: now)
     }
 
     /// Returns the kind of the store's campaigns, whose ids must differ from those of the file.
     private func campaignKind(_ feeds: DeclaredFeeds, _ creatives: CreativeNames, _ file: CampaignsFile?) -> CampaignKind {
-        CampaignKind(places: feeds.validTargets, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: feed.campaigns)
+        CampaignKind(places: feeds.validTargets, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: campaigns.file)
     }
 
     /// Returns the advertisements that campaigns may show. The cells of an embedding program's kinds are not declared.
@@ -256,7 +259,8 @@ extension ServiceConfiguration {
     /// The standard kinds, with a hint for errors about an unknown kind.
     private var standardKinds: ItemKinds {
         var kinds = ItemKinds.standard
-        kinds.note = feed.kinds.isEmpty ? "feed.kinds, the file that declares others, is not set" : "others are declared in \(feed.kinds)"
+        kinds.note =
+            self.kinds.file.isEmpty ? "kinds.file, the file that declares others, is not set" : "others are declared in \(self.kinds.file)"
         return kinds
     }
 
@@ -277,7 +281,7 @@ extension ServiceConfiguration {
     /// Returns the file of kinds after the checks of a start: its actions and cells must name existing commands and cells.
     private func checkedKindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         let file = try kindsFile(extensions)
-        guard !feed.kinds.isEmpty else { return file }
+        guard !kinds.file.isEmpty else { return file }
         do {
             _ = try cellFactories(extensions, commands: extensions.registry(), kinds: file)
         } catch {
@@ -286,14 +290,14 @@ extension ServiceConfiguration {
         return file
     }
 
-    /// Returns the declarations of the file `feed.kinds`; empty if the setting is empty.
+    /// Returns the declarations of the file `kinds.file`; empty if the setting is empty.
     private func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         try kindsFile(of: kindsText(), extensions)
     }
 
-    /// Returns the text of the file `feed.kinds`; nil if the setting is empty.
+    /// Returns the text of the file `kinds.file`; nil if the setting is empty.
     private func kindsText() throws(ConfigurationError) -> String? {
-        feed.kinds.isEmpty ? nil : try YAMLFile.text(at: feed.kinds, of: "feed.kinds")
+        kinds.file.isEmpty ? nil : try YAMLFile.text(at: kinds.file, of: "kinds.file")
     }
 
     /// - Parameter text: The text of the file, possibly an earlier version.
@@ -306,7 +310,7 @@ extension ServiceConfiguration {
 
     private func kindsFile(of text: String?, _ extensions: ServiceExtensions, errors: inout ErrorCollector) -> KindsFile {
         let root = text.flatMap { text in
-            errors.collect { () throws(ConfigurationError) in try YAMLFile.root(of: text, from: feed.kinds) }
+            errors.collect { () throws(ConfigurationError) in try YAMLFile.root(of: text, from: kinds.file) }
         }
         guard let root else { return .none }
         return KindsFile(
@@ -315,7 +319,7 @@ extension ServiceConfiguration {
 }
 
 extension ServiceConfiguration {
-    /// Returns the factories of all cells: the product's own, those of an embedding program, and those of the file `feed.kinds`.
+    /// Returns the factories of all cells: the product's own, those of an embedding program, and those of the file `kinds.file`.
     ///
     /// - Throws: `ConfigurationError` with the setting, or with file and line.
     func cellFactories(
@@ -369,13 +373,14 @@ extension CellConfiguration {
 extension ConfigurationError {
     /// Creates an error that names the setting of the invalid command.
     fileprivate init(_ error: CellCommandsError) {
+        func key(_ kind: String, _ slot: CommandKey) -> String { "actions.\(kind == "advertisement" ? "ad" : kind).\(slot.rawValue)" }
         switch error {
         case .unknownCommand(_, let kind, let slot, _), .fixedSlot(let slot, let kind),
             .unusableSlot(let slot, let kind, _), .unusableInput(let slot, let kind, _):
-            self.init("actions.\(kind).\(slot.rawValue): \(error)")
+            self.init("\(key(kind, slot)): \(error)")
         case .unmetNeeds(_, let needs, let kind, let slot):
-            let hint = needs.contains(.viewer) ? ": events.viewer-header is empty" : ""
-            self.init("actions.\(kind).\(slot.rawValue): \(error)\(hint)")
+            let hint = needs.contains(.viewer) ? ": viewers.header is empty" : ""
+            self.init("\(key(kind, slot)): \(error)\(hint)")
         case .registeredTwice: self.init("\(error)")
         }
     }

@@ -18,17 +18,13 @@ public struct FeedSettings: Sendable {
     }
 
     /// The memory limit of the page cache.
-    public var cache: ByteCount = .mebibytes(32)
+    public var pageCache: ByteCount = .mebibytes(32)
     /// The memory limit of the cache of rendered cells, which pages are assembled from.
-    public var cells = CellCacheSize.automatic
+    public var cellCache = CellCacheSize.automatic
     /// The maximum staleness: the time after its creation in which a page is served despite later changes; zero disables it.
-    public var stale: Duration = .zero
+    public var maxStaleness: Duration = .zero
     /// The freshness lifetime of a page in clients and shared caches.
     public var maxAge: Duration = .zero
-    /// The file that declares further kinds of item, sections and feeds; empty for none.
-    public var kinds = ""
-    /// The request field with the viewer's language, which a trusted proxy sets; empty for none. It precedes `Accept-Language`.
-    public var languageHeader = "X-Viewer-Language"
     public var adsPerPage = 1
     public var adScope = AdScope.page
     public var adPlacement = PlacementRule.midpoint
@@ -41,40 +37,27 @@ public struct FeedSettings: Sendable {
     public var audioViewability = Viewability()
     public var videoCell = MediaCell.video
     public var audioCell = MediaCell.audio
-    /// The file that declares campaigns; empty for none. The store may contain further campaigns.
-    public var campaigns = ""
-    /// The time for which an ad slot given to a campaign counts as delivered without a reported impression.
-    public var reservation: Duration = .seconds(300)
-    /// The request field with attributes of the viewer, which an authenticating proxy sets; empty for none.
-    public var attributesHeader = ""
     public var regularUserCell = UserCell.snapshot
     public var featuredUserCell = UserCell.circular
 
     public init() {}
 
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read("feed.cache", &cache)
-        reader.read("feed.cells", &cells)
-        reader.read("feed.stale", &stale, in: .zero ... .seconds(3_600))
+        reader.read("feed.page-cache", &pageCache)
+        reader.read("feed.cell-cache", &cellCache)
+        reader.read("feed.max-staleness", &maxStaleness, in: .zero ... .seconds(3_600))
         reader.read("feed.max-age", &maxAge)
-        reader.read("feed.kinds", &kinds, allowed: "a file's path")
-        reader.read("feed.language-header", &languageHeader, allowed: "a field name, or nothing", where: \.isFieldName)
         reader.read("ads.per-page", &adsPerPage, in: 0...20)
         reader.read("ads.scope", &adScope)
         reader.read("ads.placement", &adPlacement)
         reader.read("ads.rotation", &adRotation)
         reader.read("ads.min-distance", &adSpacing.creative, in: AdSpacing.limits.creative)
-        reader.read("ads.label-distance", &adSpacing.label, in: AdSpacing.limits.label)
-        reader.read("ads.viewable.image", &imageViewability)
-        reader.read("ads.viewable.video", &videoViewability)
-        reader.read("ads.viewable.audio", &audioViewability)
-        Self.read("cells.advertisement.video", &videoCell, by: &reader)
-        Self.read("cells.advertisement.audio", &audioCell, by: &reader)
-        reader.read("ads.campaigns", &campaigns, allowed: "a file's path")
-        reader.read("ads.reservation", &reservation, in: .seconds(10) ... .seconds(3_600))
-        reader.read(
-            "ads.attributes-header", &attributesHeader, allowed: "a field name, or nothing",
-            where: { $0.utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } })
+        reader.read("ads.min-label-distance", &adSpacing.label, in: AdSpacing.limits.label)
+        reader.read("ads.viewability.image", &imageViewability)
+        reader.read("ads.viewability.video", &videoViewability)
+        reader.read("ads.viewability.audio", &audioViewability)
+        Self.read("cells.ad.video", &videoCell, by: &reader)
+        Self.read("cells.ad.audio", &audioCell, by: &reader)
         reader.read("cells.user.regular", &regularUserCell)
         reader.read("cells.user.featured", &featuredUserCell)
     }
@@ -93,22 +76,22 @@ public struct FeedSettings: Sendable {
 public struct ActionSettings: Sendable {
     public var userSelection = ["analytics", "present"]
     public var userDismissal = ["analytics", "dismiss"]
-    public var advertisementSelection = ["analytics", "clickthrough"]
-    public var advertisementDismissal = ["analytics", "dismiss"]
+    public var adSelection = ["analytics", "clickthrough"]
+    public var adDismissal = ["analytics", "dismiss"]
     /// The behaviour of a macro command after one of its commands fails.
     public var onFailure = FailurePolicy.stop
     /// The time in which a selection can be undone.
-    public var undo: Duration = .seconds(600)
+    public var undoWindow: Duration = .seconds(600)
 
     public init() {}
 
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("actions.user.selection", &userSelection)
         reader.read("actions.user.dismissal", &userDismissal)
-        reader.read("actions.advertisement.selection", &advertisementSelection)
-        reader.read("actions.advertisement.dismissal", &advertisementDismissal)
+        reader.read("actions.ad.selection", &adSelection)
+        reader.read("actions.ad.dismissal", &adDismissal)
         reader.read("actions.on-failure", &onFailure)
-        reader.read("actions.undo", &undo)
+        reader.read("actions.undo-window", &undoWindow)
     }
 }
 
@@ -130,18 +113,16 @@ public struct EventSettings: Sendable {
     }
 
     public var countedClicks = CountedClicks.all
-    /// The request field that names the viewer, which an authenticating proxy sets; empty if there are no viewers.
-    public var viewerHeader = "X-Viewer-ID"
     public var address = Address.truncated
     /// The time in which a second click on an ad by one viewer, or by one address and user agent, is a duplicate.
-    public var window: Duration = .seconds(60)
+    public var clickWindow: Duration = .seconds(60)
     /// The maximum number of counted clicks per minute of a viewer and of an address.
-    public var rate = 30
+    public var clickRate = 30
     /// The maximum number of counted impressions per minute of a viewer and of an address.
     public var impressionRate = 3_000
     /// The validity of a click or impression token. An expired click token still redirects.
     public var tokenLifetime: Duration = .seconds(86_400)
-    /// A Boolean value indicating whether responses contain the verdict in `X-Decision`.
+    /// A Boolean value indicating whether responses contain the verdict in `X-Verdict`.
     public var reportsVerdict = false
     /// A Boolean value indicating whether `X-Forwarded-For` names the client. True is safe only behind a proxy that sets the field.
     public var trustForwarded = false
@@ -149,41 +130,15 @@ public struct EventSettings: Sendable {
     public init() {}
 
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read(
-            "events.viewer-header", &viewerHeader, allowed: "a field name that HTTP has no other use for, or nothing",
-            where: \.isOwnFieldName)
         reader.read("ads.count-clicks", &countedClicks)
         reader.read("events.address", &address)
-        reader.read("events.window", &window)
-        reader.read("events.rate", &rate, in: 1...1_000_000)
+        reader.read("events.click-window", &clickWindow)
+        reader.read("events.click-rate", &clickRate, in: 1...1_000_000)
         reader.read("events.impression-rate", &impressionRate, in: 1...1_000_000)
         reader.read(
             "events.token-lifetime", &tokenLifetime, allowed: "\(Duration.allowed), at least 1h", where: { $0 >= .seconds(3_600) })
-        reader.read("events.tell-verdict", &reportsVerdict)
+        reader.read("events.report-verdict", &reportsVerdict)
         reader.read("events.trust-forwarded", &trustForwarded)
-    }
-}
-
-extension String {
-    /// Standard field names that must not be used for data about the viewer, because requests contain them for other purposes.
-    private static let taken: Set<String> = [
-        "accept", "accept-encoding", "accept-language", "connection", "content-encoding", "content-length", "content-type", "cookie",
-        "date",
-        "expect", "host", "if-match", "if-none-match", "if-modified-since", "if-range", "if-unmodified-since", "idempotency-key", "range",
-        "te",
-        "trailer", "transfer-encoding", "upgrade", "user-agent",
-    ]
-
-    /// True if the text contains only letters, digits and hyphens, or is empty.
-    fileprivate var isFieldName: Bool { utf8.allSatisfy { $0 == 0x2D || $0.isASCIIAlphanumeric } }
-
-    /// True if the text is a field name and no standard field of HTTP.
-    fileprivate var isOwnFieldName: Bool { isFieldName && !Self.taken.contains(lowercased()) }
-}
-
-extension UInt8 {
-    fileprivate var isASCIIAlphanumeric: Bool {
-        (0x30...0x39).contains(self) || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
     }
 }
 
@@ -206,14 +161,14 @@ extension FeedSettings {
 extension ServiceConfiguration {
     /// The configuration of the product's own cells.
     var cells: CellConfiguration {
-        var cells = CellConfiguration(hasViewers: !events.viewerHeader.isEmpty)
+        var cells = CellConfiguration(hasViewers: !viewers.header.isEmpty)
         cells.userCells = [.regular: feed.regularUserCell, .featured: feed.featuredUserCell]
         cells.mediaCells = [.video: feed.videoCell, .audio: feed.audioCell]
         cells.viewability = [.image: feed.imageViewability, .video: feed.videoViewability, .audio: feed.audioViewability]
         cells.userCommands[.selection] = SlotCommands(actions.userSelection, policy: actions.onFailure)
         cells.userCommands[.dismissal] = SlotCommands(actions.userDismissal, policy: actions.onFailure)
-        cells.advertisementCommands[.selection] = SlotCommands(actions.advertisementSelection, policy: actions.onFailure)
-        cells.advertisementCommands[.dismissal] = SlotCommands(actions.advertisementDismissal, policy: actions.onFailure)
+        cells.advertisementCommands[.selection] = SlotCommands(actions.adSelection, policy: actions.onFailure)
+        cells.advertisementCommands[.dismissal] = SlotCommands(actions.adDismissal, policy: actions.onFailure)
         return cells
     }
 }

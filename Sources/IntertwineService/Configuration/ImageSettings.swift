@@ -15,36 +15,36 @@ public struct ImageSettings: Sendable {
     public var allowedHosts: [String] = []
     public var deniedHosts: [String] = []
     /// The minimum validity of an image URL after each time it is sent.
-    public var lifetime: Duration = .seconds(7 * 86_400)
+    public var urlLifetime: Duration = .seconds(7 * 86_400)
     /// The time for which an image has a stable URL.
-    public var rotation: Duration = .seconds(30 * 86_400)
+    public var urlRotation: Duration = .seconds(30 * 86_400)
     public var memoryCache: ByteCount = .mebibytes(64)
-    public var disk: ByteCount = .gibibytes(2)
+    public var diskCache: ByteCount = .gibibytes(2)
     /// The maximum size of an image at its origin.
-    public var size: ByteCount = .mebibytes(8)
+    public var maxSourceSize: ByteCount = .mebibytes(8)
     public var downloads = 64
     public var downloadsPerHost = 6
     public var queue = 256
     /// The queue timeout of a download.
     public var queueTimeout: Duration = .seconds(2)
     /// The time for which a download without waiters continues, in case its viewer scrolls back.
-    public var grace: Duration = .milliseconds(100)
+    public var abandonDelay: Duration = .milliseconds(100)
     /// The timeout of a fetch in total.
-    public var deadline: Duration = .seconds(12)
+    public var fetchTimeout: Duration = .seconds(12)
     /// The timeout of a connection to an origin, including the TLS handshake.
     public var connectTimeout: Duration = .seconds(3)
     /// The timeout from a request to the end of the origin's response head.
-    public var headTimeout: Duration = .seconds(5)
+    public var headerTimeout: Duration = .seconds(5)
     /// The maximum number of redirects.
-    public var redirects = 3
+    public var maxRedirects = 3
     /// The path of the program that resizes images; empty for the one beside the service's own. `workers` is the number of its processes; 0 for two
     /// per processor.
-    public var worker = ""
+    public var workerProgram = ""
     public var workers = 0
     /// The timeout of a worker for one image.
     public var workerTimeout: Duration = .seconds(10)
     /// The minimum freshness lifetime of an image, unless its origin forbids it.
-    public var shortest: Duration = .seconds(300)
+    public var minTTL: Duration = .seconds(300)
     /// The time for which a stale image is served during a revalidation, and after a failure of its origin, if the origin does not define it.
     public var staleWhileRevalidate: Duration = .zero
     public var staleIfError: Duration = .zero
@@ -53,9 +53,9 @@ public struct ImageSettings: Sendable {
     /// The compression quality of resized images by format and scale.
     public var quality: [String] = []
     /// The percentage of time for the prefetch of images on a reader's next page; 0 disables it.
-    public var prefetchPages = 0
+    public var prefetchPercent = 0
     /// The maximum number of images with stored metadata.
-    public var known = 100_000
+    public var metadataEntries = 100_000
     /// The fallback images by the names of cell parts.
     public var fallbacks: [String] = []
     /// The freshness settings of single hosts.
@@ -73,26 +73,26 @@ public struct ImageSettings: Sendable {
         reader.read("images.allowed-ports", &allowedPorts, allowed: "ports from 1 to 65535", where: { $0 > 0 })
         reader.read("images.allowed-hosts", &allowedHosts, allowed: Self.hosts, where: { HostPattern($0) != nil })
         reader.read("images.denied-hosts", &deniedHosts, allowed: Self.hosts, where: { HostPattern($0) != nil })
-        reader.read("images.lifetime", &lifetime, in: .seconds(3_600) ... .seconds(365 * 86_400))
-        reader.read("images.rotation", &rotation, in: .seconds(86_400) ... .seconds(365 * 86_400))
-        reader.read("images.memory", &memoryCache)
-        reader.read("images.disk", &disk)
-        reader.read("images.size", &size, in: 1 << 10...1 << 30)
+        reader.read("images.url-lifetime", &urlLifetime, in: .seconds(3_600) ... .seconds(365 * 86_400))
+        reader.read("images.url-rotation", &urlRotation, in: .seconds(86_400) ... .seconds(365 * 86_400))
+        reader.read("images.memory-cache", &memoryCache)
+        reader.read("images.disk-cache", &diskCache)
+        reader.read("images.max-source-size", &maxSourceSize, in: 1 << 10...1 << 30)
         reader.read("images.downloads", &downloads, in: 1...10_000)
         reader.read("images.downloads-per-host", &downloadsPerHost, in: 1...10_000)
         reader.read("images.queue", &queue, in: 0...1_000_000)
-        reader.read("images.patience", &queueTimeout)
-        reader.read("images.grace", &grace)
-        reader.read("images.deadline", &deadline)
+        reader.read("images.queue-timeout", &queueTimeout)
+        reader.read("images.abandon-delay", &abandonDelay)
+        reader.read("images.fetch-timeout", &fetchTimeout)
         let timeouts: ClosedRange<Duration> = .milliseconds(1) ... .seconds(3_600)
         reader.read("images.connect-timeout", &connectTimeout, in: timeouts)
-        reader.read("images.head-timeout", &headTimeout, in: timeouts)
-        reader.read("images.redirects", &redirects, in: 0...20)
-        reader.read("images.worker", &worker, allowed: "empty, or a program's path")
+        reader.read("images.header-timeout", &headerTimeout, in: timeouts)
+        reader.read("images.max-redirects", &maxRedirects, in: 0...20)
+        reader.read("images.worker-program", &workerProgram, allowed: "empty, or a program's path")
         reader.read("images.workers", &workers, in: 0...256)
         reader.read("images.worker-timeout", &workerTimeout, in: .milliseconds(100) ... .seconds(300))
         let ages: ClosedRange<Duration> = .zero ... .seconds(30 * 86_400)
-        reader.read("images.shortest", &shortest, in: ages)
+        reader.read("images.min-ttl", &minTTL, in: ages)
         reader.read("images.stale-while-revalidate", &staleWhileRevalidate, in: ages)
         reader.read("images.stale-if-error", &staleIfError, in: ages)
         reader.read("images.formats", &formats, allowed: "avif, webp", where: { ["avif", "webp"].contains($0) })
@@ -102,8 +102,8 @@ public struct ImageSettings: Sendable {
                 var qualities = EncodingQualities()
                 return qualities.read(setting: $0)
             })
-        reader.read("images.warm-ahead", &prefetchPages, in: 0...50)
-        reader.read("images.known", &known, in: 2...10_000_000)
+        reader.read("images.prefetch-percent", &prefetchPercent, in: 0...50)
+        reader.read("images.metadata-entries", &metadataEntries, in: 2...10_000_000)
         reader.read("images.fallbacks", &fallbacks, allowed: Self.fallbackForms, where: { Self.fallback($0) != nil })
         reader.read(
             "images.sources", &sources, allowed: ImageSource.allowed, where: { ImageSource(setting: $0, credentials: nil) != nil })
@@ -151,8 +151,9 @@ extension ImageSettings {
                 images[part] = []
                 continue
             }
-            guard let data = FileManager.default.contents(atPath: file), data.count <= size.bytes, ImageFormat.isImage(Array(data)) else {
-                throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no whole image")
+            guard let data = FileManager.default.contents(atPath: file), data.count <= maxSourceSize.bytes, ImageFormat.isImage(Array(data))
+            else {
+                throw ConfigurationError("images.fallbacks: \(file) cannot be read, or is no complete image")
             }
             images[part] = Array(data)
         }
@@ -161,8 +162,8 @@ extension ImageSettings {
 
     /// Returns the signer and verifier of image URLs.
     func signer(_ keys: SigningKeys) throws(ConfigurationError) -> ImageURLSigner {
-        let hours = UInt32(clamping: lifetime.milliseconds / 3_600_000)
-        let rotation = UInt32(clamping: rotation.milliseconds / 3_600_000)
+        let hours = UInt32(clamping: urlLifetime.milliseconds / 3_600_000)
+        let rotation = UInt32(clamping: urlRotation.milliseconds / 3_600_000)
         guard let signer = ImageURLSigner(keys: Self.secrets(keys), horizonHours: hours, rotationHours: rotation) else {
             throw ConfigurationError("signing.key: cannot be used for image URLs")
         }
@@ -175,12 +176,12 @@ extension ImageSettings {
     }
 
     /// The time limit of image requests: longer than name resolution, queue, fetch and the pause before a second attempt together.
-    var timeLimit: Duration { .seconds(4) + queueTimeout + deadline }
+    var timeLimit: Duration { .seconds(4) + queueTimeout + fetchTimeout }
 
     /// The configuration of the workers that resize images.
     var workerConfiguration: ImageWorkers.Configuration {
         var configuration = ImageWorkers.Configuration()
-        configuration.path = worker.isEmpty ? nil : worker
+        configuration.path = workerProgram.isEmpty ? nil : workerProgram
         configuration.count = workers > 0 ? workers : 2 * ImageWorkers.Configuration.processors
         configuration.timeLimit = workerTimeout
         return configuration
@@ -190,21 +191,21 @@ extension ImageSettings {
     func configuration(folder: String) -> ImageConfiguration {
         var configuration = ImageConfiguration()
         configuration.memoryBytes = memoryCache.bytes
-        configuration.folder = disk.bytes > 0 ? folder : nil
-        configuration.diskBytes = disk.bytes
+        configuration.folder = diskCache.bytes > 0 ? folder : nil
+        configuration.diskBytes = diskCache.bytes
         configuration.downloads = downloads
         configuration.downloadsPerHost = downloadsPerHost
         configuration.queue = queue
         configuration.queueTimeout = queueTimeout
-        configuration.grace = grace
+        configuration.grace = abandonDelay
         configuration.formats = formats.compactMap { ["avif": ImageFormat.avif, "webp": .webp][$0] }
         for each in quality { configuration.qualities.read(setting: each) }
-        configuration.limits.bodyBytes = size.bytes
-        configuration.limits.total = deadline
+        configuration.limits.bodyBytes = maxSourceSize.bytes
+        configuration.limits.total = fetchTimeout
         configuration.limits.connect = connectTimeout
-        configuration.limits.head = headTimeout
-        configuration.limits.redirects = redirects
-        configuration.freshness.minTTL = shortest.milliseconds / 1_000
+        configuration.limits.head = headerTimeout
+        configuration.limits.redirects = maxRedirects
+        configuration.freshness.minTTL = minTTL.milliseconds / 1_000
         configuration.freshness.staleWhileRevalidate = staleWhileRevalidate.milliseconds / 1_000
         configuration.freshness.staleIfError = staleIfError.milliseconds / 1_000
         let credentials = bucketCredentials.map { S3Bucket.Credentials(accessKey: $0.accessKey, secret: $0.secret, token: $0.token) }
@@ -235,7 +236,7 @@ extension EncodingQualities {
 
 extension HostFreshness {
     static let allowed =
-        "a host and what differs there, such as 'pictures.example.com shortest=0s' or '*.example.com default=1h longest=7d "
+        "a host and its values, such as 'pictures.example.com min-ttl=0s' or '*.example.com default-ttl=1h max-ttl=7d "
         + "stale-while-revalidate=1h stale-if-error=1d'"
 
     /// Parses an element of `images.freshness`: a host and its durations. Durations without a value are those of `base`.
@@ -250,9 +251,9 @@ extension HostFreshness {
             }
             let seconds = time.milliseconds / 1_000
             switch parts[0] {
-            case "shortest": policy.minTTL = seconds
-            case "longest": policy.maxTTL = seconds
-            case "default": (policy.defaultTTL, policy.heuristicMaxTTL) = (seconds, seconds)
+            case "min-ttl": policy.minTTL = seconds
+            case "max-ttl": policy.maxTTL = seconds
+            case "default-ttl": (policy.defaultTTL, policy.heuristicMaxTTL) = (seconds, seconds)
             case "stale-while-revalidate": policy.staleWhileRevalidate = seconds
             case "stale-if-error": policy.staleIfError = seconds
             default: return nil
@@ -264,7 +265,7 @@ extension HostFreshness {
 
 extension ImageSource {
     static let allowed =
-        "URLs ending in a slash and where their images lie, such as 'https://pictures.example.com/ folder:/srv/images' or "
+        "a URL that ends in a slash and the location of its images, such as 'https://pictures.example.com/ folder:/srv/images' or "
         + "'https://media.example.com/ s3:https://s3.eu-central-1.amazonaws.com/bucket/ region=eu-central-1'"
 
     /// Parses an element of `images.sources`.

@@ -11,9 +11,9 @@ public struct ServerSettings: Sendable {
     /// The base of absolute hrefs; empty for relative hrefs.
     public var publicURL = ""
     /// The time for which the service's listener continues to serve after a stop, with `Connection: close`. `/readyz` is 503 in that time.
-    public var drain: Duration = .zero
+    public var shutdownDelay: Duration = .zero
     /// The time for which a graceful stop waits for responses in progress.
-    public var grace: Duration = .seconds(10)
+    public var shutdownTimeout: Duration = .seconds(10)
     public var limits = LimitSettings()
 
     public init() {}
@@ -24,8 +24,8 @@ public struct ServerSettings: Sendable {
         reader.read(
             "server.public-url", &publicURL, allowed: "empty, or an http or https URL without query, fragment or trailing slash",
             where: { $0.isEmpty || Self.isBase($0) })
-        reader.read("server.drain", &drain)
-        reader.read("server.grace", &grace)
+        reader.read("server.shutdown-delay", &shutdownDelay)
+        reader.read("server.shutdown-timeout", &shutdownTimeout)
         limits.read(&reader)
     }
 
@@ -38,63 +38,63 @@ public struct ServerSettings: Sendable {
 
 /// The settings `limits.*`: resource limits of one client, counted in received bytes. The defaults are those of the threat model.
 public struct LimitSettings: Sendable {
-    public var requestLine: ByteCount = .kibibytes(8)
-    public var header: ByteCount = .kibibytes(16)
-    public var fields = 100
-    public var body: ByteCount = .kibibytes(64)
+    public var maxRequestLine: ByteCount = .kibibytes(8)
+    public var maxHeader: ByteCount = .kibibytes(16)
+    public var headerFields = 100
+    public var maxBody: ByteCount = .kibibytes(64)
     /// The maximum size of all request bodies in progress on a listener.
-    public var bodies: ByteCount = .mebibytes(64)
-    public var chunkExtensions: ByteCount = .kibibytes(4)
-    public var trailers: ByteCount = .kibibytes(4)
-    public var headerDeadline: Duration = .seconds(10)
-    public var bodyDeadline: Duration = .seconds(30)
+    public var totalBodyBytes: ByteCount = .mebibytes(64)
+    public var maxChunkExtensions: ByteCount = .kibibytes(4)
+    public var maxTrailers: ByteCount = .kibibytes(4)
+    public var headerTimeout: Duration = .seconds(10)
+    public var bodyTimeout: Duration = .seconds(30)
     /// The minimum rate of a request body in bytes per second, after the first five seconds.
-    public var bodyRate: ByteCount = 240
-    public var idle: Duration = .seconds(60)
-    public var writeStall: Duration = .seconds(30)
-    /// The minimum rate at which a client reads a response, in bytes per second, averaged over ``writeStall``.
-    public var writeRate: ByteCount = 240
-    public var handler: Duration = .seconds(10)
+    public var minBodyRate: ByteCount = 240
+    public var keepAliveTimeout: Duration = .seconds(60)
+    public var writeTimeout: Duration = .seconds(30)
+    /// The minimum rate at which a client reads a response, in bytes per second, averaged over ``writeTimeout``.
+    public var minWriteRate: ByteCount = 240
+    public var requestTimeout: Duration = .seconds(10)
     public var requestsPerConnection = 1_000
-    public var connectionAge: Duration = .seconds(3_600)
+    public var maxConnectionAge: Duration = .seconds(3_600)
     public var connections = 10_000
     public var connectionsPerPeer = 256
     /// The rate limit of an address in writes per minute, counted separately for actions, events and registrations of clients.
     public var writesPerAddress = 600
     public var writesPerViewer = 120
-    public var output: ByteCount = .kibibytes(256)
+    public var outputBuffer: ByteCount = .kibibytes(256)
     /// The maximum number of event stream subscribers.
-    public var listeners = 10_000
+    public var eventStreams = 10_000
     /// The effective maximum of event stream subscribers, which leaves 2 % of the connections to other requests.
-    var listenersAtOnce: Int { min(listeners, connections - connections / 50) }
+    var effectiveEventStreams: Int { min(eventStreams, connections - connections / 50) }
 
     public init() {}
 
     mutating func read(_ reader: inout SettingsReader) {
         let small = 64...1 << 20
         let times: ClosedRange<Duration> = .milliseconds(10) ... .seconds(604_800)
-        reader.read("limits.request-line", &requestLine, in: small)
-        reader.read("limits.header", &header, in: small)
-        reader.read("limits.fields", &fields, in: 1...10_000)
-        reader.read("limits.body", &body, in: 64...1 << 30)
-        reader.read("limits.bodies", &bodies, in: 64...1 << 40)
-        reader.read("limits.chunk-extensions", &chunkExtensions, in: small)
-        reader.read("limits.trailers", &trailers, in: small)
-        reader.read("limits.header-deadline", &headerDeadline, in: times)
-        reader.read("limits.body-deadline", &bodyDeadline, in: times)
-        reader.read("limits.body-rate", &bodyRate)
-        reader.read("limits.idle", &idle, in: times)
-        reader.read("limits.write-stall", &writeStall, in: times)
-        reader.read("limits.write-rate", &writeRate)
-        reader.read("limits.handler", &handler, in: times)
+        reader.read("limits.max-request-line", &maxRequestLine, in: small)
+        reader.read("limits.max-header", &maxHeader, in: small)
+        reader.read("limits.header-fields", &headerFields, in: 1...10_000)
+        reader.read("limits.max-body", &maxBody, in: 64...1 << 30)
+        reader.read("limits.total-body-bytes", &totalBodyBytes, in: 64...1 << 40)
+        reader.read("limits.max-chunk-extensions", &maxChunkExtensions, in: small)
+        reader.read("limits.max-trailers", &maxTrailers, in: small)
+        reader.read("limits.header-timeout", &headerTimeout, in: times)
+        reader.read("limits.body-timeout", &bodyTimeout, in: times)
+        reader.read("limits.min-body-rate", &minBodyRate)
+        reader.read("limits.keep-alive-timeout", &keepAliveTimeout, in: times)
+        reader.read("limits.write-timeout", &writeTimeout, in: times)
+        reader.read("limits.min-write-rate", &minWriteRate)
+        reader.read("limits.request-timeout", &requestTimeout, in: times)
         reader.read("limits.requests-per-connection", &requestsPerConnection, in: 1...Int(Int32.max))
-        reader.read("limits.connection-age", &connectionAge, in: times)
+        reader.read("limits.max-connection-age", &maxConnectionAge, in: times)
         reader.read("limits.connections", &connections, in: 1...1_000_000)
         reader.read("limits.connections-per-peer", &connectionsPerPeer, in: 1...1_000_000)
         reader.read("limits.writes-per-address", &writesPerAddress, in: 1...1_000_000)
         reader.read("limits.writes-per-viewer", &writesPerViewer, in: 1...1_000_000)
-        reader.read("limits.output", &output, in: 1 << 10...1 << 30)
-        reader.read("limits.listeners", &listeners, in: 0...1_000_000)
+        reader.read("limits.output-buffer", &outputBuffer, in: 1 << 10...1 << 30)
+        reader.read("limits.event-streams", &eventStreams, in: 0...1_000_000)
     }
 }
 
@@ -117,9 +117,9 @@ public struct CORSSettings: Sendable {
             where: Self.isOrigin)
         let origins = origins
         reader.check(
-            origins.count <= 1 || !origins.contains(Self.anyOrigin), "cors.origins: * stands alone: it is every origin")
+            origins.count <= 1 || !origins.contains(Self.anyOrigin), "cors.origins: * must be the only origin")
         reader.read(
-            "cors.credentials", &credentials, allowed: "true or false; false where cors.origins holds *",
+            "cors.credentials", &credentials, allowed: "true or false; false if cors.origins is *",
             where: { !$0 || !origins.contains(Self.anyOrigin) })
         reader.read("cors.max-age", &maxAge)
     }
@@ -164,7 +164,7 @@ extension ServiceConfiguration {
         server.port = UInt16(clamping: admin.port)
         server.loops = 1
         // Imports take long; the minimum body rate bounds their duration.
-        server.bodyTimeout = max(server.bodyTimeout, admin.importDeadline)
+        server.bodyTimeout = max(server.bodyTimeout, admin.importTimeout)
         return server
     }
 
@@ -172,25 +172,25 @@ extension ServiceConfiguration {
         let limits = server.limits
         var server = HTTPServerConfiguration()
         server.heartbeat = .seconds(1)
-        server.requestLineLimit = limits.requestLine.bytes
-        server.fieldBlockLimit = limits.header.bytes
-        server.fieldLimit = limits.fields
-        server.bodyLimit = limits.body.bytes
-        server.bodiesLimit = limits.bodies.bytes
-        server.chunkExtensionLimit = limits.chunkExtensions.bytes
-        server.trailerLimit = limits.trailers.bytes
-        server.headTimeout = limits.headerDeadline
-        server.bodyTimeout = limits.bodyDeadline
-        server.minimumBodyRate = limits.bodyRate.bytes
-        server.minimumWriteRate = limits.writeRate.bytes
-        server.idleTimeout = limits.idle
-        server.writeTimeout = limits.writeStall
-        server.handlerTimeout = limits.handler
+        server.requestLineLimit = limits.maxRequestLine.bytes
+        server.fieldBlockLimit = limits.maxHeader.bytes
+        server.fieldLimit = limits.headerFields
+        server.bodyLimit = limits.maxBody.bytes
+        server.bodiesLimit = limits.totalBodyBytes.bytes
+        server.chunkExtensionLimit = limits.maxChunkExtensions.bytes
+        server.trailerLimit = limits.maxTrailers.bytes
+        server.headTimeout = limits.headerTimeout
+        server.bodyTimeout = limits.bodyTimeout
+        server.minimumBodyRate = limits.minBodyRate.bytes
+        server.minimumWriteRate = limits.minWriteRate.bytes
+        server.idleTimeout = limits.keepAliveTimeout
+        server.writeTimeout = limits.writeTimeout
+        server.handlerTimeout = limits.requestTimeout
         server.requestsPerConnection = limits.requestsPerConnection
-        server.connectionAge = limits.connectionAge
+        server.connectionAge = limits.maxConnectionAge
         server.connectionLimit = limits.connections
         server.connectionsPerPeer = limits.connectionsPerPeer
-        server.outputHighWater = limits.output.bytes
+        server.outputHighWater = limits.outputBuffer.bytes
         return server
     }
 }

@@ -16,7 +16,7 @@ extension ServiceConfiguration {
         guard faults.isEmpty || store.acceptsDataLoss else {
             throw StoreError.unusable(
                 "\(faults.joined(separator: "; ")): restore all files of one backup, or start once with --accept-data-loss to continue with "
-                    + "what is there")
+                    + "the existing files")
         }
         return (files, faults)
     }

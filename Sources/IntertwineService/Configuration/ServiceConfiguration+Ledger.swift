@@ -10,14 +10,14 @@ extension ServiceConfiguration {
     ///
     /// - Parameter now: Returns milliseconds since 1970-01-01 UTC; nil for the system's clock, or the PostgreSQL server's.
     func openLedger(now: (@Sendable () -> Int64)?) throws(StoreError) -> any PersistentLedger {
-        let patience = Double(ledger.writeTimeout.milliseconds) / 1_000
+        let timeout = Double(ledger.writeTimeout.milliseconds) / 1_000
         guard let address = try store.postgresAddress() else {
             return try SQLiteLedger(
-                path: store.ledgerDatabase, waiting: ledger.queue, group: ledger.group, lockTimeout: patience, reading: store.reading,
+                path: store.ledgerDatabase, waiting: ledger.queue, group: ledger.batchSize, lockTimeout: timeout, reading: store.reading,
                 now: now ?? SQLiteLedger.systemTime)
         }
         return try PostgresLedger(
-            address, waiting: ledger.queue, group: ledger.group, timeout: patience, reading: store.reading, now: now)
+            address, waiting: ledger.queue, group: ledger.batchSize, timeout: timeout, reading: store.reading, now: now)
     }
 
     /// Returns true if the items, and the ledger if it exists, have the current schema, so that opening them writes nothing.

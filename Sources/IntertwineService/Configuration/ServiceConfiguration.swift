@@ -20,13 +20,16 @@ public struct ServiceConfiguration: Sendable {
     public var admin = AdminSettings()
     public var store = StoreSettings()
     public var ledger = LedgerSettings()
+    public var kinds = KindSettings()
+    public var viewers = ViewerSettings()
     public var feed = FeedSettings()
+    public var campaigns = CampaignSettings()
     public var actions = ActionSettings()
     public var events = EventSettings()
     public var images = ImageSettings()
     public var sources = SourceSettings()
     public var trackers = TrackerSettings()
-    public var viewer = WebClientSettings()
+    public var webClient = WebClientSettings()
     public var crossOrigin = CORSSettings()
     public var signing = SigningSettings()
     public var log = LogSettings()
@@ -56,9 +59,6 @@ public struct ServiceConfiguration: Sendable {
         return (configuration, ConfigurationError(reader.errors.reasons))
     }
 
-    /// The request fields with data about the viewer.
-    var viewerFields: [String] { [events.viewerHeader, feed.languageHeader, feed.attributesHeader].filter { !$0.isEmpty } }
-
     /// Checks values that a program has set with the rules for values that are read.
     ///
     /// - Throws: `ConfigurationError` with all invalid values.
@@ -84,16 +84,20 @@ public struct ServiceConfiguration: Sendable {
 
     private mutating func visit(_ reader: inout SettingsReader) {
         server.read(&reader)
+        reader.read("server.data-folder", &store.dataFolder, allowed: "a folder's path", where: { !$0.isEmpty })
         admin.read(&reader)
         store.read(&reader)
         ledger.read(&reader)
+        kinds.read(&reader)
+        viewers.read(&reader)
         feed.read(&reader)
+        campaigns.read(&reader)
         actions.read(&reader)
         events.read(&reader)
         images.read(&reader)
         sources.read(&reader)
         trackers.read(&reader)
-        viewer.read(&reader)
+        webClient.read(&reader)
         crossOrigin.read(&reader)
         signing.read(&reader)
         log.read(&reader)

@@ -22,7 +22,7 @@ public struct SigningSettings: Sendable {
 
     private static func read(_ name: String, _ key: inout String, from reader: inout SettingsReader) {
         reader.read(
-            name, &key, allowed: "64 hexadecimal digits, or nothing", secret: true,
+            name, &key, allowed: "64 hexadecimal digits, or empty", secret: true,
             where: { $0.isEmpty || SigningKey(hexadecimal: $0) != nil })
     }
 }
@@ -111,14 +111,14 @@ extension ServiceConfiguration {
     /// - Throws: `ConfigurationError` if the keys are not in a database, `StoreError`.
     public func rotateKey(isForced: Bool) async throws {
         guard signing.key.isEmpty else {
-            throw ConfigurationError("signing.key is configured: write a new key there, and the present one under signing.previous-key")
+            throw ConfigurationError("signing.key: is configured; set a new key, and set the current one as signing.previous-key")
         }
         guard let address = try store.postgresAddress() else {
             throw ConfigurationError(
-                "store.database is a file: write a new key under signing.key, and that of \(store.path(of: "signing.key")) under "
+                "store.database: is a file; set a new key as signing.key, and the key of \(store.path(of: "signing.key")) as "
                     + "signing.previous-key")
         }
-        let links = max(events.tokenLifetime, images.lifetime)
+        let links = max(events.tokenLifetime, images.urlLifetime)
         try await PostgresSigningKeys(address).rotate(after: isForced ? 0 : links.milliseconds / 1_000)
     }
 }

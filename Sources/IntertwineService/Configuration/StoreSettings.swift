@@ -16,8 +16,8 @@ public struct StoreSettings: Sendable {
     public var database = StoreSettings.defaultDatabase
     /// The address of a hot standby of that database; empty for none. Items are read from it if it is as recent as the replica's last read.
     public var readDatabase = ""
-    /// The data folder of a replica with a PostgreSQL database. Replicas on one machine need different folders.
-    public var folder = "data"
+    /// The data folder of a replica with a PostgreSQL database (`server.data-folder`). Replicas on one machine need different folders.
+    public var dataFolder = "data"
     /// The number of threads that read the items, and also of those that read the ledger.
     public var readers = 4
     /// The maximum number of queued reads. Beyond it, the response is 503.
@@ -41,16 +41,15 @@ public struct StoreSettings: Sendable {
         // No name of a ledger can be derived from some of these, and read-only commands would find nothing there.
         reader.check(!isFolder, "store.database: \(database) is a folder, not a database")
         reader.read(
-            "store.read-database", &readDatabase, allowed: "postgresql://…, or nothing", hidden: Self.mayHoldPassword,
+            "store.read-database", &readDatabase, allowed: "postgresql://…, or empty", hidden: Self.mayHoldPassword,
             where: { $0.isEmpty || PostgresAddress.isAddress($0) })
         reader.check(
             readDatabase.isEmpty || PostgresAddress.isAddress(database),
-            "store.read-database: store.database is no PostgreSQL database, which it would be a standby of")
+            "store.read-database: requires a PostgreSQL database in store.database")
         if let fault = standbyError { reader.check(false, "store.read-database: \(fault)") }
-        reader.read("store.folder", &folder, allowed: "a folder's path", where: { !$0.isEmpty })
         reader.read("store.readers", &readers, in: 1...64)
         reader.read("store.queue", &queue, in: 1...1_000_000)
-        reader.read("store.patience", &queueTimeout, in: .milliseconds(100) ... .seconds(60))
+        reader.read("store.queue-timeout", &queueTimeout, in: .milliseconds(100) ... .seconds(60))
         reader.read("store.statement-timeout", &statementTimeout, in: .milliseconds(100) ... .seconds(600))
     }
 
@@ -128,7 +127,7 @@ public struct StoreSettings: Sendable {
     /// A replica's folder is created for its user only; the folder of a file is created only if its name is `data`. Why: another missing folder is
     /// more likely a typing error. If the creation fails, the error is reported by the code that opens a file in the folder.
     public func makeDataFolder() {
-        let (folder, isReplica) = (dataFolder, PostgresAddress.isAddress(database))
+        let (folder, isReplica) = (folderURL, PostgresAddress.isAddress(database))
         guard isReplica || folder.lastPathComponent == "data" else { return }
         try? FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: isReplica ? [.posixPermissions: 0o700] : nil)
@@ -136,15 +135,21 @@ public struct StoreSettings: Sendable {
 
     /// Returns the path of a file or folder in the data folder.
     public func path(of name: String) -> String {
-        dataFolder.appendingPathComponent(name).path
+        folderURL.appendingPathComponent(name).path
     }
 
-    private var dataFolder: URL {
-        PostgresAddress.isAddress(database) ? URL(fileURLWithPath: folder) : URL(fileURLWithPath: database).deletingLastPathComponent()
+    private var folderURL: URL {
+        PostgresAddress.isAddress(database) ? URL(fileURLWithPath: dataFolder) : URL(fileURLWithPath: database).deletingLastPathComponent()
     }
 
     /// The disk space that is reserved for a start on a full disk; nil if the databases are not files of this machine.
     var room: DiskRoom? { PostgresAddress.isAddress(database) ? nil : DiskRoom(path: path(of: "start.reserve")) }
+
+    /// The location of the store for messages: the absolute path of the file, or the address without its password.
+    public var location: String {
+        let file = URL(fileURLWithPath: database).standardizedFileURL.path
+        return PostgresAddress.isAddress(database) ? (try? items().shown) ?? "(secret)" : file
+    }
 
     /// Returns the location of the items according to ``database``.
     ///
@@ -160,7 +165,7 @@ public struct LedgerSettings: Sendable {
     /// The maximum number of queued writes. Beyond it, the response is 503.
     public var queue = 4_096
     /// The maximum number of writes in one transaction.
-    public var group = 512
+    public var batchSize = 512
     /// The write timeout: the time a request waits for the disk before its response is 503.
     public var writeTimeout: Duration = .seconds(5)
     /// The retention of single events. Their daily totals are stored without a limit.
@@ -170,8 +175,8 @@ public struct LedgerSettings: Sendable {
 
     mutating func read(_ reader: inout SettingsReader) {
         reader.read("ledger.queue", &queue, in: 1...1_000_000)
-        reader.read("ledger.group", &group, in: 1...10_000)
-        reader.read("ledger.patience", &writeTimeout, in: .milliseconds(100) ... .seconds(60))
+        reader.read("ledger.batch-size", &batchSize, in: 1...10_000)
+        reader.read("ledger.write-timeout", &writeTimeout, in: .milliseconds(100) ... .seconds(60))
         reader.read(
             "ledger.retention", &retention, allowed: "\(Duration.allowed), at least 1d", where: { $0 >= .seconds(86_400) })
     }

@@ -46,7 +46,7 @@ final class ImageProxy: Sendable {
         images.fallbacks = try settings.fallbackImages()
         images.bundled = { SampleImages.image(at: $0) }
         // The table is stored beside the images on disk, if there are any; the manager creates the folder.
-        let facts = ImageMetadataTable(folder: images.folder, capacity: settings.known)
+        let facts = ImageMetadataTable(folder: images.folder, capacity: settings.metadataEntries)
         images.facts = facts
         var workerConfiguration = settings.workerConfiguration
         workerConfiguration.logger = logger
@@ -62,7 +62,7 @@ final class ImageProxy: Sendable {
         known = manager.resizesImages ? facts : nil
         takedowns = TakedownImageFilter(store)
         responseCache = ImageResponseCache(manager: manager, signer: signer, takedowns: takedowns, variesByOrigin: variesByOrigin)
-        let share = settings.prefetchPages
+        let share = settings.prefetchPercent
         prefetcher = share > 0 ? ImagePrefetcher(manager, signer: signer, share: share) { clock() / 1_000 } : nil
     }
 

@@ -76,7 +76,7 @@ struct CampaignRoutes: Sendable {
             "getCampaigns", tag: "Reports", "The campaigns and their delivery",
             """
             The campaigns of the file and of the store, sorted by priority and id; campaigns that are taken down are last. A reservation is an ad slot of a \
-            page without an impression yet. It expires after `ads.reservation`. `/admin/takedowns` stops and releases a campaign of the store. The response \
+            page without an impression yet. It expires after `campaigns.reservation-timeout`. `/admin/takedowns` stops and releases a campaign of the store. The response \
             has an equal `withheld` on every page: ads of campaigns that no longer exist. They are hidden until they, or their campaigns, are released.
             """,
             parameters: [Self.format, ListPage.limit, ListPage.cursor],
@@ -198,7 +198,7 @@ extension IneligibilityReason {
         case .attributes: "targeting: the viewer's attributes do not fit"
         case .capped: "capped: the viewer has seen it as often as its caps permit"
         case .noViewer: "capped: no viewer is named, so its caps cannot be enforced"
-        case .label: "a campaign of the same label is shown too near (ads.label-distance)"
+        case .label: "a campaign of the same label is shown too near (ads.min-label-distance)"
         case .creativesShown: "its creatives are shown too near (ads.min-distance)"
         case .notShown: "its creatives cannot be shown: the viewer has dismissed them, or the client does not support their cells"
         case .lost: "another campaign was chosen"

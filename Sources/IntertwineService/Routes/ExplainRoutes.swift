@@ -89,7 +89,7 @@ struct ExplainRoutes: Sendable {
         "The viewer of the page. The page omits the cells that the viewer dismissed; the caps of campaigns apply to the viewer.",
         example: "viewer-1")
     private static let attributes = text(
-        "attributes", "The attributes of the viewer, in the format of `ads.attributes-header`.", example: "plan=free")
+        "attributes", "The attributes of the viewer, in the format of `viewers.attributes-header`.", example: "plan=free")
     private static let feed = text("feed", "The name of the feed, as in `GET /feeds`.", example: "main")
     private static let section = text("section", "The name of a section of the feed. The page then has this section only.", example: "main")
     private static let languages = text(

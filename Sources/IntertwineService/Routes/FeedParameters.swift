@@ -73,7 +73,7 @@ enum FeedParameters {
         "Accept-Language", .string,
         """
         The preferred languages. The service selects one of its declared languages by lookup (RFC 4647, 3.4), or the first one if none matches. \
-        The field of the setting `feed.language-header` has priority. The service ignores both if no languages are declared.
+        The field of the setting `viewers.language-header` has priority. The service ignores both if no languages are declared.
         """, example: #""de-CH, fr;q=0.5""#)
 
     static let syncToken = Parameter.text(
@@ -204,7 +204,7 @@ extension ResponseDescription.Header {
     static let verdict = ResponseDescription.Header(
         "X-Verdict",
         """
-        The verdict of the click, or of the first recorded event if there is no click. Only with the setting `events.tell-verdict`.
+        The verdict of the click, or of the first recorded event if there is no click. Only with the setting `events.report-verdict`.
         """, .verdict
     ).named("Verdict")
     static let location = ResponseDescription.Header(

@@ -162,7 +162,7 @@ struct DatabaseFile {
                 throw StoreError.unusable("\(path): is a database of another program, not \(content)")
             }
             guard try isCopying || !database.tableExists("intertwine_copy") else {
-                throw StoreError.unusable("\(path): a copy into it is incomplete: run intertwine copy again, or remove the file")
+                throw StoreError.unusable("\(path): a copy into it is incomplete: run intertwine copy-store again, or remove the file")
             }
             guard version <= self.version else {
                 throw StoreError.unusable(

@@ -4,7 +4,7 @@ import TestSupport
 /// Several services on one PostgreSQL database. Blocking.
 enum Replicas {
     static let settings = [
-        RunningService.tokenSetting, "events.rate=1000000", "log.requests=false", "limits.requests-per-connection=1000000000",
+        RunningService.tokenSetting, "events.click-rate=1000000", "log.requests=false", "limits.requests-per-connection=1000000000",
     ]
     static let items = Items.users(12) + Items.advertisements(2)
 

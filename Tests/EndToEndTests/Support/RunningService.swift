@@ -81,7 +81,7 @@ final class RunningService {
     static func arguments(_ folder: String, _ database: String, _ port: UInt16 = 0) -> [String] {
         [
             "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "\(port)", "--admin-port", "0", "--database",
-            database, "--set", "store.folder=\(folder)",
+            database, "--set", "server.data-folder=\(folder)",
             // The same at every hour.
             "--set", "ads.rotation=listed",
         ]
@@ -120,7 +120,7 @@ final class RunningService {
         let file = "\(folder)/\(UUID()).ndjson"
         try items.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let options = ["--foreground", "--config", "\(folder)/empty.yaml", "--database", database, "--set", "store.folder=\(folder)"]
+        let options = ["--foreground", "--config", "\(folder)/empty.yaml", "--database", database, "--set", "server.data-folder=\(folder)"]
         let result = try Command.run(["import", "--foreground"] + options + arguments + [file])
         guard result.code == 0 else { throw RawClientError.system(result.lines.joined(separator: "\n"), result.code) }
         return result.lines

@@ -6,7 +6,7 @@ func serve(_ items: [UInt8], from database: String, started: @escaping @Sendable
     var configuration = ServiceConfiguration()
     configuration.store.database = database
     configuration.server.port = 0  // Any free port.
-    configuration.admin.isServed = false  // No operators' listener.
+    configuration.admin.isEnabled = false  // No operators' listener.
 
     let importer = try ItemImport(into: database, kinds: try configuration.itemKinds())
     try importer.append(items)

@@ -6,7 +6,7 @@ func serve(_ database: String, port: Int) async throws {
     var configuration = ServiceConfiguration()
     configuration.store.database = database
     configuration.server.port = port
-    configuration.admin.isServed = false
+    configuration.admin.isEnabled = false
     let service = try FeedService.build(configuration: configuration, logger: Logger(label: "feed"))
     try await service.run()
 }

@@ -133,7 +133,7 @@ struct CampaignServiceTests {
             let after = try await service.client.get("/feed")
             #expect(after["Cache-Control"]?.contains("private") == false)
         } settings: {
-            $0["ads.attributes-header"] = "X-Attributes"
+            $0["viewers.attributes-header"] = "X-Attributes"
         }
     }
 
@@ -173,7 +173,7 @@ struct CampaignServiceTests {
             }
             #expect(shown == ["ad:2", "ad:3", "ad:3"])
         } settings: {
-            $0["ads.attributes-header"] = "X-Attributes"
+            $0["viewers.attributes-header"] = "X-Attributes"
         }
     }
 

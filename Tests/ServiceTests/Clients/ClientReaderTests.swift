@@ -16,7 +16,7 @@ struct ClientReaderTests {
         defer { try? FileManager.default.removeItem(atPath: file) }
         let configuration = try ServiceConfiguration(try await SettingSources(flags: settings, environment: [:], file: file))
         let key = try SigningKey(Array(repeating: 7, count: 32))
-        return ClientReader(settings: configuration.events, keys: SigningKeys(current: key))
+        return ClientReader(settings: configuration.events, viewerHeader: configuration.viewers.header, keys: SigningKeys(current: key))
     }
 
     private func request(_ fields: [(String, String)] = []) throws -> HTTPRequest {
@@ -144,7 +144,7 @@ struct ClientReaderTests {
 
     @Test("where no field names viewers, there are none")
     func withoutViewers() async throws {
-        let reader = try await reader(["events.viewer-header": ""])
+        let reader = try await reader(["viewers.header": ""])
         #expect(try reader.viewer(of: request([("X-Viewer-ID", "ann")])) == nil)
     }
 

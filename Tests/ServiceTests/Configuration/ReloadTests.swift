@@ -37,7 +37,7 @@ struct ReloadTests {
 
     private static func configuration(_ folder: String, _ more: [String: String] = [:]) async throws -> ServiceConfiguration {
         let flags = [
-            "store.database": "\(folder)/feed.sqlite", "sources.file": "\(folder)/sources.yaml", "feed.kinds": "\(folder)/kinds.yaml",
+            "store.database": "\(folder)/feed.sqlite", "sources.file": "\(folder)/sources.yaml", "kinds.file": "\(folder)/kinds.yaml",
         ]
         return try ServiceConfiguration(
             try await SettingSources(flags: flags.merging(more) { $1 }, environment: [:], file: "\(folder)/empty.yaml"))
@@ -66,7 +66,7 @@ struct ReloadTests {
         #expect(lines.take() == ["settings that require a restart sources.file"])
         try write(KindsFileTests.event.replacing("max: 80", with: "max: 81"), to: "kinds.yaml")
         try await live.change(to: configuration)
-        #expect(lines.take() == ["settings that require a restart feed.kinds sources.file"])
+        #expect(lines.take() == ["settings that require a restart kinds.file sources.file"])
         // Nor are they read for the sake of another setting.
         try write("kinds: [", to: "kinds.yaml")
         try await live.change(to: Self.configuration(folder, ["ads.per-page": "2"]))

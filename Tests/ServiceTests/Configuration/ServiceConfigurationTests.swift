@@ -90,8 +90,8 @@ struct ServiceConfigurationTests {
         let file = """
             store:
               database:\(null)
-            events:
-              viewerHeader:\(null)
+            viewers:
+              languageHeader:\(null)
             actions:
               user:
                 selection:\(null)
@@ -100,10 +100,10 @@ struct ServiceConfigurationTests {
             """
         let configuration = try await read(file: file)
         #expect(configuration.store.database == "data/intertwine.sqlite")
-        #expect(configuration.events.viewerHeader == "X-Viewer-ID")
+        #expect(configuration.viewers.languageHeader == "X-Viewer-Language")
         #expect(configuration.actions.userSelection == ["analytics", "present"])
         #expect(configuration.settings.first { $0.key == "server.port" }?.origin == .default)
-        #expect(try await read(file: "events: {viewer-header: \"\"}\n").events.viewerHeader == "")
+        #expect(try await read(file: "viewers: {header: \"\"}\n").viewers.header == "")
         #expect(try await read(file: "store: {database: \"null\"}\n").store.database == "null")
         #expect(try await read(environment: ["INTERTWINE_SERVER_PORT": "1"], file: file).server.port == 1)
     }
@@ -163,11 +163,11 @@ struct ServiceConfigurationTests {
         "a base of links takes paths behind it, and a viewer's name has a field of its own",
         arguments: [
             ("server.public-url", "https://x/y?z#q"), ("server.public-url", "https://a/\r\nX-Evil: y"), ("server.public-url", "https://"),
-            ("server.public-url", "https://x/"), ("events.viewer-header", "Host"), ("events.viewer-header", "content-length"),
+            ("server.public-url", "https://x/"), ("viewers.header", "Host"), ("viewers.header", "content-length"),
         ])
     func misused(key: String, value: String) async throws {
         #expect(try #require(await refusal(flags: [key: value])).hasPrefix("\(key): "))
-        for (key, value) in [("server.public-url", "https://feed.example:8443/api"), ("events.viewer-header", "X-Member")] {
+        for (key, value) in [("server.public-url", "https://feed.example:8443/api"), ("viewers.header", "X-Member")] {
             #expect(await refusal(flags: [key: value]) == nil)
         }
     }
@@ -192,14 +192,14 @@ struct ServiceConfigurationTests {
         arguments: [
             ("actions.user.selection", "fly", "actions.user.selection: unknown command 'fly'"),
             ("actions.user.selection", "clickthrough", "actions.user.selection: command 'clickthrough'"),
-            ("actions.advertisement.dismissal", "hide", "actions.advertisement.dismissal: unknown command 'hide'"),
-            ("events.viewer-header", "", "actions."), ("feed.kinds", "/nonexistent.yaml", "feed.kinds: /nonexistent.yaml: "),
+            ("actions.ad.dismissal", "hide", "actions.ad.dismissal: unknown command 'hide'"),
+            ("viewers.header", "", "actions."), ("kinds.file", "/nonexistent.yaml", "kinds.file: /nonexistent.yaml: "),
         ])
     func cells(key: String, value: String, message: String) async throws {
         let configuration = try await read(flags: [key: value])
         let error = #expect(throws: ConfigurationError.self) { try configuration.check() }
         #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "accepted")")
-        if value.isEmpty { #expect(error?.description.hasSuffix("events.viewer-header is empty") == true) }
+        if value.isEmpty { #expect(error?.description.hasSuffix("viewers.header is empty") == true) }
         try await read().check()
     }
 
@@ -246,9 +246,9 @@ struct ServiceConfigurationTests {
     func unknownKeys() async {
         for (file, words) in [
             ("server:\n  prot: 1\n", "server.port?"), ("sever:\n  port: 1\n", "server.port?"), ("sever:\n", "server?"),
-            ("ads:\n  perpag: 1\n", "ads.per-page?"), ("viewer-header: X\n", "events.viewer-header?"),
+            ("ads:\n  perpag: 1\n", "ads.per-page?"), ("language-header: X\n", "viewers.language-header?"),
             ("cats:\n  dogs: 1\n", "Config/intertwine.yaml lists all keys"),
-            ("limits: {header-deadlin: 1s}", "limits.header-deadline?"),
+            ("limits: {header-timeot: 1s}", "limits.header-timeout?"),
         ] {
             let refusal = await refusal(file: file) ?? "accepted"
             #expect(refusal.contains("unknown key") && refusal.hasSuffix(words) && refusal.count < 250, "\(refusal)")
@@ -271,9 +271,9 @@ struct ServiceConfigurationTests {
             ads: {per-page: many}
             log: {requests-per-second: 1, requestsPerSecond: 2}
             images: {allowed-ports: [80, 99999]}
-            feed: {kinds: \(kinds)}
+            kinds: {file: \(kinds)}
             sources: {file: \(list)}
-            actions: {user: {selection: [fly]}, advertisement: {dismissal: [swim]}}
+            actions: {user: {selection: [fly]}, ad: {dismissal: [swim]}}
             """
         let sources = try await SettingSources(environment: ["INTERTWINE_CAT": "1"], file: try temporary(text))
         let error = #expect(throws: ConfigurationError.self) { _ = try ServiceConfiguration.checked(sources) }
@@ -312,8 +312,8 @@ struct ServiceConfigurationTests {
         "a wrong value stops the start with its key and what is allowed",
         arguments: [
             ("server:\n  port: 70000\n", "server.port: '70000'"), ("server:\n  port: x\n", "a whole number from 0 to 65535"),
-            ("ads:\n  scope: row\n", "allowed: page, feed"), ("server:\n  grace: 10\n", "a number with its unit"),
-            ("limits:\n  body: 1TB\n", "KiB, MiB or GiB"), ("cells:\n  user:\n    regular: Cell\n", "UserSnapshotCollectionViewCell"),
+            ("ads:\n  scope: row\n", "allowed: page, feed"), ("server:\n  shutdown-timeout: 10\n", "a number with its unit"),
+            ("limits:\n  max-body: 1TB\n", "KiB, MiB or GiB"), ("cells:\n  user:\n    regular: Cell\n", "UserSnapshotCollectionViewCell"),
             ("signing:\n  key: abc\n", "64 hexadecimal digits"),
             // 64 bytes, the first three of which are a digit elsewhere.
             ("signing:\n  key: \"\u{FF10}\(String(repeating: "0", count: 61))\"\n", "64 hexadecimal digits"),
@@ -346,11 +346,11 @@ struct ServiceConfigurationTests {
 
     @Test("an empty field name means that there are no viewers, and so no commands for one")
     func withoutViewers() async throws {
-        let cells = try await read(flags: ["events.viewer-header": ""]).cells
+        let cells = try await read(flags: ["viewers.header": ""]).cells
         #expect(!cells.hasViewers)
         let error = #expect(throws: CellCommandsError.self) { try CellFactories.standard(cells) }
         #expect(error?.description.contains("command 'dismiss' in") == true)
-        #expect(await refusal(flags: ["events.viewer-header": "a b"])?.hasPrefix("events.viewer-header: 'a b'") == true)
+        #expect(await refusal(flags: ["viewers.header": "a b"])?.hasPrefix("viewers.header: 'a b'") == true)
     }
 
     @Test("a named file that is not there is an error; the default file may be missing")
@@ -378,6 +378,15 @@ struct ServiceConfigurationTests {
         }
     }
 
+    @Test("the upgrade guide lists each renamed key, and no other")
+    func renamedKeys() async throws {
+        let page = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Documentation/how-to/upgrading.md").standardized
+        let rows = try String(contentsOf: page, encoding: .utf8).matches(of: /(?m)^\| `([a-z.-]+)` \| `([a-z.-]+)` \|$/)
+        #expect(Dictionary(uniqueKeysWithValues: rows.map { (String($0.1), String($0.2)) }) == RenamedSettings.names)
+        let keys = Set(try await read().settings.map(\.key))
+        #expect(RenamedSettings.names.allSatisfy { keys.contains($0.value) && !keys.contains($0.key) })
+    }
+
     @Test("durations and sizes read back as they are written")
     func units() {
         for text in ["0ms", "1ms", "1500ms", "2s", "10min", "36h", "400d"] { #expect(Duration(setting: text)?.setting == text) }
@@ -388,29 +397,5 @@ struct ServiceConfigurationTests {
         for text in ["", "-1", "1KB", "KiB", "9223372036854775807GiB"] { #expect(ByteCount(setting: text) == nil) }
         for text in ["auto", "0", "3MiB"] { #expect(CellCacheSize(setting: text)?.setting == text) }
         for text in ["", "Auto", "-1", "10%"] { #expect(CellCacheSize(setting: text) == nil) }
-    }
-
-    @Test(
-        "cells take a sixteenth of the least limit of the process's control groups, within bounds",
-        arguments: [
-            ("0::/\n", ["memory.max": "2147483648"], 128), ("0::/\n", ["memory.max": "268435456"], 32),
-            ("0::/a/b\n", ["memory.max": "max", "a/memory.max": "1073741824", "a/b/memory.max": "4294967296"], 64),
-            (
-                "5:memory:/a\n0::/\n",
-                ["memory/memory.limit_in_bytes": "9223372036854771712", "memory/a/memory.limit_in_bytes": "1610612736"], 96
-            ),
-            ("5:cpu,memory:/elsewhere\n", ["memory/memory.limit_in_bytes": "1073741824"], 64),
-        ])
-    func cellMemory(group: String, limits: [String: String], mebibytes: Int) throws {
-        let root = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: root) }
-        for (path, text) in [("proc/self/cgroup", group)] + limits.map({ ("sys/fs/cgroup/\($0)", "\($1)\n") }) {
-            let file = root.appendingPathComponent(path)
-            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: file)
-        }
-        #expect(CellCacheSize.automatic.bytes(root: root.path) == mebibytes << 20)
-        #expect(CellCacheSize.bytes(.mebibytes(5)).bytes(root: root.path) == 5 << 20)
-        #expect((32 << 20...1 << 30).contains(CellCacheSize.automatic.bytes()))
     }
 }

@@ -28,7 +28,8 @@ struct ImageResponseCacheTests {
         let configuration = try ServiceConfiguration(
             try await SettingSources(
                 flags: [
-                    "store.database": "\(folder)/feed.sqlite", "images.memory": "\(memory)", "images.allowed-networks": "127.0.0.1/32",
+                    "store.database": "\(folder)/feed.sqlite", "images.memory-cache": "\(memory)",
+                    "images.allowed-networks": "127.0.0.1/32",
                     "images.allowed-ports": "\(origin.port)",
                 ], environment: [:], file: "\(folder)/empty.yaml"))
         let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))

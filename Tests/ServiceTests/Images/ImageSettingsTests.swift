@@ -20,9 +20,9 @@ struct ImageSettingsTests {
         #expect(standard.limits.head == .seconds(5) && standard.limits.connect == .seconds(3) && standard.limits.redirects == 3)
         #expect(standard.freshness.staleIfError == 0 && standard.freshness.staleWhileRevalidate == 0 && standard.hostFreshness.isEmpty)
         let settings = try await read([
-            "images.head-timeout": "9s", "images.connect-timeout": "250ms", "images.redirects": "0", "images.stale-if-error": "1h",
-            "images.stale-while-revalidate": "2min", "images.deadline": "1min", "images.shortest": "0s",
-            "images.freshness": "a.example shortest=1min,*.b.example default=1h longest=7d stale-if-error=0s",
+            "images.header-timeout": "9s", "images.connect-timeout": "250ms", "images.max-redirects": "0", "images.stale-if-error": "1h",
+            "images.stale-while-revalidate": "2min", "images.fetch-timeout": "1min", "images.min-ttl": "0s",
+            "images.freshness": "a.example min-ttl=1min,*.b.example default-ttl=1h max-ttl=7d stale-if-error=0s",
         ])
         let configuration = settings.configuration(folder: "")
         #expect(configuration.limits.head == .seconds(9) && configuration.limits.connect == .milliseconds(250))
@@ -36,9 +36,9 @@ struct ImageSettingsTests {
     @Test(
         "that make no sense are refused with what is allowed",
         arguments: [
-            ("images.freshness", "a.example"), ("images.freshness", "a.example shortest"), ("images.freshness", "a..b shortest=1s"),
-            ("images.freshness", "a.example fresh=1s"), ("images.rotation", "1h"), ("images.redirects", "21"),
-            ("images.head-timeout", "0s"),
+            ("images.freshness", "a.example"), ("images.freshness", "a.example min-ttl"), ("images.freshness", "a..b min-ttl=1s"),
+            ("images.freshness", "a.example fresh=1s"), ("images.url-rotation", "1h"), ("images.max-redirects", "21"),
+            ("images.header-timeout", "0s"),
             ("images.sources", "https://a.example/x folder:/srv"), ("images.sources", "https://a.example/ folder:srv"),
             ("images.sources", "https://a.example/ s3:https://b.example/bucket"), ("images.sources", "https://a.example/ ftp:b"),
             ("images.sources", "https://a.example/ s3:https://b.example/bucket/ zone=1"),

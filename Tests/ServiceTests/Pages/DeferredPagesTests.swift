@@ -35,7 +35,7 @@ struct DeferredPagesTests {
     /// A path that is written in another way sends a request the long way, and changes nothing else.
     @Test("are those that a task makes, to the byte, and so are their faults", arguments: ["0", "32MiB"])
     func same(cache: String) async throws {
-        let service = try await Self.service(["feed.cache": cache])
+        let service = try await Self.service(["feed.page-cache": cache])
         try await offPool {
             let client = try RawClient(port: service.port)
             try client.send("POST /cells/user:3/dismissal HTTP/1.1\r\nHost: a\r\n\(Self.viewer)\r\nContent-Length: 0\r\n\r\n")
@@ -69,7 +69,7 @@ struct DeferredPagesTests {
 
     @Test("come compressed to those who accept that, and are the same then")
     func gzip() async throws {
-        let service = try await Self.service(["feed.cache": "0"])
+        let service = try await Self.service(["feed.page-cache": "0"])
         try await offPool {
             for fields in [[], [Self.viewer]] {
                 let plain = try service.get("/feed?limit=40", fields: fields)
@@ -87,7 +87,7 @@ struct DeferredPagesTests {
 
     @Test("keep to conditions, and to HEAD")
     func conditions() async throws {
-        let service = try await Self.service(["feed.cache": "0"])
+        let service = try await Self.service(["feed.page-cache": "0"])
         try await offPool {
             for fields in [[], [Self.viewer]] {
                 let page = try service.get("/feed", fields: fields)
@@ -108,7 +108,7 @@ struct DeferredPagesTests {
 
     @Test("tell every origin that is allowed what it may read")
     func origins() async throws {
-        let service = try await Self.service(["feed.cache": "0", "cors.origins": "https://a.example"])
+        let service = try await Self.service(["feed.page-cache": "0", "cors.origins": "https://a.example"])
         try await offPool {
             for origin in ["https://a.example", "https://b.example"] {
                 for fields in [[Self.viewer], [], [Self.viewer, "Accept-Encoding: gzip"], ["If-Match: \"other\""]] {
@@ -128,7 +128,7 @@ struct DeferredPagesTests {
     func departure() async throws {
         let valve = Valve(isOpen: false)
         let service = try await Self.service(
-            ["store.readers": "1", "store.patience": "60s", "feed.cache": "0"], source: ValvedSource(valve))
+            ["store.readers": "1", "store.queue-timeout": "60s", "feed.page-cache": "0"], source: ValvedSource(valve))
         try await offPool {
             let slow = try service.begin("/feeds/other")
             try service.reach(Self.running, 1)

@@ -42,7 +42,7 @@ struct LanguageAnswerTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-languages-\(UUID()).yaml").path
         try kinds.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let settings = settings.merging(["feed.kinds": file]) { $1 }
+        let settings = settings.merging(["kinds.file": file]) { $1 }
         try await TestService.run(.socket, items: items + sampleItems(users: 3), settings: settings) { service in
             try await offPool { try body(service) }
         }
@@ -50,7 +50,7 @@ struct LanguageAnswerTests {
 
     @Test("come in the language that is wanted most, say which, and are kept apart, whatever their way", arguments: ["0", "32MiB"])
     func pages(cache: String) async throws {
-        try await Self.run(["feed.cache": cache]) { service in
+        try await Self.run(["feed.page-cache": cache]) { service in
             let paths = ["/feed", "/feed?limit=3", "/feed?changes=true", "/feeds/main", "/feeds/main/sections/stories", "/cells/story:1"]
             let ways = [[], ["Accept-Encoding: br"], ["X-Viewer-ID: ann"]]
             for _ in 0..<2 {

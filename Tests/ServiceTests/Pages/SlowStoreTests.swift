@@ -14,7 +14,8 @@ struct SlowStoreTests {
         var extensions = ServiceExtensions()
         extensions.dataSources["slow"] = ValvedSource(valve)
         return try await TestService(
-            .socket, items: sampleItems(users: 40), settings: ["store.readers": "2", "store.patience": patience], extensions: extensions)
+            .socket, items: sampleItems(users: 40), settings: ["store.readers": "2", "store.queue-timeout": patience],
+            extensions: extensions)
     }
 
     private static func link(_ pattern: String, in text: String) throws -> String {

@@ -102,7 +102,7 @@ struct StampedeTests {
     @Test("the one who makes a page goes away, and the others have it all the same")
     func departure() async throws {
         let valve = Valve(isOpen: false)
-        let service = try await Self.service(valve, ["store.readers": "1", "store.patience": "60s"])
+        let service = try await Self.service(valve, ["store.readers": "1", "store.queue-timeout": "60s"])
         try await offPool {
             let first = try service.begin("/feed?limit=1")
             try service.reach(Self.running, 1)
@@ -127,9 +127,9 @@ struct StampedeTests {
         await service.stop()
     }
 
-    @Test("with feed.stale a page of a moment ago is served though something was written since")
+    @Test("with feed.max-staleness a page of a moment ago is served though something was written since")
     func stale() async throws {
-        let service = try await Self.service(Valve(isOpen: true), ["feed.stale": "1h"])
+        let service = try await Self.service(Valve(isOpen: true), ["feed.max-staleness": "1h"])
         try await offPool {
             let page = try service.get("/feed?limit=100").text
             try Self.put("new", into: service)

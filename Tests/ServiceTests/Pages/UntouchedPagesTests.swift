@@ -18,7 +18,7 @@ struct UntouchedPagesTests {
         let kinds = NSTemporaryDirectory() + "intertwine-\(UUID()).yaml"
         try "sections: {main: {order: \(order)}}".write(toFile: kinds, atomically: true, encoding: .utf8)
         let items = users.map { user($0, "n\($0)n") + "\n" }.joined()
-        return (try await TestService(.socket, items: items, settings: ["feed.kinds": kinds]), kinds)
+        return (try await TestService(.socket, items: items, settings: ["kinds.file": kinds]), kinds)
     }
 
     /// Writes through the store that is served, as operators do.

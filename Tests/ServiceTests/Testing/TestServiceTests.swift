@@ -26,7 +26,7 @@ struct TestServiceTests {
     @Test("goes by the clock of its test", arguments: TestService.Transport.allCases)
     func clock(way: TestService.Transport) async throws {
         try await TestService.run(
-            way, items: sampleItems(users: 3), settings: ["actions.undo": "10min"], clock: TestClock(1_767_227_400_000)
+            way, items: sampleItems(users: 3), settings: ["actions.undo-window": "10min"], clock: TestClock(1_767_227_400_000)
         ) { service in
             let viewer = ["X-Viewer-ID": "v"]
             func undo(after pause: Duration) async throws -> Int {

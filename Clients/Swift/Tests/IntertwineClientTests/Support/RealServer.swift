@@ -26,7 +26,7 @@ final class RealServer {
         var store = ["--config", folder.appending(path: "empty.yaml").path, "--database", folder.appending(path: "feed.sqlite").path]
         if let kinds {
             try Data(kinds.utf8).write(to: folder.appending(path: "kinds.yaml"))
-            store += ["--set", "feed.kinds=\(folder.appending(path: "kinds.yaml").path)"]
+            store += ["--set", "kinds.file=\(folder.appending(path: "kinds.yaml").path)"]
         }
         let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("INTERTWINE_") }
 

@@ -20,7 +20,7 @@ extension LogSettings {
 
 extension MetricsSettings {
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read("metrics.enabled", &enabled)
+        reader.read("metrics.enabled", &isEnabled)
     }
 }
 
@@ -36,26 +36,26 @@ extension SourceSettings {
 
 extension TrackerSettings {
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read("trackers.attempts", &attempts, in: 1...100)
-        reader.read("trackers.waiting", &waiting, in: 1...10_000_000)
+        reader.read("trackers.max-attempts", &maxAttempts, in: 1...100)
+        reader.read("trackers.max-pending", &maxPending, in: 1...10_000_000)
     }
 }
 
 extension AdminSettings {
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read("admin.enabled", &isServed)
+        reader.read("admin.enabled", &isEnabled)
         reader.read("admin.host", &host, allowed: "an IP address, or localhost", where: HTTPServerConfiguration.isAddress)
         reader.read("admin.port", &port, in: 0...65_535)
         reader.read(
             "admin.token", &token,
-            allowed: "16 to 512 visible ASCII characters; or nothing, where admin.host (\(host)) is a loopback address", secret: true,
+            allowed: "16 to 512 visible ASCII characters; or empty if admin.host (\(host)) is a loopback address", secret: true,
             where: { $0.isEmpty || (16...512).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } })
         reader.read(
-            "admin.import-limit", &importLimit, allowed: "\(ByteCount.allowed), at least 1", where: { $0.bytes > 0 })
-        reader.read("admin.import-deadline", &importDeadline, in: .seconds(1) ... .seconds(604_800))
+            "admin.max-import", &maxImport, allowed: "\(ByteCount.allowed), at least 1", where: { $0.bytes > 0 })
+        reader.read("admin.import-timeout", &importTimeout, in: .seconds(1) ... .seconds(604_800))
         reader.check(
             !token.isEmpty || Self.isLoopback(host),
-            "admin.token: must be set where admin.host is not a loopback address; admin.host is '\(host)'")
+            "admin.token: must be set if admin.host is not a loopback address; admin.host is '\(host)'")
     }
 
     private static func isLoopback(_ host: String) -> Bool {
@@ -66,6 +66,6 @@ extension AdminSettings {
 
 extension WebClientSettings {
     mutating func read(_ reader: inout SettingsReader) {
-        reader.read("viewer.enabled", &isServed)
+        reader.read("web-client.enabled", &isEnabled)
     }
 }

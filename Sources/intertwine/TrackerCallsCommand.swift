@@ -5,25 +5,25 @@ import IntertwinePrimitives
 import IntertwineService
 import IntertwineStorage
 
-struct TrackersCommand: AsyncParsableCommand {
+struct TrackerCallsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trackers",
-        abstract: "Print which calls of trackers wait, and which were given up.",
+        commandName: "tracker-calls",
+        abstract: "Print the pending and the abandoned calls of trackers.",
         discussion: """
-            A call is made once the impression or click is on disk, and again and again until it is answered. A service may be running.
+            A call is made after its impression or click is on disk, and is retried until it succeeds. A service may be running.
 
-              intertwine trackers
-              intertwine trackers --format json
+              intertwine tracker-calls
+              intertwine tracker-calls --format json
             """)
 
     enum Format: String, CaseIterable, ExpressibleByArgument { case table, json }
 
     @OptionGroup var options: SettingOptions
 
-    @Option(help: "How they are written.")
+    @Option(help: "Output format.")
     var format = Format.table
 
-    @Option(help: "The maximum number of calls of each kind, 1 to 10000.")
+    @Option(help: "Maximum number of calls of each state, 1 to 10000.")
     var limit = 100
 
     func validate() throws {
