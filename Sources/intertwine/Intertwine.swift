@@ -65,14 +65,19 @@ struct CheckConfigCommand: AsyncParsableCommand {
             reports that.
 
               intertwine check-config --config Config/intertwine.yaml
+              intertwine check-config --changed > changed.yaml
             """)
 
     @OptionGroup var options: SettingOptions
+
+    @Flag(help: "Print the settings that differ from their defaults, as YAML for a configuration file. Secrets are left out.")
+    var changed = false
 
     func run() async throws {
         let configuration = try await options.checkedConfiguration()
         try configuration.check()
         for line in try await configuration.checkStoredCampaigns() { Output.printError(line) }
+        guard !changed else { return try Output.put(configuration.changes.utf8) }
         let settings = configuration.settings + (try configuration.sourceSettings())
         try Output.put(settings.map { "\($0.key)=\($0.shown)  # \($0.origin)\n" }.joined().utf8)
     }

@@ -66,4 +66,37 @@ struct SettingsTests {
             return String(repeating: "  ", count: depth) + (isLeaf ? "\(name): 1\n" : "\(name):\n" + yaml(members, depth: depth + 1))
         }.joined()
     }
+
+    @Test("check-config --changed prints what differs from the defaults, as a file with the same meaning")
+    func changed() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let settings = [
+                "server.public-url=https://feed.example.com/it's", "server.shutdown-timeout=1500ms", "feed.cell-cache=3MiB",
+                "feed.page-cache=0", "ads.placement=at 2, 7", "ads.viewability.video=25% 3s", "cells.ad.video.width=321",
+                "cells.ad.audio.identifier=a: \"b\" #c\\", "cells.ad.video.identifier=null", "actions.user.selection=", "log.format=json",
+                "log.requests=false", "viewers.language-header=", "viewers.attributes-header=no", "images.allowed-ports=80,8443",
+                "images.freshness=a.example min-ttl=0s,*.b.example default-ttl=1h max-ttl=7d", "images.formats=webp",
+                "cors.origins=https://app.example.com,http://127.0.0.1:3000", "limits.max-header=016KiB",
+            ]
+            let flags = settings.flatMap { ["--set", $0] }
+            let secrets = ["INTERTWINE_ADMIN_TOKEN": "0123456789abcdef-secret"]
+            let command = ["check-config", "--config", "/dev/null", "--changed"]
+            let printed = try Command.run(command + flags, environment: secrets)
+            #expect(printed.code == 0 && !printed.lines.contains { $0.contains("abcdef") }, "\(printed.lines)")
+            #expect(printed.lines.first == "# admin.token is a secret: set it as INTERTWINE_ADMIN_TOKEN.")
+            // The last setting is its default in another spelling.
+            #expect(printed.lines.count { !$0.hasSuffix(":") } == settings.count, "\(printed.lines)")
+            let file = "\(folder)/changed.yaml"
+            try (printed.lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+            let before = try values(["--config", "/dev/null"] + flags, environment: secrets)
+            let after = try values(["--config", file], environment: secrets)
+            #expect(before.count > 100 && before == after)
+            #expect(try Command.run(["check-config", "--config", file, "--changed"], environment: secrets).lines == printed.lines)
+            let none = try Command.run(command)
+            #expect(none.lines == ["# All settings have their defaults."])
+            try none.lines[0].write(toFile: file, atomically: true, encoding: .utf8)
+            _ = try values(["--config", file])
+        }
+    }
 }

@@ -82,8 +82,10 @@ struct SettingsReader {
             return (list, origin)
         }
         if let found { value = found.0 }
+        let elements = value.map(\.setting)
         settings.append(
-            Setting(key: key, value: value.map(\.setting).joined(separator: ","), origin: found?.1 ?? .default, isSecret: false))
+            Setting(
+                key: key, value: elements.joined(separator: ","), elements: elements, origin: found?.1 ?? .default, isSecret: false))
     }
 
     /// Records a fault that involves several values, if a condition is false.
@@ -101,6 +103,8 @@ struct SettingsReader {
 public struct Setting: Sendable, Hashable {
     public var key: String
     public var value: String
+    /// The elements of a list; nil for a single value.
+    public var elements: [String]?
     public var origin: SettingOrigin
     public var isSecret: Bool
 
