@@ -43,7 +43,6 @@ def kubernetes(stage, known):
                   documents["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"],
                   pod["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"]):
         assert where.items() <= labels.items(), f"{where} finds no pod of {labels}"
-    assert pod["enableServiceLinks"] is False, "a service called intertwine would put unknown settings into the pods"
     (container,) = pod["containers"]
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     assert ports["http"] == stage.port, f"the image listens on {stage.port}"

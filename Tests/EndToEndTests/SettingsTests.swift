@@ -99,4 +99,25 @@ struct SettingsTests {
             _ = try values(["--config", file])
         }
     }
+
+    @Test("variables of Kubernetes for the services of a namespace are ignored, and typing errors are not")
+    func serviceLinks() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let links = [
+                "INTERTWINE_SERVICE_HOST": "10.0.0.1", "INTERTWINE_SERVICE_PORT": "80", "INTERTWINE_SERVICE_PORT_HTTP": "80",
+                "INTERTWINE_PORT": "tcp://10.0.0.1:80", "INTERTWINE_PORT_80_TCP": "tcp://10.0.0.1:80",
+                "INTERTWINE_PORT_80_TCP_PROTO": "tcp", "INTERTWINE_PORT_80_TCP_PORT": "80", "INTERTWINE_PORT_80_TCP_ADDR": "10.0.0.1",
+                "INTERTWINE_ADMIN_SERVICE_HOST": "10.0.0.2", "INTERTWINE_ADMIN_PORT": "tcp://10.0.0.2:8081",
+                "INTERTWINE_DNS_PORT_53_UDP_ADDR": "10.0.0.3",
+            ]
+            let found = try values(["--config", "/dev/null"], environment: links)
+            #expect(found["admin.port"] == "8081" && found["server.port"] == "8080")
+            #expect(try values(["--config", "/dev/null"], environment: ["INTERTWINE_ADMIN_PORT": "9"])["admin.port"] == "9")
+            for variable in ["INTERTWINE_PORT", "INTERTWINE_ADMN_PORT", "INTERTWINE_SERVICE", "INTERTWINE_SERVICE_HOSTS"] {
+                let result = try Command.run(["check-config", "--config", "/dev/null"], environment: [variable: "1"])
+                #expect(result.code == 1 && result.lines.first?.hasPrefix("Error: \(variable): unknown key") == true, "\(result.lines)")
+            }
+        }
+    }
 }

@@ -29,7 +29,9 @@ public struct SettingSources: Sendable {
     public init(
         flags: [String: String] = [:], environment: [String: String]? = nil, file: String? = nil
     ) async throws {
-        let environment = environment ?? ProcessInfo.processInfo.environment
+        let environment = (environment ?? ProcessInfo.processInfo.environment).filter {
+            !ServiceLink.isServiceLink($0.key, value: $0.value)
+        }
         let named = file ?? Self.file(in: environment)
         let path = named ?? Self.defaultFile
         var providers: [(SettingOrigin, any ConfigSnapshot)] = [
@@ -172,6 +174,20 @@ public struct SettingSources: Sendable {
             let path = path + [key.string ?? "?"]
             return value.mapping.map { leaves(of: $0, under: path) } ?? [(path.joined(separator: "."), value.null != nil)]
         }
+    }
+}
+
+/// The variables that Kubernetes adds to the environment of a pod for each service of its namespace.
+///
+/// The variables of a service with the name `intertwine` begin with the prefix of settings.
+enum ServiceLink {
+    /// Returns true for a variable of a service.
+    ///
+    /// A name with the suffix `_PORT` counts only with a URL as its value, because `INTERTWINE_ADMIN_PORT` is also a setting.
+    static func isServiceLink(_ variable: String, value: String) -> Bool {
+        guard variable.hasPrefix(SettingName.environmentPrefix) else { return false }
+        if variable.hasSuffix("_PORT"), ["tcp://", "udp://", "sctp://"].contains(where: value.hasPrefix) { return true }
+        return variable.contains(/_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?$/)
     }
 }
 
