@@ -116,7 +116,7 @@ struct CommandLineTests {
             let file = { (name: String) in "\(folder)/\(name)" }
             let good = (0..<5_000).map { Items.user("u\($0)").dropLast() }
             var items = good
-            for number in [40, 4_900] { items[number] = Substring(items[number].replacing("https://images", with: "ftp://images")) }
+            for number in [40, 4_900] { items[number] = Substring(items[number].replacing("https://pictures", with: "ftp://pictures")) }
             try "[\(items.joined(separator: ","))]".write(toFile: file("bad.json"), atomically: true, encoding: .utf8)
             let skipped = try Command.run(["import", "--foreground", "--on-error", "skip"] + options + [file("bad.json")])
             #expect(skipped.code == 0 && skipped.lines.last == "\(folder)/x.sqlite: added 4998, replaced 0, skipped 2", "\(skipped.lines)")
