@@ -138,7 +138,7 @@ extension ItemKinds {
         try texts.map { text in
             guard let key = ItemKey(text, of: self) else {
                 throw ExitError(
-                    "'\(ItemError.shown(text))' is not the name of an item; write kind:id, such as user:tt, with one of the kinds \(names.joined(separator: ", "))"
+                    "'\(ItemError.shown(text))' is not the name of an item; write kind:id, such as user:tt; kinds are \(names.joined(separator: ", "))"
                 )
             }
             return key

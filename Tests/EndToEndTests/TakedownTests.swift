@@ -171,7 +171,7 @@ struct TakedownTests {
             for (arguments, words) in [
                 (["takedown", "add", "u0"], "'u0' is not the name of an item; write kind:id"),
                 (["takedown", "release", "user:u0"], "is not taken down"),
-                (["takedown", "add", "dog:rex"], "kind is one of ad, campaign, user"),
+                (["takedown", "add", "dog:rex"], "kinds are ad, campaign, user"),
             ] {
                 let result = try Self.run(arguments, service)
                 #expect(result.code == 1 && result.lines.count == 1 && result.lines[0].contains(words), "\(result.lines)")

@@ -46,6 +46,6 @@ struct OwnStoreTests {
         let error = await #expect(throws: ConfigurationError.self) {
             _ = try await TestService(.socket, items: "", settings: ["kinds.file": "\(folder)/kinds.yaml"], extensions: extensions)
         }
-        #expect(error?.description.contains("sections are laid out in the service's own store") == true)
+        #expect(error?.description.contains("sections require the service's own store") == true)
     }
 }
