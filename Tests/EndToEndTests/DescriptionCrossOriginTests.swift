@@ -110,7 +110,8 @@ struct DescriptionCrossOriginTests {
             #expect(both.code != 0 && both.lines.contains { $0.contains("cors.credentials") })
             for origins in ["https://app.example.com,*", "*,https://app.example.com", "*,*"] {
                 let refused = try Command.run(["check-config", "--set", "cors.origins=\(origins)"])
-                #expect(refused.code != 0 && refused.lines.contains { $0.contains("cors.origins") && $0.contains("* must be the only origin") })
+                #expect(
+                    refused.code != 0 && refused.lines.contains { $0.contains("cors.origins") && $0.contains("* must be the only origin") })
             }
             for origin in ["app.example.com", "https://app.example.com/", "null", "HTTPS://APP.example.com"] {
                 #expect(try Command.run(["check-config", "--set", "cors.origins=\(origin)"]).code != 0)
