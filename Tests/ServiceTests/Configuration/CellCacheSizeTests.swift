@@ -29,4 +29,10 @@ struct CellCacheSizeTests {
         #expect(CellCacheSize.bytes(.mebibytes(5)).bytes(root: root.path) == 5 << 20)
         #expect((32 << 20...1 << 30).contains(CellCacheSize.automatic.bytes()))
     }
+
+    @Test("a size is automatic or a number of bytes")
+    func texts() {
+        for text in ["auto", "0", "3MiB"] { #expect(CellCacheSize(setting: text)?.setting == text) }
+        for text in ["", "Auto", "-1", "10%"] { #expect(CellCacheSize(setting: text) == nil) }
+    }
 }

@@ -395,7 +395,5 @@ struct ServiceConfigurationTests {
         }
         for text in ["0", "1000", "64KiB", "3MiB", "2GiB"] { #expect(ByteCount(setting: text)?.setting == text) }
         for text in ["", "-1", "1KB", "KiB", "9223372036854775807GiB"] { #expect(ByteCount(setting: text) == nil) }
-        for text in ["auto", "0", "3MiB"] { #expect(CellCacheSize(setting: text)?.setting == text) }
-        for text in ["", "Auto", "-1", "10%"] { #expect(CellCacheSize(setting: text) == nil) }
     }
 }
