@@ -110,9 +110,8 @@ docs: install-build
 	$(BUILD) --product intertwine
 	@Config/docs
 
-site: install-build
+site:
 	@Config/install python3-venv
-	$(RELEASE) --product intertwine
 	@Config/site/make
 
 screenshots: install-test

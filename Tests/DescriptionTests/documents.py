@@ -1,4 +1,7 @@
-"""Writes the descriptions of both listeners into a folder, as they are served, and holds their examples against their schemas."""
+"""Compares the descriptions of both listeners with those in Documentation/reference, and their examples with their schemas.
+
+Copies of the served descriptions are written into a folder for the other tests. With --write, those in Documentation/reference are written too.
+"""
 import json
 import sys
 from pathlib import Path
@@ -6,6 +9,8 @@ from pathlib import Path
 from description import Description
 from operators import Listener
 from service import Service, user
+
+REFERENCE = Path(__file__).parents[2] / "Documentation/reference"
 
 
 def examples(description):
@@ -33,15 +38,28 @@ def examples(description):
             yield name, schema, example
 
 
+def text(document):
+    """The text of a description in Documentation/reference. Its members are sorted, so that a difference is a change of the API."""
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
 def main():
+    folder, write, stale = Path(sys.argv[1]), "--write" in sys.argv, []
     with Service([user("Ada")], {"admin.token": "open-sesame-17-42"}) as service:
-        for name, listener in [("openapi", service), ("operators", Listener(service))]:
+        for name, listener in [("openapi", service), ("openapi-admin", Listener(service))]:
             description = Description.of(listener)
-            (Path(sys.argv[1]) / f"{name}.json").write_text(json.dumps(description.document, indent=1, ensure_ascii=False))
+            served, reference = text(description.document), REFERENCE / f"{name}.json"
+            (folder / f"{name}.json").write_text(served)
+            if write:
+                REFERENCE.mkdir(exist_ok=True)
+                reference.write_text(served)
+            elif not reference.exists() or reference.read_text() != served:
+                stale.append(str(reference.relative_to(REFERENCE.parents[1])))
             held = list(examples(description))
             for where, schema, example in held:
                 description.validate(example, schema, where)
             print(f"{len(held)} examples in the description of {description.document['info']['title']}: as described")
+    assert not stale, f"not the served descriptions: {', '.join(stale)}; to write them again: Tests/DescriptionTests/run reference"
 
 
 if __name__ == "__main__":

@@ -24,6 +24,9 @@ def filter_case(context, case):
     if case.operation.path == "/images/{signature}/{source}" and (case.path_parameters or {}).get("signature") == "requests":
         # What a cell tells of its cancellation leads here: it is another resource, and no signature.
         return False
+    if (case.headers or {}).get("X-Viewer-ID") in (".", ".."):
+        # Clients of HTTP resolve a path that ends with such a name: the service refuses it, which no simple schema can say.
+        return False
     query = case.query or {}
     if query.get("from") and query["from"] > query.get("to", "2000-01-01"):
         return False
