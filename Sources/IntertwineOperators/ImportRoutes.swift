@@ -66,7 +66,10 @@ struct ImportRoutes: Sendable {
                         """),
                 .problem(
                     .badRequest, "`onError` is invalid, or the body is incomplete.",
-                    [.init(.invalidParameter("onError", .unknown, "onError must be stop or skip.")), .init(nil, "The body is incomplete.")],
+                    [
+                        .init(.invalidParameter("onError", .unknown, "onError must be stop or skip.")),
+                        .init(nil, "The body is incomplete."),
+                    ],
                     [.problemCaching]),
                 .forbidden, .requestTimeout, .contentTooLarge,
                 .problem(

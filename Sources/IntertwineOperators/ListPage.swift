@@ -27,7 +27,8 @@ package struct ListPage: Encodable, Sendable {
         return key
     }
 
-    static let invalidCursor = Problem(.badRequest, .invalidCursor, "cursor is not valid. Follow page.next unchanged.").naming("cursor", .invalid)
+    static let invalidCursor = Problem(.badRequest, .invalidCursor, "cursor is not valid. Follow page.next unchanged.").naming(
+        "cursor", .invalid)
 
     private let limit: Int
     /// The href of the next page; nil on the last page.

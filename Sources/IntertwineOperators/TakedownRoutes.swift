@@ -102,7 +102,7 @@ struct TakedownRoutes: Sendable {
 
     private func list(_ request: RouteRequest) async throws -> ServerResponse {
         let limit = try request[ListPage.limit]
-        let last = try request[ListPage.cursor].map { try Self.item(at: $0, in: "after") }
+        let last = try request[ListPage.cursor].map { try Self.item(at: $0) }
         let found = try await store.takedowns(after: last, limit: limit + 1)
         let shown = found.prefix(limit)
         let key = found.count > limit ? shown.last.map { "\($0.item.kind):\($0.item.id)" } : nil

@@ -93,7 +93,8 @@ struct CampaignRoutes: Sendable {
                 .notModified,
                 .badRequest(
                     "A parameter is invalid, or the request is malformed.",
-                    [.init(.invalidParameter("format", .unknown, "format must be json or csv.", name: "format"))] + ListPage.invalidParameters),
+                    [.init(.invalidParameter("format", .unknown, "format must be json or csv.", name: "format"))]
+                        + ListPage.invalidParameters),
                 .storeUnavailable,
             ])
         return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
