@@ -141,8 +141,8 @@ extension ServiceConfiguration {
         next.events = updated.events
         next.events.address = events.address
         next.feed = updated.feed
-        next.campaigns.file = wanted.campaigns.file
-        next.viewers = wanted.viewers
+        next.campaigns.file = updated.campaigns.file
+        next.viewers = updated.viewers
         next.log = updated.log
         next.ledger.retention = updated.ledger.retention
         next.server.publicURL = updated.server.publicURL

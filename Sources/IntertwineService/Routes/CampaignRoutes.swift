@@ -93,7 +93,7 @@ struct CampaignRoutes: Sendable {
                 .notModified,
                 .badRequest(
                     "A parameter is invalid, or the request is malformed.",
-                    [.init(.invalidParameter("format", .unknown, "format must be json or csv.", name: "format"))]
+                    [.init(.invalidParameter("format", .unknown, "format must be json or csv."), name: "format")]
                         + ListPage.invalidParameters),
                 .storeUnavailable,
             ])
