@@ -373,7 +373,7 @@ extension CellConfiguration {
 extension ConfigurationError {
     /// Creates an error that names the setting of the invalid command.
     fileprivate init(_ error: CellCommandsError) {
-        func key(_ kind: String, _ slot: CommandKey) -> String { "actions.\(kind == "advertisement" ? "ad" : kind).\(slot.rawValue)" }
+        func key(_ kind: String, _ slot: CommandKey) -> String { "actions.\(kind).\(slot.rawValue)" }
         switch error {
         case .unknownCommand(_, let kind, let slot, _), .fixedSlot(let slot, let kind),
             .unusableSlot(let slot, let kind, _), .unusableInput(let slot, let kind, _):
