@@ -23,7 +23,7 @@ struct SlotCommandsTests {
     func withoutViewers(name: String) throws {
         let wrong = configuration({ $0.advertisementCommands[.selection] = SlotCommands([name]) }, hasViewers: false)
         let error = #expect(throws: CellCommandsError.self) { try CellFactories.standard(wrong) }
-        #expect(error?.description == "command '\(name)' in advertisement selection needs a viewer, which is missing")
+        #expect(error?.description == "command '\(name)' in ad selection needs a viewer, which is missing")
         _ = try CellFactories.standard(CellConfiguration(hasViewers: false))
     }
 

@@ -118,7 +118,7 @@ struct ItemKindsTests {
     func twice() throws {
         let text = { (extra: String) in Array(#"{"kind":"user","username":"a","avatarUrl":"http://a/","type":"regular"\#(extra)}"#.utf8) }
         let error = #expect(throws: ItemError.self) { try ItemKinds.standard.validate(text(#","user\u006eame":"b""#)) }
-        #expect(error == ItemError(field: "username", reason: "occurs twice"))
+        #expect(error == ItemError(field: "username", reason: "occurs twice", code: .duplicate))
         _ = try ItemKinds.standard.validate(text(#","x":1,"x":2"#))
     }
 

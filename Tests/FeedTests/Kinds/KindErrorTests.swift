@@ -40,7 +40,7 @@ struct KindErrorTests {
         Case("fields.x", "greater") { $0.fields.append(FieldDeclaration("x", .number, minimum: 2, maximum: 1)) },
         Case("cells", "collection, table") { $0.cells = [.table: []] },
         Case("id", "required text field") { $0.id = "city" }, Case("destination", "unknown field") { $0.destination = "nowhere" },
-        Case("destination", "is of the type text, and url is expected; allowed: signup") { $0.destination = "title" },
+        Case("destination", "is of the type text, but url is expected; allowed: signup") { $0.destination = "title" },
         Case("destination", "must be a required field") {
             $0.fields.append(FieldDeclaration("more", .url))
             $0.destination = "more"
@@ -62,7 +62,7 @@ struct KindErrorTests {
             "cells.collection.0.when.title", "only a number",
             cell { $0.conditions = [FieldCondition("title", .between(minimum: 1, maximum: 2))] }),
         Case("cells.collection.0.bind.part", "unknown field", bind(.text, "no")),
-        Case("cells.collection.0.bind.part", "is of the type url, and image is expected; allowed: image", bind(.image, "signup")),
+        Case("cells.collection.0.bind.part", "is of the type url, but image is expected; allowed: image", bind(.image, "signup")),
         Case("cells.collection.0.bind.part", "allowed: starts", bind(.date, "title")),
         Case("cells.collection.0.bind.part", "allowed: price", bind(.number, "title")),
         Case("cells.collection.0.bind.part", "allowed: signup", bind(.link, "title")),

@@ -63,7 +63,7 @@ struct LanguageTests {
         ] {
             #expect(stored(wrong) == nil, "\(wrong)")
         }
-        #expect(throws: ItemError(field: "title.de", reason: "is longer than 10 characters")) {
+        #expect(throws: ItemError(field: "title.de", reason: "is longer than 10 characters", code: .tooLong, path: ["title", "de"])) {
             _ = try ItemKinds([kind]).validate(Array(#"{"kind":"story","id":"1","title":{"en":"x","de":"12345678901"}}"#.utf8))
         }
         #expect(kind.sortFields.isEmpty)
