@@ -8,7 +8,7 @@ extension CommandResult {
             writer.raw("{")
             writer.write(invocation: invocation)
         } else {
-            writer.raw(#"{"simulated":true"#)
+            writer.raw(#"{"dryRun":true"#)
         }
         if let slot {
             writer.raw(#","slot":"#)

@@ -5,7 +5,7 @@ internal import IntertwineRouting
 extension Schema {
     static let performance = Schema.object([
         .optional("invocation", invocation, "Missing in a dry run."),
-        .optional("simulated", .flag(true), "True in a dry run: nothing was run."),
+        .optional("dryRun", .flag(true), "True in a dry run: nothing was run."),
         .optional("slot", .string(minLength: 1), "The slot that was performed. Missing if a cell was removed from a list."),
         .required("commands", .list(of: .step), "One result for each command, in the order in which they ran."),
         .optional("presentation", .presentation),
@@ -22,7 +22,7 @@ extension Schema {
     )
     .with(
         "dependentSchemas",
-        .object([.init("simulated", Schema.any.with("not", .object([.init("required", .texts(["invocation"]))])).value)])
+        .object([.init("dryRun", Schema.any.with("not", .object([.init("required", .texts(["invocation"]))])).value)])
     ).named("Performance")
     private static let invocation = Schema.object([
         .required("id", .string(minLength: 1), "The id for the undo.")

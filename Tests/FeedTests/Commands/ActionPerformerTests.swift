@@ -165,7 +165,7 @@ struct ActionPerformerTests {
         let performance = try await fixture.performer().simulate(.dismissal, of: "user:u0", for: ann, now: now)
         #expect(
             String(decoding: performance.json(), as: UTF8.self)
-                == #"{"simulated":true,"slot":"dismissal","commands":[{"command":"analytics","outcome":"simulated"},"#
+                == #"{"dryRun":true,"slot":"dismissal","commands":[{"command":"analytics","outcome":"simulated"},"#
                 + #"{"command":"dismiss","outcome":"simulated"}]}"#)
         #expect(fixture.ledger.commits == 0)
         await #expect(throws: ActionError.viewerRequired(command: "dismiss")) {
