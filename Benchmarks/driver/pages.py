@@ -90,8 +90,10 @@ def measure(report, folder, options):
             long = folder / "long.txt"
             long.write_text(paths.read_text().replace("limit=20", "limit=100"))
             pages |= {LONG: (long, VIEWERS[VIEWER], ()), LONG_CODED: (long, VIEWERS[VIEWER], ASKED[CODED])}
-            for asked, *who in pages.values():
-                _cost(server, asked, 1, *who)
+            for asked, viewer, fields in pages.values():
+                # The first page of a viewer who dismissed much may take longer than a round.
+                server.get(asked.read_text().split()[0], {"X-Viewer-ID": viewer} if viewer else None)
+                _cost(server, asked, 1, viewer, fields)
             rounds = [
                 {page: _cost(server, asked, options.seconds, *who) for page, (asked, *who) in pages.items()} for _ in range(options.rounds)
             ]
