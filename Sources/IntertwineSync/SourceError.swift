@@ -112,7 +112,7 @@ extension FetchError {
             let addresses = (refusal?.addresses ?? []).map(\.description)
             let (shown, network) = (addresses.joined(separator: ", "), addresses.first.map { "\($0)/\($0.contains(":") ? 128 : 32)" })
             return
-                "the address \(shown.isEmpty ? "" : "\(shown) ")is private or local, and denied; if it is intended,  "
+                "the address \(shown.isEmpty ? "" : "\(shown) ")is private or local, and denied; if it is intended, "
                 + "allow its network, as in sources.allowed-networks: [\(network ?? "10.1.0.0/16")]"
         case .portDenied: return "the port \(refusal.map { "\($0.url.port) " } ?? "")is not among sources.allowed-ports"
         case .hostDenied: return "the host is not allowed"

@@ -39,7 +39,7 @@ struct ServerChecksTests {
     func faults() throws {
         for (uri, fault) in [
             ("postgresql://db1:abc/feed", "its port is not a number"),
-            ("postgresql://db1/feed?sslmode=require&colour=red", "number 2 after the ?"),
+            ("postgresql://db1/feed?sslmode=require&colour=red", "parameter 2 after the ?"),
         ] {
             let error = #expect(throws: StoreError.self) { try PostgresAddress(uri) }
             #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")
@@ -153,7 +153,7 @@ struct ServerChecksTests {
         #expect(try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "test", migrations: all) }.contains("newer version"))
         // Whichever of the parts it is that is newer, and whichever is asked for.
         try database.psql("INSERT INTO intertwine_migration (part, number, name) VALUES ('ledger', 99, 'of tomorrow')")
-        #expect(try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "items", migrations: []) }.contains("(ledger 99,"))
+        #expect(try complaint(uri) { try PostgresSchema.bringUpToDate($0, part: "items", migrations: []) }.contains("(ledger 99;"))
         try database.psql("DELETE FROM intertwine_migration WHERE part = 'ledger'")
         // A failing one leaves nothing.
         let broken = more + [PostgresMigration("4", "DELETE FROM thing"), PostgresMigration("5", "SELECT nonsense")]

@@ -59,7 +59,7 @@ struct WriteLimiterTests {
             #expect(first.status == 200 && again.text == first.text)
             for key in ["a", "b", "c"] {
                 let refused = try await select(key)
-                #expect(refused.status == 429 && refused["retry-after"] == "30" && refused.text.contains("problem:rate-limited"))
+                #expect(refused.status == 429 && refused["retry-after"] == "30" && refused.text.contains("problems/rate-limited"))
             }
             service.clock.advance(by: .seconds(30))
             let late = try await select("b")

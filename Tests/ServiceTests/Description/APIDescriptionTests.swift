@@ -77,7 +77,7 @@ struct APIDescriptionTests {
             #expect(type.wholeMatch(of: expression) != nil, "\(type)")
         }
         let reasons = pattern.split(separator: "(")[1].split(separator: "|").count
-        // The origin's statuses are a group of their own, and the proxy's own cancellation has the word of the fetch's.
-        #expect(reasons == FetchError.allCases.count + 1 + 14)
+        // The statuses of the origin are a group, and other statuses share one page. The cancellation of the proxy has the code of the fetch.
+        #expect(reasons == FetchError.allCases.count + 2 + 14)
     }
 }

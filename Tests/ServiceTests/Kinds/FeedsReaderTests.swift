@@ -91,7 +91,7 @@ struct FeedsReaderTests {
         "a fault is told with its line and what is allowed",
         arguments: [
             Fault("kinds: [event]", "kinds: [evnt]", 6, "unknown kind 'evnt'; allowed: event, user"),
-            Fault("kinds: [event]", "kinds: [ad]", 6, "'ad' is an advertisement"),
+            Fault("kinds: [event]", "kinds: [ad]", 6, "'ad' is a kind of ads"),
             Fault("kinds: [event]", "kinds: [event, event]", 6, "the kind 'event' occurs twice"),
             Fault("kinds: [event]", "kinds: []", 6, "a section needs at least one kind"),
             Fault(", kinds: [event]", "", 6, "kinds is missing"),

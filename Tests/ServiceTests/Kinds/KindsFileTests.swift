@@ -67,11 +67,11 @@ struct KindsFileTests {
     @Test(
         "texts by language and labels are held to what is declared",
         arguments: [
-            ("", "title: {en: A}", "kinds.yaml:2: a text by language takes languages that are declared"),
+            ("", "title: {en: A}", "kinds.yaml:2: a text by language requires declared languages"),
             ("languages: [en, de]", "title: {fr: A}", "unknown language 'fr'"),
             ("languages: [en, EN]", "title: A", "kinds.yaml:1: the language 'EN' occurs twice"),
             ("languages: [e]", "title: A", "'e' is not allowed"), ("languages: []", "title: A", "there are 1 to 32 languages"),
-            ("languages: [en]\nlabels: {impression: Seen}", "title: A", "'impression' is nothing that people do"),
+            ("languages: [en]\nlabels: {impression: Seen}", "title: A", "'impression' is not an action of people"),
             ("languages: [en]\nlabels: {like: {de: A}}", "title: A", "unknown language 'de'"),
         ])
     func languages(head: String, title: String, words: String) throws {
@@ -133,7 +133,7 @@ struct KindsFileTests {
             Fault("  event:", "  2nd:", 2, "must be a letter"), Fault("starts: date", "starts: dates", 5, "allowed: text, number, date"),
             Fault("starts: date", "starts: [date]", 5, "single value"), Fault("starts: date", "starts:", 5, "value is missing"),
             Fault("starts: date", "starts: {required: true}", 5, "type is missing"),
-            Fault("starts: date", "type: text", 5, "its own 'type'"),
+            Fault("starts: date", "type: text", 5, "'type' is reserved"),
             Fault("starts: date", "starts: {type: date, max: 3}", 5, "min and max are for text and number"),
             Fault("max: 80", "max: many", 4, "a number"),
             Fault("max: 80", "max: -1", 4, "max 1 to"), Fault("required: true, max", "required: yes, max", 4, "true, false"),
@@ -163,9 +163,9 @@ struct KindsFileTests {
             Fault("{text: title}", "{image: image, size: 101%x3}", 21, "1% to 100%"),
             Fault("{text: title}", "{image: image, size: cell, fit: fil}", 21, "allowed: fill, fit"),
             Fault("{text: title}", "{image: image, size: cell, fit: fit, focus: centre}", 21, "no focus"),
-            Fault("{text: title}", "{image: image, size: cell, initials: image}", 21, "text is wanted"),
+            Fault("{text: title}", "{image: image, size: cell, initials: image}", 21, "text is expected"),
             Fault("{text: title}", "{image: image, size: cell, focus: face}", 21, "two number fields"),
-            Fault("{text: title}", "{image: image, size: cell, focus: [title, title]}", 21, "number is wanted"),
+            Fault("{text: title}", "{image: image, size: cell, focus: [title, title]}", 21, "number is expected"),
             Fault("https://example.com/{{id}}", "{{signup}}", 22, "must begin with http"),
             Fault("[analytics, clickthrough]", "[analytics, clickthru]", 24, "unknown command 'clickthru'"),
             Fault("[analytics, clickthrough]", "[present]", 24, "needs a presentation"),

@@ -46,7 +46,7 @@ struct SourcesFileTests {
                 deadline: 10s
               ads:
                 url: http://ads.example.com/
-                kind: advertisement
+                kind: ad
             """
         let sources = try await Self.sources(text)
         let people = try #require(sources.first)
@@ -93,7 +93,7 @@ struct SourcesFileTests {
             ),
             (
                 "url: http://127.0.0.1/\n    kind: user",
-                "sources.yaml:3: http://127.0.0.1/: the address 127.0.0.1 is private or this machine's own, and is not asked; where that"
+                "sources.yaml:3: http://127.0.0.1/: the address 127.0.0.1 is private or local, and denied; if it is intended, allow"
             ),
             (
                 "url: http://a.example:99/\n    kind: user",
@@ -130,7 +130,7 @@ struct SourcesFileTests {
                 "sources.yaml:5: field 'avatarUrl' is missing: every item of the kind user has one"
             ),
             (
-                "url: https://a.example\n    kind: advertisement\n    fields: {contentUrl: a, clickthroughUrl: b, type: c}",
+                "url: https://a.example\n    kind: ad\n    fields: {contentUrl: a, clickthroughUrl: b, type: c}",
                 "sources.yaml:5: field 'id' is missing"
             ),
             ("url: https://a.example\n    kind: user\n    headers: {A b: x}", "'A b' is not allowed; allowed: a header field's name"),
