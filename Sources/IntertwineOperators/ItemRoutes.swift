@@ -171,7 +171,7 @@ extension ItemRoutes {
                 ]),
             .problem(
                 .preconditionRequired, "The item exists with other content, and the request has no condition.",
-                [.init(.preconditionRequired, "The item is there; If-Match must say which one is to be replaced.")],
+                [.init(.preconditionRequired, "The item exists with other content. Send its entity tag in If-Match to replace it.")],
                 [.noStore, .currentETag]),
             .storeUnavailable,
         ])

@@ -139,7 +139,7 @@ struct OperationReader: Sendable {
         let names = fields.object.members.map { String(decoding: fields.object.characters(of: $0.name), as: UTF8.self) }
         if let unknown = names.first(where: { !(Self.verbs + Self.others).contains($0) }) {
             throw ItemError(
-                reason: "\"\(ItemError.shown(unknown))\" is no member of an operation", code: .unknown, path: [unknown])
+                reason: "\"\(ItemError.shown(unknown))\" is not a member of an operation", code: .unknown, path: [unknown])
         }
         let verbs = names.filter(Self.verbs.contains)
         guard verbs.count == 1, let verb = verbs.first else {
@@ -157,11 +157,11 @@ struct OperationReader: Sendable {
             }
         let hasPlace = verb == "insert" || verb == "move"
         if !hasPlace, let place = names.first(where: { $0 == "before" || $0 == "after" }) {
-            throw ItemError(field: place, reason: "has no meaning for \(verb)", code: .conflict)
+            throw ItemError(field: place, reason: "is not permitted with \(verb)", code: .conflict)
         }
         let tag = try fields.optionalText("ifMatch", limit: 256).map { String(decoding: $0, as: UTF8.self) }
         guard tag == nil || ["move", "update", "remove"].contains(verb) else {
-            throw ItemError(field: "ifMatch", reason: "has no meaning for \(verb)", code: .conflict)
+            throw ItemError(field: "ifMatch", reason: "is not permitted with \(verb)", code: .conflict)
         }
         return Listed(operation: operation, tag: tag)
     }

@@ -48,10 +48,10 @@ struct OperatorAccess: Sendable {
     /// a request that names another host than the loopback address is refused.
     private func refusalOfPage(_ request: HTTPRequest) -> Problem? {
         if let authority = request.authority, !Self.isNumeric(authority) {
-            return Problem(.misdirectedRequest, nil, "Without a token this listener is asked by its IP address, or as localhost.")
+            return Problem(.misdirectedRequest, nil, "Without a token, the Host field must be an IP address or localhost.")
         }
         guard request.method != .get, request.method != .head, request.headerFields[.origin] != nil else { return nil }
-        return Problem(.forbidden, nil, "Requests from web pages are not taken without a token.")
+        return Problem(.forbidden, nil, "Requests from web pages require a token.")
     }
 
     /// Returns true if an authority, with or without a port, is an IP address or `localhost`: no DNS lookup decides about it.

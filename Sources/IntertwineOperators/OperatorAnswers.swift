@@ -32,7 +32,7 @@ extension ResponseDescription {
     /// The response to a write of a web page if no token is configured.
     static let forbidden = problem(
         .forbidden, "The service has no token, and the request comes from a web page.",
-        [.init(nil, "Requests from web pages are not taken without a token.")], [.problemCaching]
+        [.init(nil, "Requests from web pages require a token.")], [.problemCaching]
     ).named("Forbidden")
 
     package static let storeUnavailable = problem(

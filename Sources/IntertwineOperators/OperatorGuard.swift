@@ -34,7 +34,7 @@ package final class OperatorGuard: Sendable {
                 .tooManyRequests, nil, "Too many wrong tokens came from this address.", fields: [.retryAfter: String(seconds)])
         }
         if guesses.fail(peer) {
-            logger.warning("an address has sent too many wrong admin tokens; its wrong ones are not looked at for a minute")
+            logger.warning("too many wrong admin tokens from an address; its tokens are rejected for a minute")
         }
         return problem
     }

@@ -72,11 +72,11 @@ struct Precondition: Sendable {
         }
         let tag = stored.entityTag
         if let match, !match.names(tag) { throw Self.failed("The item has changed.", tag) }
-        if let noneMatch, noneMatch.names(tag) { throw Self.failed("The item is there.", tag) }
+        if let noneMatch, noneMatch.names(tag) { throw Self.failed("The item exists.", tag) }
         guard match != nil || noneMatch != nil || isFree(stored) else {
             throw Problem(
                 .preconditionRequired, .preconditionRequired,
-                "The item is there; If-Match must say which one is to be replaced.",
+                "The item exists with other content. Send its entity tag in If-Match to replace it.",
                 fields: [.eTag: tag])
         }
     }

@@ -146,8 +146,9 @@ extension Parameter where Value == String? {
     package static var idempotencyKey: Parameter {
         let description = ParameterDescription(
             name: "Idempotency-Key", location: .header, isRequired: false,
-            text: "The same key within 24 hours gets the same answer, and nothing is run again; with another request under it, 422. "
-                + "It belongs to its viewer, or its address where no viewer is named.",
+            text:
+                "A repeated request with the same key gets the stored response for 24 hours, without running again. Another request with the key "
+                + "is rejected (422). Keys belong to the viewer, or to the address if the request names no viewer.",
             schema: .string(minLength: 1, maxLength: longestKey, pattern: "^[!-~]+$"), example: #""5f8b1a52-3a59-4c6e-9f4e-6a2d1c0b7e90""#)
         return Parameter(description) { (request) throws(Problem) in
             guard let name = HTTPField.Name("Idempotency-Key"), let key = request.head.headerFields[name] else { return nil }

@@ -90,7 +90,7 @@ extension Problem.ProblemType {
     /// The type of ``Problem/invalidBody(at:_:_:status:)``. Other code creates no problem of it, so each has its errors.
     fileprivate static let invalidBody = Problem.ProblemType(
         "invalid-body",
-        "The body is not the JSON that the operation takes. The member errors has a JSON Pointer (RFC 6901) to each invalid value. The empty "
+        "The body is not valid input of the operation. The member errors has a JSON Pointer (RFC 6901) to each invalid value. The empty "
             + "pointer is the whole body. Correct the request; the same request fails again.")
     package static let invalidCursor = Problem.ProblemType(
         "invalid-cursor",

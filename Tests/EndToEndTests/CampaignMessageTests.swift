@@ -54,7 +54,7 @@ struct CampaignMessageTests {
                 items: Items.users(5) + Items.advertisements(2) + campaign, settings: [RunningService.tokenSetting])
             let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)
             let reasons = (told["excludedAdvertisements"]?.list ?? []).map { $0["reason"]?.text ?? "" }
-            #expect(reasons == ["campaigns have all places of the feed, 1 on 1 page of this limit, and leave none to house ads"])
+            #expect(reasons == ["campaigns have all ad slots of the feed, 1 on 1 page of this limit; no slot remains for house ads"])
             let report = try Command.run(
                 ["report", "--config", service.configurationFile, "--database", service.database, "--by", "campaign"])
             #expect(report.lines.contains("the campaign 'spring': nothing counted on these days, 0 delivered in all"), "\(report.lines)")

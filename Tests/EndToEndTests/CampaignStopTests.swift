@@ -73,7 +73,9 @@ struct CampaignStopTests {
             let seen = try service.ask("POST", "/events", body: #"{"events":[{"type":"impression","cell":"ad:1","token":"\#(token)"}]}"#)
             #expect(try JSON(seen.text)["results"]?[0]?["verdict"]?.text == "unknown")
             let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)["excludedAdvertisements"]?.list ?? []
-            #expect(told.first { $0["id"]?.text == "1" }?["reason"]?.text?.contains("belongs to campaigns that are gone (spring)") == true)
+            #expect(
+                told.first { $0["id"]?.text == "1" }?["reason"]?.text?.contains("belongs to campaigns that no longer exist (spring)")
+                    == true)
             // One is released, then the rest with its campaign.
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 204)
             #expect(try fixture.cells() == [200, 200, 404])

@@ -169,7 +169,7 @@ struct OperatorTests {
             #expect(whole["excludedAdvertisements"]?.list.compactMap { $0["id"]?.text } == ["2", "9"])
             #expect(
                 whole["excludedAdvertisements"]?[0]?["reason"]?.text
-                    == "the feed has 1 page of this limit, with 1 advertisement in all, and the rotation does not come to this one: 1 stand before it"
+                    == "the feed has 1 page of this limit, with 1 advertisement in all, and the rotation does not reach this one: 1 precede it"
             )
             #expect(try service.admin("GET", "/admin/explain?cursor=forged").status == 400)
             #expect(try service.admin("GET", "/admin/explain?limit=0").status == 400)

@@ -23,7 +23,7 @@ struct APIDescription: Sendable {
             Self.cellPath,
             APIOperation(
                 "getCellSchema", tag: "Description", "The JSON Schema of a cell",
-                "The same as `ViewModel` in this description, as a schema of its own (JSON Schema 2020-12).",
+                "The schema `ViewModel` of this description as a document of its own (JSON Schema 2020-12).",
                 parameters: [Parameter.ifNoneMatch],
                 responses: ResponseDescription.negotiated + [
                     .json(
@@ -49,32 +49,32 @@ struct APIDescription: Sendable {
     }
 
     static let service = OpenAPIDocument(
-        title: "Intertwine", summary: "A feed of cells that are ready to be shown, and what people do with them.",
+        title: "Intertwine", summary: "Feeds of ready-to-render cells, and the actions that people perform on them.",
         text: """
-            Clients follow what answers say: `href`s as they are, slots of `actions` as far as they know them. Hrefs are relative references, or \
-            absolute where the service has a public URL. Members, cell identifiers, action types, binding types and commands may be added; clients \
-            ignore what they do not know.
+            Clients follow each `href` unchanged, and perform the slots of `actions` that they know. Hrefs are relative references; they \
+            are absolute if the service has a public URL. Members, cell identifiers, action types, binding types and commands may be \
+            added. Clients ignore unknown ones.
 
-            `HEAD` is answered wherever `GET` is, without content. `OPTIONS` is answered 204 with `Allow`. Other methods are answered 405 with \
-            `Allow`; methods that HTTP does not know, 501. A path that is not described here is 404. All of these errors are `about:blank` problems.
+            Each path with `GET` supports `HEAD`. `OPTIONS` gets 204 with `Allow`. Other methods get 405 with `Allow`; methods that HTTP \
+            does not define get 501. Paths outside this description get 404. All of these errors are `about:blank` problems.
 
-            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, or `about:blank` \
-            if the status is sufficient. `errors` names each invalid parameter, and each invalid value of a body by its JSON Pointer. `instance` has \
-            the request's id.
+            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, or \
+            `about:blank` if the status is sufficient. `errors` names each invalid parameter, and each invalid value of a body by its \
+            JSON Pointer. `instance` has the request's id.
 
-            Answers of 1 KiB and more come in gzip coding to those who accept it, where they have an entity tag and are no images. Every answer \
-            has `Date` and `X-Request-ID`, the request's name in the log; `Content-Length`, `Transfer-Encoding`, `Connection` and `Keep-Alive` are \
-            as HTTP/1.1 wants them.
+            Responses of 1 KiB or more with an entity tag are compressed with gzip if the client accepts it; images are not. Every \
+            response has `Date` and `X-Request-ID`, the id of the request in the log. `Content-Length`, `Transfer-Encoding`, \
+            `Connection` and `Keep-Alive` follow HTTP/1.1.
 
-            Pages of the origins in `cors.origins` may call the service from a browser: their preflights are answered, and answers to them carry \
-            `Access-Control-Allow-Origin`, `Access-Control-Expose-Headers` and `Vary: Origin`, with `cors.credentials` also \
-            `Access-Control-Allow-Credentials: true`. `POST`, `PUT` and `DELETE` from pages of other origins are 403 `foreign-origin`. Bodies \
-            are `application/json`; any other type, or none, is 415.
+            Web pages of the origins in `cors.origins` may call the service from a browser. The service answers their preflights. \
+            Responses to them have `Access-Control-Allow-Origin`, `Access-Control-Expose-Headers` and `Vary: Origin`; with \
+            `cors.credentials` also `Access-Control-Allow-Credentials: true`. `POST`, `PUT` and `DELETE` from web pages of other origins \
+            get 403 (`foreign-origin`). Request bodies must be `application/json`; other or missing types get 415.
             """,
         tags: [
-            .init("Feed", "Pages of cells."), .init("Actions", "Performing what people do with cells, and taking it back."),
-            .init("Images", "Images, all through the image proxy."), .init("Operations", "For load balancers."),
-            .init("Description", "What describes the service."),
+            .init("Feed", "Pages of cells."), .init("Actions", "Performing and undoing actions on cells, and reporting events."),
+            .init("Images", "The images of the cells, through the image proxy."), .init("Operations", "Health checks for load balancers."),
+            .init("Description", "The description of the API and of its schemas."),
         ],
         responses: ResponseDescription.usual)
 }

@@ -8,11 +8,11 @@ extension Schema {
         .required(
             "cells", .list(of: .cell),
             """
-            Content items, at most `page.limit` of them, the page's advertisements, and the headers of the sections that begin on it. `id` is \
-            unique within them.
+            The cells of at most `page.limit` content items, the ads of the page, and the headers of the sections that begin on it. Each \
+            `id` is unique on the page.
             """),
         .required("page", .paging),
-    ]).described("One page of cells, in the order in which they are shown.").examples(
+    ]).described("One page of cells, in display order.").examples(
         #"""
         {"cells": [{"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "size": {"width": 220, "height": 220},
         "actions": {"configuration": {"type": "bind", "bindings": {"content": {"type": "image", "href":
@@ -34,13 +34,16 @@ extension Schema {
         .required(
             "protocol", .integer(minimum: 1),
             "The version of the protocol; clients accept newer ones (Documentation/protocol.md)."),
-        .required("limit", .integer(minimum: 1, maximum: 100), "How many content items the page may hold."),
-        .required("next", .string(format: "uri-reference").orNull, "The href of the next page; null on the last. To be followed as it is."),
+        .required("limit", .integer(minimum: 1, maximum: 100), "The maximum number of content items on the page."),
         .required(
-            "previous", .string(format: "uri-reference").orNull, "The href of the page before; null on the first. To be followed as it is."),
+            "next", .string(format: "uri-reference").orNull,
+            "The href of the next page; null on the last page. Clients follow it unchanged."),
+        .required(
+            "previous", .string(format: "uri-reference").orNull,
+            "The href of the previous page; null on the first page. Clients follow it unchanged."),
         .optional(
             "sections", Schema.list(of: .string(minLength: 1), isUnique: true).examples(#"["events", "main"]"#),
-            "The names of the sections that the page meets, in order. Only in feeds that have sections."),
+            "The names of the sections on the page, in order. Present only in feeds with sections."),
         .optional(
             "syncToken", .string(pattern: "^[A-Za-z0-9_-]+$"),
             """
@@ -51,31 +54,31 @@ extension Schema {
             "omitted",
             .list(
                 of: .object([
-                    .required("kind", .string(minLength: 1), "The kind of item."), .required("count", .count, "How many of them."),
+                    .required("kind", .string(minLength: 1), "The kind of item."),
+                    .required("count", .count, "The number of omitted items."),
                     .required(
                         "reason", .string,
-                        "`unknown-cell`: the client supports none of their cells; `unknown-type`: nor what they bind or do. The list is open."
+                        "`unknown-cell`: the client supports none of the cells. `unknown-type`: it does not support their bindings or actions. The list is open."
                     ),
-                    .optional("identifiers", .list(of: .string), "Those cells."),
-                    .optional("types", .list(of: .string), "The types of bindings and actions that are not known."),
-                ])), "What was passed over because the client cannot show it. Only where it says what it can show."),
-    ]).described("Where the page stands in its list.").named("Paging")
+                    .optional("identifiers", .list(of: .string), "The identifiers of the omitted cells."),
+                    .optional("types", .list(of: .string), "The unsupported types of bindings and actions."),
+                ])), "The items without a cell that the client supports. Present only if the client declares its cells."),
+    ]).described("The position of the page in its list.").named("Paging")
     static let cell = Schema.object([
         .required(
             "id", .string(minLength: 1, format: "cell-id"),
             """
-            Unique within an answer and stable across requests: `user:` or `ad:` and the item's id, `section:` and the name of the section that a \
-            header begins. Opaque to clients.
+            The id of the cell, unique in a response and stable across requests: `user:` or `ad:` and the id of the item, or `section:` \
+            and the name of the section. Clients treat it as opaque.
             """),
         .required("identifier", .identifier),
-        .optional("version", .integer(minimum: 1), "Of what the cell binds; 1 where it is missing."),
+        .optional("version", .integer(minimum: 1), "The version of the cell's bindings; 1 if absent."),
         .required("size", .size),
         .required("actions", .cellActions),
         .optional("state", .cellState),
     ]).titled("Cell view model").described(
         """
-        A cell view model: what is shown of one item, and what can be done with it. Members that are not described here may be added; clients \
-        ignore what they do not know.
+        The view model of a cell: the display of one item, and its actions. Members may be added; clients ignore unknown members.
         """
     ).examples(
         #"""
@@ -97,9 +100,9 @@ extension Schema {
         """#
     ).named("ViewModel")
     private static let cellState = Schema.object([
-        .optional("saved", .boolean, "Whether the viewer has saved it."),
-        .optional("selected", .boolean, "Whether the viewer has selected it, and not deselected it since."),
-    ]).described("The state of the cell for the viewer; missing if the viewer did nothing with it, and for requests without a viewer.")
+        .optional("saved", .boolean, "True if the viewer has saved the cell."),
+        .optional("selected", .boolean, "True if the viewer has selected the cell, and has not deselected it since."),
+    ]).described("The state of the cell for the viewer. Absent without a viewer, or if the viewer performed no action on the cell.")
         .examples(
             #"{"saved": true}"#
         ).named("CellState")
@@ -108,27 +111,28 @@ extension Schema {
             "feeds",
             .list(
                 of: .object([
-                    .required("name", .string(minLength: 1), "As in `/feeds/{name}`."),
-                    .required("path", .string(format: "uri-reference"), "Its path on this service."),
-                    .required("href", .href, "The href of its first page."),
-                    .required("title", .string.orNull, "A text for people; null where configuration has none."),
+                    .required("name", .string(minLength: 1), "The name of the feed, as in `/feeds/{name}`."),
+                    .required("path", .string(format: "uri-reference"), "The path of the feed on this service."),
+                    .required("href", .href, "The href of the first page of the feed."),
+                    .required("title", .string.orNull, "The title that people see; null if the configuration has none."),
                     .required(
-                        "layouts", .list(of: .words(CellLayout.self), isUnique: true), "The layouts that something in it has cells for."),
+                        "layouts", .list(of: .words(CellLayout.self), isUnique: true),
+                        "The layouts for which an item of the feed has a cell."),
                     .required(
                         "sections",
                         .list(
                             of: .object([
                                 .required("name", .string(minLength: 1)),
-                                .required("title", .string.orNull, "The text of its header; null where it has none."),
+                                .required("title", .string.orNull, "The text of the section's header; null without a header."),
                                 .required("path", .string(format: "uri-reference")),
                                 .required("href", .href, "The href of the first page of the section alone."),
-                            ])), "In order; none where the feed has no sections."),
+                            ])), "The sections, in order. The list is empty for feeds without sections."),
                 ])))
-    ]).described("The feeds that there are.").named("Feeds")
+    ]).described("The feeds of the service.").named("Feeds")
     private static let identifier = Schema.string(minLength: 1).described(
         """
-        The reuse identifier under which a client registers a cell class. The list is open: for one that it does not know, a client shows a \
-        placeholder of the cell's size, and the feed goes on. What cells of one identifier bind stands in `/schemas/cells/{identifier}.json`.
+        The reuse identifier for which a client registers a cell class. The list is open: for an unknown identifier, a client shows a \
+        placeholder of the cell's size. The schema `/schemas/cells/{identifier}.json` has the bindings of an identifier.
         """
     ).examples(
         #""UserSnapshotCollectionViewCell""#, #""CircularUserCollectionViewCell""#, #""AdvertisementCollectionViewCell""#,
@@ -139,53 +143,51 @@ extension Schema {
     private static let size = Schema.object([
         .required("width", .number(above: 0)),
         .required("height", .number(above: 0)),
-    ]).described("A cell's size in points.").examples(#"{"width": 300, "height": 200}"#).named("Size")
+    ]).described("The size of a cell, in points.").examples(#"{"width": 300, "height": 200}"#).named("Size")
     private static let playback = CommandKey.playback.map { slot in
         Schema.Property.optional(
-            slot.rawValue, .action, "Of a cell that plays something: how far it was played, or that it was muted or skipped.")
+            slot.rawValue, .action, "A playback event of a media cell: its progress, or that the viewer muted or skipped it.")
     }
     private static let cellActions = Schema.object(
         [
             .optional("configuration", .action, "Fills the cell with its content. The client performs it."),
             .optional(
                 "cancellation", .action,
-                "Stops what filling the cell began. Performed when the cell leaves the viewport before its images came."),
-            .optional("selection", .action, "The cell was chosen."),
-            .optional("deselection", .action, "The choice was taken back."),
-            .optional("dismissal", .action, "Hides the cell from one viewer's feed. Only there for requests that name a viewer."),
+                "Cancels the image requests of the cell. The client performs it if the cell leaves the viewport before they are complete."),
+            .optional("selection", .action, "Selects the cell."),
+            .optional("deselection", .action, "Deselects the cell."),
+            .optional("dismissal", .action, "Hides the cell from the viewer's feed. Absent in responses to requests without a viewer."),
             .optional(
                 "impression", .action,
-                "The cell was seen: the share of it that `viewable` says, for so long; without, half of it for a second."),
+                "Reports a viewable impression, as defined by `viewable`. Without `viewable`, half of the cell is visible for one second."),
         ]
             + playback, others: Schema.action.described("A slot that the kind of cell adds, performed at `POST /cells/{id}/{slot}`.")
-    ).described("What can be done with a cell, by slot. A missing slot means that there is nothing to do.").named("Actions")
+    ).described("The actions of a cell, by slot. A slot without an action is absent.").named("Actions")
     /// The fallback has the last name in alphabetical order, because code generators try the alternatives in that order.
     private static let action = Schema.choice([.bindAction, .linkAction, .requestAction, .unknownAction]).described(
         """
-        What a client does for a slot, by `type`. The list of types is open: one that a client does not know is nothing to do, and \
-        `UnknownAction` here.
+        The action of a slot, by `type`. The list of types is open: a client ignores an unknown type, which is `UnknownAction` here.
         """
     ).named("Action")
     private static let unknownAction = Schema.object([
         .required("type", Schema.string(minLength: 1).with("not", .object([.init("enum", .texts(["bind", "request", "link"]))])))
-    ]).described("An action of a type that is not described here: nothing to do.").named("UnknownAction")
+    ]).described("An action of a type outside this description. A client ignores it.").named("UnknownAction")
     private static let bindAction = Schema.object([
         .required("type", .word("bind")),
         .required(
             "bindings", .map(of: .binding),
             """
-            A value for each part. A snapshot cell has `username`, `avatar` and, where there is one, `background`; a circular cell `username` and \
-            `avatar`; an advertisement `content` or, where it is played, `media` with `poster`, `mediaType` \
-            and `duration` (seconds), as far as they are known.
+            The value of each part. A snapshot cell has `username`, `avatar` and optionally `background`; a circular cell has `username` \
+            and `avatar`. An ad has `content`. A media ad has `media`, and optionally `poster`, `mediaType` and `duration` (seconds).
             """),
-    ]).described("Fill the named parts of the cell.").named("BindAction")
+    ]).described("Fills the named parts of the cell.").named("BindAction")
     /// The fallback has the last name in alphabetical order, because code generators try the alternatives in that order.
     private static let binding = Schema.choice([
         .textBinding, .imageBinding, .dateBinding, .numberBinding, .linkBinding, .mediaBinding, .disclosureBinding, .unknownBinding,
     ]).described(
         """
-        A value for one part of a cell, by `type`. The types are those of `Accept-Cells`. The list is open: a client shows nothing for a type \
-        that it does not know, which is `UnknownBinding` here.
+        The value of one part of a cell, by `type`. The types are those of `Accept-Cells`. The list is open: a client shows nothing for \
+        an unknown type, which is `UnknownBinding` here.
         """
     ).examples(
         #"{"type": "text", "text": "Tongue Twister"}"#,
@@ -196,7 +198,7 @@ extension Schema {
     private static let bindingTypes = ["text", "image", "date", "number", "link", "media", "disclosure"]
     private static let unknownBinding = Schema.object([
         .required("type", Schema.string(minLength: 1).with("not", .object([.init("enum", .texts(bindingTypes))])))
-    ]).described("A binding of a type that is not described here. A client shows nothing for it.").named("UnknownBinding")
+    ]).described("A binding of a type outside this description. A client shows nothing for it.").named("UnknownBinding")
     private static let textBinding = Schema.object([.required("type", .word("text")), .required("text", .string)])
         .described("A text, which the client shows unchanged.").named("TextBinding")
     private static let imageBinding = Schema.object([
@@ -217,12 +219,12 @@ extension Schema {
             """),
         .optional(
             "placeholder", .string(pattern: "^[A-Za-z0-9+/]+={0,2}$"),
-            "A blurred preview: a ThumbHash in base64, at most 40 bytes. It is known after the image was fetched once."),
+            "A blurred preview: a ThumbHash in base64, at most 40 bytes. Absent until the image was fetched once."),
         .optional(
-            "color", .string(pattern: "^#[0-9a-f]{6}$"), "The dominant color of the image. It is known after the image was fetched once."),
+            "color", .string(pattern: "^#[0-9a-f]{6}$"), "The dominant color of the image. Absent until the image was fetched once."),
         .optional(
             "original", .object([.required("width", .integer(minimum: 1)), .required("height", .integer(minimum: 1))]),
-            "The size of the original, in pixels. It is known after the image was fetched once."),
+            "The size of the original, in pixels. Absent until the image was fetched once."),
         .optional("alt", .string, "The alternative text of the image; empty if the image is decorative."),
     ]).named("ImageBinding")
     private static let dateBinding = Schema.object([
@@ -244,27 +246,27 @@ extension Schema {
         .required("method", Schema.string(pattern: "^[A-Z]+$").examples(#""POST""#, #""DELETE""#)),
         .required(
             "href", .string(minLength: 1),
-            "A relative reference, or absolute where the service has a public URL. Where `templated`, a URI template (RFC 6570)."),
+            "A relative reference; absolute if the service has a public URL. A URI template (RFC 6570) if `templated` is true."),
         .optional(
-            "templated", .boolean, "Whether the client fills variables in: `{request}` is the `X-Request-ID` of an image's request."),
+            "templated", .boolean, "True if the client expands variables in `href`. `{request}` is the `X-Request-ID` of an image request."),
         .optional("body", .any, "The JSON body of the request, sent unchanged."),
         .optional(
             "input", .object([]),
             """
-            A JSON Schema (2020-12): what the body has to be, a JSON object that the client makes. Without it, the request has no body but \
-            `body`.
+            The JSON Schema (2020-12) of the body, a JSON object that the client creates. Without `input`, the client sends `body` \
+            unchanged, or no body.
             """),
         .optional("label", .string(minLength: 1), "The label that people see, in the language of the request."),
         .optional(
             "viewable",
             .object([
-                .required("share", .number(above: 0), "Of the cell's points, at most 1."),
-                .required("seconds", .number(minimum: 0), "Without a break; of what is played, while it plays."),
-            ]), "When the request is to be sent: once so much of the cell was seen for so long."),
-    ]).described("Send a request.").named("RequestAction")
+                .required("share", .number(above: 0), "The visible share of the cell's area, at most 1."),
+                .required("seconds", .number(minimum: 0), "The uninterrupted time; for media, during playback."),
+            ]), "The condition for the request: this share of the cell was visible for this time."),
+    ]).described("Sends a request.").named("RequestAction")
     private static let linkAction = Schema.object([
         .required("type", .word("link")),
         .required("href", .href),
         .optional("label", .string(minLength: 1), "The label that people see, in the language of the request."),
-    ]).described("Open a link.").named("LinkAction")
+    ]).described("Opens a link.").named("LinkAction")
 }

@@ -10,7 +10,7 @@ internal import IntertwineRouting
 final class IdentifierSchemas: Sendable {
     private static let pattern = "/schemas/cells/{identifier}.json"
     private static let identifier = Parameter.segment(
-        "identifier", .string(minLength: 1), "A cell's `identifier`.", example: #""AdvertisementCollectionViewCell""#)
+        "identifier", .string(minLength: 1), "The `identifier` of a cell.", example: #""AdvertisementCollectionViewCell""#)
 
     /// A part of a cell and the type of its content.
     private struct Part {
@@ -62,9 +62,9 @@ final class IdentifierSchemas: Sendable {
         let operation = APIOperation(
             "getIdentifierSchema", tag: "Description", "The JSON Schema of the cells of one identifier",
             """
-            What `ViewModel` says, and which parts such a cell binds and with what (JSON Schema 2020-12): what a client that registers a class \
-            under the identifier can count on. There is one for each cell that the product comes with, in either layout, and for each cell of a \
-            declared kind. Members that it does not describe may be added.
+            The schema `ViewModel` with the parts and bindings of the cells of one identifier (JSON Schema 2020-12). A client that \
+            registers a cell class for the identifier can rely on it. Each built-in cell has a schema for either layout, as does each \
+            cell of a declared kind. Members may be added.
             """,
             parameters: [Self.identifier, Parameter<Void>.ifNoneMatch],
             responses: ResponseDescription.negotiated + [
@@ -74,7 +74,7 @@ final class IdentifierSchemas: Sendable {
                     example:
                         #"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "/schemas/cells/EventCell.json", "$defs": {}}"#
                 ),
-                .problem(.notFound, "No cell that is described has this identifier.", [.init(.unknownCell, "There is no such cell.")]),
+                .problem(.notFound, "No described cell has this identifier.", [.init(.unknownCell, "There is no such cell.")]),
             ])
         return Route(.get, Self.pattern, operation) { [self] request in
             guard let answer = responses[try request[Self.identifier]] else {

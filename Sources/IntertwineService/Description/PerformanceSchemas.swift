@@ -4,9 +4,9 @@ internal import IntertwineRouting
 /// Schemas of the results of actions.
 extension Schema {
     static let performance = Schema.object([
-        .optional("invocation", invocation, "Missing in a dry run."),
-        .optional("dryRun", .flag(true), "True in a dry run: nothing was run."),
-        .optional("slot", .string(minLength: 1), "The slot that was performed. Missing if a cell was removed from a list."),
+        .optional("invocation", invocation, "The invocation. Absent in a dry run."),
+        .optional("dryRun", .flag(true), "True in a dry run, which performs no command."),
+        .optional("slot", .string(minLength: 1), "The performed slot. Absent if a cell was removed from a list."),
         .required("commands", .list(of: .step), "One result for each command, in the order in which they ran."),
         .optional("presentation", .presentation),
         .optional("open", .open),
@@ -36,10 +36,10 @@ extension Schema {
         .required("outcome", .outcome),
     ]).described("The result of one command.").named("Step")
     private static let outcome = Schema.words(StepResult.Outcome.self).described(
-        "`skipped`: not run, because an earlier command failed. `undone`: performed and reverted. `simulated`: not run in a dry run."
+        "The outcome of a command. `skipped`: not run, because an earlier command failed. `undone`: performed and undone. `simulated`: not run in a dry run."
     ).named("Outcome")
     private static let presentation = Schema.object([
-        .required("type", .string, "How it is shown, such as `push`."),
+        .required("type", .string, "The way of presentation, such as `push`."),
         .required("screen", Schema.string.examples(#""ImageZoom""#)),
         .required("arguments", .map(of: .string)),
     ]).described("A screen that the client shows.").named("Presentation")
@@ -78,10 +78,12 @@ extension Schema {
     ]).described("The verdicts on reported events.").named("EventResults")
     static let verdict = Schema.words(Verdict.publicCases.map(\.rawValue)).described(
         """
-        Whether it counts, and if not, why. `duplicate`: it was counted before. `expired`: its token is too old. `bot`, `prefetch`: what the \
-        request says of itself. `subresource`: a page of another site loaded the link as an image, a script, a frame or by `fetch`. `limited`: too many of one viewer or address. `unknown`: its token is forged or another cell's, or the cell is not there any more. `unseen`: a \
-        click without an impression of the same page before, where only others are counted. `no-token`: a selection of an ad without the click token of a page. \
-        `late`: its campaign does not run now, the goal of that is reached, or the reservation of its place was over; or the ad became a campaign's after the page was made.
+        The verdict on an event. `counted`: the event counts. `duplicate`: it was counted before. `expired`: its token is too old. \
+        `bot`, `prefetch`: a header field of the request says so. `subresource`: a page of another site loaded the link as an image, \
+        script or frame, or with `fetch`. `limited`: the viewer or the address sent too many events. `unknown`: the token is forged or \
+        belongs to another cell, or the cell no longer exists. `unseen`: the click has no preceding impression of its page, which the \
+        configuration requires. `no-token`: a selection of an ad without the click token of a page. `late`: the campaign is not running, \
+        has reached its goal, or no longer has the reservation of the ad slot; or the ad became a campaign's after the page was sent.
         """
     ).named("Verdict")
 }

@@ -224,7 +224,7 @@ extension Schema {
                         """
                         `running`: shown to matching viewers. `scheduled`, `ended`: by its dates. `paused`: by its declaration or its hours. `reached`: the goal is \
                         delivered. `reserved`: the rest of the goal is reserved. `paced`: ahead of its pace. `unknown`: its delivery is not known yet. `blocked`: no \
-                        request can get it, because it has no ad slot, no creative, or targeting that matches nobody. `taken-down`: until it is released.
+                        request can get it, because it has no ad slot, no creative, or targeting without matching viewers. `taken-down`: until it is released.
                         """),
                     .optional("reason", .string, "The reason for the state, in words."), .optional("starts", .string),
                     .optional("ends", .string),

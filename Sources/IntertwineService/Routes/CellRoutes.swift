@@ -51,8 +51,8 @@ struct CellRoutes: Sendable {
     private static let clickToken = Parameter.text(
         "token", FeedParameters.plain,
         """
-        The click token of the page that shows the cell: the last segment of an ad's link. Without it a selection of an ad, and a click that \
-        another slot records, is performed and does not count (`no-token`).
+        The click token of the page that shows the cell: the last segment of an ad's link. Without it, the service performs the action \
+        and does not count the click (`no-token`). This applies to a selection of an ad, and to any other slot that records a click.
         """, example: #""kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ""#
     ) { (query) throws(Problem) in try query.text("token") }
     private static let listEntryID = Parameter.segment(
@@ -76,42 +76,42 @@ struct CellRoutes: Sendable {
                 .delete, "/cells/{id}/selection",
                 Self.performing(
                     "deselectCell", "Deselect a cell",
-                    "Runs the commands of the cell's deselection, also of a cell that the viewer has not selected: that is recorded, and changes nothing."
+                    "Runs the commands of the cell's deselection. If the viewer has not selected the cell, the event is recorded and the state stays."
                 )
             ) { try await perform(.deselection, $0) },
             Route(
                 .post, "/cells/{id}/dismissal",
                 Self.performing(
-                    "dismissCell", "Dismiss a cell", "Hides the cell from the viewer's feed. `undo` brings it back to its place.",
+                    "dismissCell", "Dismiss a cell", "Hides the cell from the viewer's feed. `undo` shows the cell in its position again.",
                     viewer: FeedParameters.requiredViewer, takesInput: true)
             ) { try await perform(.dismissal, $0) },
             Route(
                 .post, "/cells/{id}/{slot}",
                 Self.performing(
-                    "performSlot", "Perform a slot of a cell's own",
+                    "performSlot", "Perform a custom slot of a cell",
                     """
-                    Runs the commands of a slot that the kind of cell adds, such as `like`, in order. The event is on disk before the response. It \
-                    can be undone if each command can be. If a command leads elsewhere, the client opens `open.href`. A click on an ad counts \
-                    only with `token`.
+                    Runs the commands of a slot that the kind of cell adds, such as `like`, in order. The event is on disk before the \
+                    response. The invocation can be undone if each of its commands can be undone. If a command opens a URL, the client \
+                    opens `open.href`. A click on an ad counts only with `token`.
                     """, more: [Self.slot, Self.clickToken], takesInput: true, takesToken: true)
             ) { try await perform(try Self.ownSlot(of: $0), $0) },
             Route(.delete, "/invocations/{id}", Self.undoing) { try await undo($0) },
             Route(
                 .delete, "/saved/{cell}",
                 Self.removal(
-                    from: .saved, "unsaveCell", "Take a cell off the saved ones",
+                    from: .saved, "unsaveCell", "Remove a cell from the saved cells",
                     """
-                    Performs the command `unsave`, however long ago the cell was saved, and whether or not its item is still there. `undo` puts \
-                    it back to its place.
+                    Performs the command `unsave`. The time since the cell was saved is not limited, and the item need not exist any \
+                    more. `undo` puts the cell back into its position.
                     """)
             ) { try await remove(from: .saved, by: UnsaveCommand().name, $0) },
             Route(
                 .delete, "/dismissed/{cell}",
                 Self.removal(
-                    from: .dismissed, "restoreCell", "Bring a dismissed cell back",
+                    from: .dismissed, "restoreCell", "Restore a dismissed cell",
                     """
-                    Performs the command `restore`, however long ago the cell was dismissed, and whether or not its item is still there: it \
-                    comes back to its place in the feed. `undo` hides it again.
+                    Performs the command `restore`, which shows the cell in its position in the feed again. The time since the dismissal \
+                    is not limited, and the item need not exist any more. `undo` hides the cell again.
                     """)
             ) { try await remove(from: .dismissed, by: RestoreCommand().name, $0) },
         ]
@@ -126,7 +126,7 @@ struct CellRoutes: Sendable {
         let wrongBody =
             takesInput ? [ResponseDescription.ProblemExample(.invalidBody(at: "/reason", .required, "reason: is missing."))] : []
         let body = RequestBodyDescription(
-            .object([]), text: "What the slot takes, where its action has `input`; not looked at elsewhere.", isRequired: false)
+            .object([]), text: "The input of the slot. The service reads it only if the action has `input`.", isRequired: false)
         return APIOperation(
             id, tag: "Actions", summary, text,
             parameters: [FeedParameters.cell] + more
@@ -134,7 +134,8 @@ struct CellRoutes: Sendable {
             body: takesInput ? body : nil,
             responses: [
                 .json(
-                    .ok, "Performed. `commands` has the outcome of each command.", .performance, [.noStore, .verdict, .contentLanguage]
+                    .ok, "The action is performed. `commands` has the outcome of each command.", .performance,
+                    [.noStore, .verdict, .contentLanguage]
                 ).undoable,
                 .badRequest(
                     takesInput ? "A parameter is invalid, or the body is not the input of the slot." : "A parameter is invalid.",
@@ -145,7 +146,7 @@ struct CellRoutes: Sendable {
                     "The cell does not exist, or has no command in this slot\(takesToken ? "; or the token is forged or of another cell" : "").",
                     [
                         .init(.unknownCell, "There is no such cell."),
-                        .init(.emptySlot, "This cell has nothing to do for selection."),
+                        .init(.emptySlot, "The cell has no command in the slot selection."),
                     ] + (takesToken ? [.init(.invalidToken, ActionError.forgedToken.problem.detail)] : [])),
                 .notPerformed,
             ])
@@ -157,7 +158,8 @@ struct CellRoutes: Sendable {
             id, tag: "Actions", summary, text,
             parameters: [listEntryID, FeedParameters.dryRun, FeedParameters.requiredViewer, Parameter.idempotencyKey],
             responses: [
-                .json(.ok, "Performed. `commands` has the outcome of each command.", .performance, [.noStore, .verdict]).undoable,
+                .json(.ok, "The action is performed. `commands` has the outcome of each command.", .performance, [.noStore, .verdict])
+                    .undoable,
                 .badRequest("A parameter is invalid.", [.wrongKey]),
                 .viewerRequired(ViewerListRoutes.viewerRequired(list).detail),
                 .problem(.notFound, "The cell is not on the list.", [.init(.unknownCell, "There is no such cell.")]), .notPerformed,
@@ -172,14 +174,14 @@ struct CellRoutes: Sendable {
         """,
         parameters: [invocation, FeedParameters.dryRun, FeedParameters.viewer, Parameter.idempotencyKey],
         responses: [
-            .json(.ok, "Taken back, or with `dryRun`, what would be.", .undone, [.noStore]),
+            .json(.ok, "The invocation is undone. With `dryRun`, the response has the commands that would be undone.", .undone, [.noStore]),
             .badRequest("A parameter, the viewer's name or the idempotency key is invalid.", [.wrongKey, .wrongViewer]),
             .viewerRequired(ActionError.viewerRequired(command: "dismiss").problem.detail),
             .problem(
                 .notFound, "The invocation does not exist, or another viewer performed it.",
                 [.init(.unknownInvocation, "There is no such invocation.")]),
             .problem(
-                .conflict, "It cannot be undone, or has been.",
+                .conflict, "The invocation cannot be undone, or was undone before.",
                 [
                     .init(.notUndoable, "The command clickthrough cannot be undone."),
                     .init(.alreadyUndone, "This invocation has been undone."),
@@ -187,8 +189,8 @@ struct CellRoutes: Sendable {
             .problem(.gone, "The time for the undo is over.", [.init(.undoExpired, "The time for undoing this invocation is over.")]),
             .keyReused,
             .problem(
-                .badGateway, "A command could not be undone; nothing was.",
-                [.init(.commandFailed, "The command save could not be undone; nothing was. Try again.")]),
+                .badGateway, "A command could not be undone, and the service undid none.",
+                [.init(.commandFailed, "The command save could not be undone, and no other command was. Try again.")]),
         ])
 
     private func perform(_ slot: CommandKey, _ request: RouteRequest) async throws -> ServerResponse {

@@ -9,11 +9,11 @@ internal import IntertwineRouting
 final class ClickRoutes: Sendable {
     private static let pattern = "/click/{token}"
     private static let token = Parameter.segment(
-        "token", FeedParameters.plain, "The link's token, as the cell's selection has it.",
+        "token", FeedParameters.plain, "The click token, as in the href of the cell's selection.",
         example: #""kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ""#)
     private static let viewer = Parameter.field(
         FeedParameters.viewerField, .string,
-        "The viewer, as in other requests. A name that is too long or not UTF-8 is ignored, and the link redirects.",
+        "The viewer, as in other requests. The service ignores a name that is too long or is not UTF-8, and redirects.",
         example: #""viewer-1""#)
 
     private let performer: ActionPerformer
@@ -30,14 +30,15 @@ final class ClickRoutes: Sendable {
         let operation = APIOperation(
             "followClick", tag: "Actions", "Follow a clickthrough link",
             """
-            Redirects to the stored clickthrough URL, never to one taken from the request. The click is in the ledger, on disk, before it \
-            is answered. An expired token still redirects, uncounted.
+            Redirects to the stored clickthrough URL, never to a URL of the request. The click is on disk, in the ledger, before the \
+            response. A link with an expired token redirects too, and its click does not count.
             """,
             parameters: [Self.token, Self.viewer],
             responses: [
-                .empty(.found, "Go there.", [.location, .noStore, .verdict]), .badRequest("The path is not UTF-8.", []),
-                .problem(.notFound, "The token is forged or damaged.", [.init(.invalidToken, "There is nothing behind this link.")]),
-                .problem(.gone, "The advertisement is gone.", [.init(.goneAdvertisement, "This advertisement is gone.")]),
+                .empty(.found, "The redirect to the clickthrough URL.", [.location, .noStore, .verdict]),
+                .badRequest("The path is not UTF-8.", []),
+                .problem(.notFound, "The token is forged or damaged.", [.init(.invalidToken, "The token of the link is invalid.")]),
+                .problem(.gone, "The ad was removed.", [.init(.goneAdvertisement, "This ad was removed.")]),
             ])
         return [Route(.get, Self.pattern, operation) { [self] in try await follow($0) }]
     }

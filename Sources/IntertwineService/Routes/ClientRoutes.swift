@@ -11,7 +11,7 @@ struct ClientRoutes: Sendable {
     let registry: ClientRegistry
 
     private static let name = Parameter.segment(
-        "name", .string(pattern: "^[A-Za-z][A-Za-z0-9_.-]{0,63}$"), "The client and its version.", example: #""ios-4.2""#)
+        "name", .string(pattern: "^[A-Za-z][A-Za-z0-9_.-]{0,63}$"), "The name of the client, with its version.", example: #""ios-4.2""#)
 
     private static func isName(_ name: String) -> Bool {
         let isPlain = { (byte: UInt8) in
@@ -35,21 +35,24 @@ struct ClientRoutes: Sendable {
     var routes: [Route] {
         let shape = #"The body must be {"cells": "…"}, as in Accept-Cells."#
         let operation = APIOperation(
-            "registerClient", tag: "Feed", "Say what a client can show",
+            "registerClient", tag: "Feed", "Register the cells that a client supports",
             """
-            The same as `Accept-Cells` says with each request. The digest in the answer stands for it in `client=`, for as long as eight newer ones \
-            of the same name have not come after it, and its name is among the 1,000 that said so last. It is the same for all who can show the same.
+            Registers a list in place of the field `Accept-Cells` of each request. Requests refer to it by the digest in the response: \
+            `client={digest}`. Clients with equal lists have equal digests. The service keeps the last eight digests of each name, and \
+            the 1,000 names that were registered last.
             """,
             parameters: [Self.name],
             body: RequestBodyDescription(
-                .object([.required("cells", .string(minLength: 1), "As in `Accept-Cells`.")]), text: "At most 16 KiB.",
+                .object([.required("cells", .string(minLength: 1), "The supported cells, in the format of `Accept-Cells`.")]),
+                text: "At most 16 KiB.",
                 example: #"{"cells": "UserSnapshotCollectionViewCell, CircularUserCollectionViewCell;v=2, *;q=0"}"#),
             responses: [
                 .json(
-                    .ok, "Registered.",
+                    .ok, "The client is registered.",
                     .object([
-                        .required("name", .string), .required("digest", .string(pattern: "^[A-Za-z0-9_-]{16}$"), "For `client=`."),
-                        .required("cells", .string, "What was understood, in one spelling for all that mean the same."),
+                        .required("name", .string),
+                        .required("digest", .string(pattern: "^[A-Za-z0-9_-]{16}$"), "The value of the query parameter `client`."),
+                        .required("cells", .string, "The registered list in its canonical form: equal for all lists of equal meaning."),
                     ]), [.noStore],
                     example: """
                         {"name": "ios-4.2", "digest": "Zt4mB1jk2f3oKp0q", "cells": "CircularUserCollectionViewCell;v=2, \

@@ -43,7 +43,7 @@ struct EventRoutes: Sendable {
         let operation = APIOperation(
             "reportEvents", tag: "Actions", "Report impressions and playback",
             """
-            The types are `impression` and, for media, \(Self.playback). The response has a verdict on each event, in order. Counted events are on \
+            The types of events are `impression` and, for media, \(Self.playback). The response has a verdict on each event, in order. Counted events are on \
             disk before the response. A token counts once for each type and viewer. If no viewer is named, it counts once for each page and address. \
             The service stores an idempotency key only if an event counted. A dry run of events is 400, because their verdicts are known only after \
             they are recorded.

@@ -125,7 +125,7 @@ struct ExplainRoutes: Sendable {
                         "factory": "AdvertisementCellFactory", "adSlot": 0}], "places": [], "leftOut": [], \
                         "advertisements": [{"kind": "ad", "type": "image", "id": "1", "position": 1, "isOnThisPage": true, \
                         "rank": 0, "page": 1, "slot": 0}], "excludedAdvertisements": [{"kind": "ad", "type": "video", \
-                        "id": "9", "position": 9, "reason": "no cell of this layout is made of ad of the type video"}], \
+                        "id": "9", "position": 9, "reason": "this layout has no cell for ad of the type video"}], \
                         "takenDown": [{"kind": "campaign", "id": "autumn"}], \
                         "next": "/feed?cursor=AQ&limit=20"}
                         """),
@@ -217,16 +217,17 @@ struct ExplainRoutes: Sendable {
         switch absence {
         case .omitted(let why): reason(why, for: ad.form)
         case .campaignTakenDown: "its campaign is taken down"
-        case .formerlyInCampaigns(let ids): "it belongs to campaigns that are gone (\(ids.joined(separator: ", "))), and is not released"
+        case .formerlyInCampaigns(let ids):
+            "it belongs to campaigns that no longer exist (\(ids.joined(separator: ", "))), and is not released"
         case .dismissed: "the viewer has dismissed it"
-        case .inCampaign: "it is in a campaign, which has no place on the pages that were looked at"
+        case .inCampaign: "it is in a campaign, which has no ad slot on the searched pages"
         case .feedEnds(let pages, let shown, let paid) where shown > 0 && paid == shown:
-            "campaigns have all places of the feed, \(shown) on \(Self.count(pages, "page")) of this limit, and leave none to house ads"
+            "campaigns have all ad slots of the feed, \(shown) on \(Self.count(pages, "page")) of this limit; no slot remains for house ads"
         case .feedEnds(let pages, let shown, let paid):
             "the feed has \(Self.count(pages, "page")) of this limit, with \(Self.count(shown, "advertisement")) in all"
                 + (paid > 0 ? ", \(paid) of them for campaigns" : "")
-                + ", and the rotation does not come to this one: \(ad.rank ?? 0) stand before it"
-        case .notAmong(let pages): "none of the first \(pages) pages of this limit shows it; further ones were not looked at"
+                + ", and the rotation does not reach this one: \(ad.rank ?? 0) precede it"
+        case .notAmong(let pages): "none of the first \(pages) pages of this limit shows it; further pages were not searched"
         }
     }
 
@@ -237,7 +238,7 @@ struct ExplainRoutes: Sendable {
         case .noFactory:
             kinds[form.kind] == nil
                 ? "the kind \(form.kind) is not declared" + (kinds.note.map { ": \($0)" } ?? "")
-                : "no cell of this layout is made of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+                : "this layout has no cell for \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .broken(let why): "broken: \(why)"
         case .unknownToClient, .unknownTypes: reason.lack ?? ""
         }

@@ -117,12 +117,12 @@ struct FeedRoutes: Sendable {
         ],
         responses: ResponseDescription.negotiated + [
             .json(.ok, "The cell.", .cell, [.pageCaching, .eTag, .vary, .contentEncoding, .contentLanguage]),
-            .badRequest("A parameter is wrong.", [.wrongViewer, .wrongClient]),
+            .badRequest("A parameter is invalid.", [.wrongViewer, .wrongClient]),
             .problem(
-                .notFound, "There is no such cell, it does not exist in this layout, or the client does not support it.",
+                .notFound, "The cell does not exist, does not exist in this layout, or is not supported by the client.",
                 [
                     .init(.unknownCell, "There is no such cell."),
-                    .init(.unshownCell, "The cell is there, but the client supports none of StoryCell."),
+                    .init(.unshownCell, "The cell exists, but the client supports none of StoryCell."),
                 ]),
         ])
 
@@ -140,7 +140,7 @@ struct FeedRoutes: Sendable {
             return format.response(cell, isShared: isShared, isNamed: feed.client != nil, in: feed.language)
         case .omitted(let reason):
             guard let lack = reason.lack else { throw Problem(.notFound, .unknownCell, "There is no such cell.") }
-            throw Problem(.notFound, .unshownCell, "The cell is there, but \(lack).")
+            throw Problem(.notFound, .unshownCell, "The cell exists, but \(lack).")
         case .missing: throw Problem(.notFound, .unknownCell, "There is no such cell.")
         }
     }
@@ -153,7 +153,7 @@ struct FeedRoutes: Sendable {
                 P.limit, P.cursor, P.layout, P.width, P.scale, P.changes, P.client, P.acceptCells, P.acceptLanguage, P.viewer,
                 P.ifNoneMatch,
             ],
-            responses: way.missing + ResponseDescription.page("`limit` or `cursor` is wrong.", [.wrongLimit, .wrongCursor]))
+            responses: way.missing + ResponseDescription.page("`limit` or `cursor` is invalid.", [.wrongLimit, .wrongCursor]))
         let invalidSyncToken = ResponseDescription.ProblemExample(FeedParameters.invalidSyncToken(.required))
         let changes = APIOperation(
             way.changes.id, tag: "Feed", way.changes.summary, way.changes.text + Self.liveText,

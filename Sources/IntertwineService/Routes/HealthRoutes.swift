@@ -14,18 +14,18 @@ struct HealthRoutes: Sendable {
 
     var routes: [Route] {
         let stopping = ResponseDescription.problem(
-            .serviceUnavailable, "It cannot: it stops, or a store does not answer.",
+            .serviceUnavailable, "The service is stopping, or a store does not respond.",
             [.storeUnavailable, .init(nil, "The service is stopping.")], [.problemCaching, .retryAfter])
         return [
             Route(
                 .get, "/healthz",
-                APIOperation("getHealth", tag: tag, "Whether the process answers", responses: Self.responses("It does.", "ok"))
+                APIOperation("getHealth", tag: tag, "Check liveness", responses: Self.responses("The process responds.", "ok"))
             ) { _ in Self.response("ok") },
             Route(
                 .get, "/readyz",
                 APIOperation(
-                    "getReadiness", tag: tag, "Whether the service can serve", "Its stores answer, and it is not about to stop.",
-                    responses: Self.responses("It can.", "ready") + [stopping])
+                    "getReadiness", tag: tag, "Check readiness", "The service is ready if its stores respond and it is not stopping.",
+                    responses: Self.responses("The service is ready.", "ready") + [stopping])
             ) { try await ready($0) },
         ]
     }

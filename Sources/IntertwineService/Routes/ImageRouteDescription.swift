@@ -7,23 +7,25 @@ enum ImageRouteDescription {
     static let operation = APIOperation(
         "getImage", tag: "Images", "An image",
         """
-        The proxied image. Its URL is minted and signed by the service, and valid for a week at least. Requests for one image share \
-        one download; it ends when nobody waits for it any more. Closing the connection takes the request back. A client that does not accept \
-        the format of the image gets it converted, in its own size, if the service has image workers. `Sec-Purpose: prefetch` \
-        puts it behind what is looked at. `Cache-Control: only-if-cached` asks no origin: 504 where nothing is stored. Small images \
-        that come quickly are answered whole the first time too, with their `ETag` and in parts.
+        The image of an origin, through the proxy. The service signs the URL, which is valid for at least one week. Concurrent requests \
+        for one image are coalesced into one download, which is cancelled if all of them are cancelled. A client cancels a request by \
+        closing the connection. If the client does not accept the format of the image and the service has image workers, the image is \
+        converted in its original size. `Sec-Purpose: prefetch` lowers the priority of the request. `Cache-Control: only-if-cached` \
+        reads the cache only: a cache miss is 504. The first response to a small image has an `ETag` and supports ranges if the origin \
+        is fast.
         """,
         parameters: [signature, source] + fields, responses: responses)
 
     static let sized = APIOperation(
-        "getSizedImage", tag: "Images", "An image of the size that it is shown at",
+        "getSizedImage", tag: "Images", "An image in the size of its display",
         """
-        As `/images/{signature}/{source}`, made to fit its cell: upright, in sRGB, without anything that the camera noted, never larger than \
-        the original, in the best format that the client names (AVIF, WebP; else JPEG or PNG, and animations as WebP or GIF). All sizes and \
-        formats of an image share one download, and those who wait for the same one share its making. It is as fresh as the original. \
-        A service without image workers answers with the original, and so does one that has no decoder for it (`Image-Error: no-decoder`); \
-        of an animation in AVIF, or one that would take too long (`too-many-frames`), the first frame is made. Where the image cannot be had, and configuration has something to show \
-        in its place (`images.fallbacks`), that is the answer, for half a minute, with `Image-Error`.
+        The image of `/images/{signature}/{source}`, resized for its cell. It is upright, in sRGB, without metadata, and never larger \
+        than the original. Its format is the best one that the client accepts: AVIF, WebP, else JPEG or PNG. Animations are WebP or GIF. \
+        All sizes and formats of an image share one download, and concurrent requests for one variant share its rendering. The image has \
+        the freshness of the original. The response is the original if the service has no image workers, or no decoder for the format \
+        (`Image-Error: no-decoder`). Of an animation in AVIF, or of one that would take too long (`too-many-frames`), only the first \
+        frame is rendered. If the image is not available and `images.fallbacks` has a fallback, the response is the fallback with \
+        `Image-Error`, fresh for 30 seconds.
         """,
         parameters: [
             signature, source,
@@ -32,30 +34,32 @@ enum ImageRouteDescription {
                 .string(
                     pattern: "^[1-9][0-9]*x[1-9][0-9]*(-fit|-attention|-[0-9]+-[0-9]+)?(~[A-Za-z0-9_-]+([.][A-Z0-9]{1,2})?)?(@[23]x)?$"),
                 """
-                Width and height in points, `-fit`, `-attention` or a point in thousandths where not the middle of the image fills them, \
-                behind `~` what is shown where there is no image, and `@2x` or `@3x`. The signature is good for all scales, and for nothing else.
+                The width and height in points, then the parts that differ from the default. `-fit`, `-attention` or a point in \
+                thousandths replaces the crop around the center. `~` begins the fallback that is shown without an image. `@2x` or `@3x` \
+                is the scale. The signature covers all scales of this variant, and no other variant.
                 """, example: #""150x150-attention@2x""#),
         ] + fields, responses: responses)
 
     private static let signature = Parameter.segment(
-        "signature", FeedParameters.plain, "Version, key, expiry and code, in base64url.",
+        "signature", FeedParameters.plain, "The version, key, expiry and signature, in base64url.",
         example: #""AXuJAAecoioHpRy2i46ncVRsnkNx24E""#)
     private static let source = Parameter.segment(
-        "source", FeedParameters.plain, "The image's URL in base64url.",
+        "source", FeedParameters.plain, "The source URL of the image, in base64url.",
         example: #""aHR0cHM6Ly9waWN0dXJlcy5leGFtcGxlLmNvbS90dC5wbmc""#)
 
     private static let fields: [any RequestParameter] = [
         Parameter.field(
             "X-Request-ID", .string,
             """
-            Names the request in the answer and in the log: 1 to 128 token characters of the client's choice. By a UUID it can be \
-            cancelled; any other name cancels nothing.
+            The id of the request in the response and in the log: 1 to 128 token characters. Only a request with a UUID can be cancelled \
+            by its id.
             """, example: #""0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11""#),
         Parameter<Void>.ifNoneMatch,
         Parameter.field(
-            "Range", .string, "A single range of bytes (RFC 9110, section 14). Others are ignored.", example: #""bytes=0-99""#),
+            "Range", .string, "A single range of bytes (RFC 9110, section 14). The service ignores other ranges.", example: #""bytes=0-99""#
+        ),
         Parameter.field(
-            "Accept", .string, "The formats that the client takes; AVIF and WebP are asked for where they are named.",
+            "Accept", .string, "The accepted formats. AVIF and WebP must be named; `*/*` does not select them.",
             example: #""image/avif,image/webp,*/*;q=0.8""#),
     ]
 
@@ -64,34 +68,35 @@ enum ImageRouteDescription {
         .json(.partialContent, "A part of the image.", .any, imageHeaders + [contentRange], type: "image/*"),
         .empty(.notModified, "The client's copy is current.", imageHeaders),
         none(
-            .forbidden, "The URL was not made here, or its source must not be fetched.", ["address-denied", "upstream-403"],
-            or: [.init(.invalidImageURL, "This image URL was not made here.")]),
+            .forbidden, "The service did not sign the URL, or the address of its source is denied.", ["address-denied", "upstream-403"],
+            or: [.init(.invalidImageURL, "This service did not sign the image URL.")]),
         none(.notFound, "The origin has no such image.", ["upstream-404"]),
         none(
             .gone, "The URL has expired, the item that shows the image was taken down, or its origin says that the image is gone.",
             ["upstream-410"],
             or: [
-                .init(.expiredImageURL, "This image URL has expired; the feed has a new one."),
+                .init(.expiredImageURL, "The image URL has expired. A new page of the feed has a new URL."),
                 .init(.takenDown, "This image was taken down."),
             ]),
         .preconditionFailed,
-        none(.notAcceptable, "There is an image, in no format that the client takes.", ["not-acceptable"]),
+        none(.notAcceptable, "The image is available in no format that the client accepts.", ["not-acceptable"]),
         none(
-            .unsupportedMediaType, "What the origin has is no image that is passed on.",
+            .unsupportedMediaType, "The content of the origin is not an image of a supported type.",
             ["type-denied", "type-mismatch", "encoded-body"],
             or: [.init(nil, "Request bodies must not have a content coding.", name: "blank")],
             [
                 .init(
-                    "Accept-Encoding", "The codings of request bodies that are taken, where the request's was not.", .word("identity"))
+                    "Accept-Encoding", "The accepted codings of request bodies; present if the coding of the request was rejected.",
+                    .word("identity"))
             ]),
         .problem(
             .rangeNotSatisfiable, "The range is beyond the end of the content.",
             [.init(nil, "The range is beyond the end of the content.")], [contentRange]),
-        none(.init(code: 499), "The request was taken back. The connection ends with it.", ["cancelled"]),
+        none(.init(code: 499), "The client cancelled the request, and the service closes the connection.", ["cancelled"]),
         none(
             .internalServerError, "An internal error.", ["internal-error"],
             or: [.init(nil, "An internal error occurred.", name: "blank")]),
-        none(.badGateway, "The origin does not answer as it should.", ["upstream-500", "connect-failed", "body-too-large"]),
+        none(.badGateway, "The origin does not respond correctly.", ["upstream-500", "connect-failed", "body-too-large"]),
         none(
             .serviceUnavailable, "Too many downloads are running, or the origin sent Retry-After.", ["overloaded", "host-resting"],
             or: [.storeUnavailable, .init(nil, "The response took too long.", name: "blank")]),
@@ -99,7 +104,7 @@ enum ImageRouteDescription {
             .gatewayTimeout, "The origin is too slow, or the request is only-if-cached and no image is stored.",
             ["head-timeout", "total-timeout"]),
         none(
-            .init(code: 508), "The request has come through this proxy before (`Via`): the origin leads back to it.",
+            .init(code: 508), "The request has passed this proxy before (`Via`): the origin redirects to it.",
             ["loop-detected"]),
     ]
 
@@ -120,38 +125,42 @@ enum ImageRouteDescription {
 
     private static let imageHeaders: [ResponseDescription.Header] = [
         ResponseDescription.Header(
-            "Cache-Control", "How long the image may be used, after what its origin says.", isRequired: true,
+            "Cache-Control", "The freshness lifetime of the image, from the fields of its origin.", isRequired: true,
             example: "public, max-age=3600, must-revalidate"
         ).named("PictureCacheControl"),
         ResponseDescription.Header(
-            "Cache-Status", "How the answer came about (RFC 9211).", isRequired: true, example: "Intertwine; hit; ttl=3600"
+            "Cache-Status", "The handling by the cache: hit, miss or revalidation (RFC 9211).", isRequired: true,
+            example: "Intertwine; hit; ttl=3600"
         )
         .named("CacheStatus"),
-        ResponseDescription.Header("Age", "Seconds since the origin gave or confirmed it.", .string(pattern: "^[0-9]+$"), example: "0")
-            .named("Age"),
-        .init("ETag", "A strong validator. Missing while the image is on its way from its origin."),
-        ResponseDescription.Header("Last-Modified", "When the image last changed, as its origin says.").named("LastModified"),
-        ResponseDescription.Header("Accept-Ranges", "Single ranges may be asked for.", .word("bytes")).named("AcceptRanges"),
         ResponseDescription.Header(
-            "Content-Security-Policy", "An image runs nothing.", isRequired: true, example: "default-src 'none'; sandbox"
+            "Age", "The seconds since the origin generated or validated the image.", .string(pattern: "^[0-9]+$"), example: "0"
+        )
+        .named("Age"),
+        .init("ETag", "A strong validator. Absent during the download from the origin."),
+        ResponseDescription.Header("Last-Modified", "The time of the image's last change, from its origin.").named("LastModified"),
+        ResponseDescription.Header("Accept-Ranges", "The service supports single ranges.", .word("bytes")).named("AcceptRanges"),
+        ResponseDescription.Header(
+            "Content-Security-Policy", "The image can neither run scripts nor load resources.", isRequired: true,
+            example: "default-src 'none'; sandbox"
         )
         .named("ContentSecurityPolicy"),
-        ResponseDescription.Header("X-Content-Type-Options", "The type is what it says.", .word("nosniff"), isRequired: true)
+        ResponseDescription.Header("X-Content-Type-Options", "Browsers must not guess the media type.", .word("nosniff"), isRequired: true)
             .named("ContentTypeOptions"),
         ResponseDescription.Header(
-            "Content-Disposition", "A file name without anything of the origin's.", isRequired: true,
+            "Content-Disposition", "A fixed file name without data of the origin.", isRequired: true,
             example: #"inline; filename="image.png""#
         ).named("ContentDisposition"),
-        ResponseDescription.Header("Vary", "An image is chosen by the formats that the client takes.", isRequired: true, example: "Accept")
+        ResponseDescription.Header("Vary", "The accepted formats select the image.", isRequired: true, example: "Accept")
             .named("PictureVary"),
         ResponseDescription.Header(
-            "Cross-Origin-Resource-Policy", "Pages of any origin may show it.", .word("cross-origin"), isRequired: true
+            "Cross-Origin-Resource-Policy", "Pages of any origin may show the image.", .word("cross-origin"), isRequired: true
         )
         .named("CrossOriginResourcePolicy"),
     ]
 
     private static let contentRange = ResponseDescription.Header(
-        "Content-Range", "Which part this is.", isRequired: true, example: "bytes 0-99/4096"
+        "Content-Range", "The range of the response.", isRequired: true, example: "bytes 0-99/4096"
     )
     .named("ContentRange")
 
@@ -159,12 +168,12 @@ enum ImageRouteDescription {
         .problemCaching,
         ResponseDescription.Header(
             "Image-Error",
-            "The reason why there is no image, as at the end of the problem's type. `malformed`, `forged` or `expired` if the URL is refused.",
+            "The reason for the missing image, as at the end of the problem's type. `malformed`, `forged` or `expired` if the URL is rejected.",
             example: "upstream-404"
         ).named("ImageError"),
-        .init("Cache-Status", "How the answer came about (RFC 9211)."), .retryAfter,
-        .init("Content-Security-Policy", "An image runs nothing."),
-        .init("X-Content-Type-Options", "The type is what it says.", .word("nosniff")),
+        .init("Cache-Status", "The handling by the cache: hit, miss or revalidation (RFC 9211)."), .retryAfter,
+        .init("Content-Security-Policy", "The image can neither run scripts nor load resources."),
+        .init("X-Content-Type-Options", "Browsers must not guess the media type.", .word("nosniff")),
     ]
 }
 
@@ -174,19 +183,19 @@ extension Schema {
     /// - Parameter limit: The maximum length of each list.
     static func viewport(limit: Int) -> Schema {
         Schema.object([
-            .optional("visible", .list(of: .uuid, maximum: limit), "Those that are seen now: they go first."),
-            .optional("gone", .list(of: .uuid, maximum: limit), "Downloads without waiters: they are cancelled."),
-        ]).described("Requests for images, by their `X-Request-ID`.").examples(
+            .optional("visible", .list(of: .uuid, maximum: limit), "The requests for images that are visible now. They have priority."),
+            .optional("gone", .list(of: .uuid, maximum: limit), "The requests that the client no longer needs. The service cancels them."),
+        ]).described("The client's image requests, by their `X-Request-ID`.").examples(
             #"{"visible": ["0e2b1b5a-6c0f-4b7e-8f6a-3a5d0c9f7e11"], "gone": []}"#
         ).named("Viewport")
     }
 
-    static let cancelled = Schema.object([.required("cancelled", .count, "How many requests were cancelled.")]).named("Cancelled")
+    static let cancelled = Schema.object([.required("cancelled", .count, "The number of cancelled requests.")]).named("Cancelled")
 
     static let imageProblemType = Schema.string(
         pattern: "^/problems/image-(upstream-[1-9][0-9]{2}|\(ImageError.codes.map(\.code).joined(separator: "|")))$"
     ).titled("Image problem type").described(
-        "The reason why there is no image: `upstream-` and the status of the origin, or a reason of the image proxy."
+        "The reason for the missing image: `upstream-` and the status of the origin, or an error of the image proxy."
     ).examples(#""/problems/image-upstream-404""#, #""/problems/image-address-denied""#).named("ImageProblemType")
 }
 

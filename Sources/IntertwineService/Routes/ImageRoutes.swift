@@ -45,21 +45,24 @@ struct ImageRoutes: Sendable {
 
     var routes: [Route] {
         let cancelling = APIOperation(
-            "cancelImage", tag: "Images", "Cancel an image's request", "The cancelled request is answered 499 and closed.",
+            "cancelImage", tag: "Images", "Cancel an image request",
+            "The cancelled request gets 499, and the service closes its connection.",
             parameters: [Self.request],
             responses: [
-                .empty(.noContent, "Cancelled."),
+                .empty(.noContent, "The request is cancelled."),
                 .problem(
-                    .notFound, "Nothing of that name is under way.", [.init(.unknownRequest, "No request of that name is under way.")]),
+                    .notFound, "No image request with this id is in progress.",
+                    [.init(.unknownRequest, "No image request with this id is in progress.")]),
             ])
         let seeing = APIOperation(
-            "tellViewport", tag: "Images", "Tell which images are seen",
-            "Puts requests for images in the order in which they matter, and cancels those that do not any more.",
+            "tellViewport", tag: "Images", "Report the visible images",
+            "Raises the priority of the requests for visible images, and cancels the requests that the client no longer needs.",
             body: RequestBodyDescription(.viewport(limit: Self.viewportLimit)),
             responses: [
-                .json(.ok, "Done.", .cancelled, [.noStore], example: #"{"cancelled": 1}"#),
+                .json(
+                    .ok, "The priorities are set, and the requests are cancelled.", .cancelled, [.noStore], example: #"{"cancelled": 1}"#),
                 .badRequest(
-                    "The body is no such object, or a list has more than 1,000 names.",
+                    "The body has another form, or a list has more than 1,000 ids.",
                     [.init(.invalidBody(at: "/visible", .tooMany, Self.viewportShape))]),
             ])
         return [
@@ -100,7 +103,7 @@ struct ImageRoutes: Sendable {
 
     private func cancel(_ request: RouteRequest) async throws -> ServerResponse {
         guard let id = UUID(uuidString: try request[Self.request]), await manager.cancel(id) else {
-            throw Problem(.notFound, .unknownRequest, "No request of that name is under way.")
+            throw Problem(.notFound, .unknownRequest, "No image request with this id is in progress.")
         }
         return ServerResponse(status: .noContent)
     }
@@ -129,9 +132,10 @@ struct ImageRoutes: Sendable {
             return try verify()
         } catch {
             switch error {
-            case .malformed: throw refusal(.forbidden, .invalidImageURL, "This is no image URL.", "malformed")
-            case .forged: throw refusal(.forbidden, .invalidImageURL, "This image URL was not made here.", "forged")
-            case .expired: throw refusal(.gone, .expiredImageURL, "This image URL has expired; the feed has a new one.", "expired")
+            case .malformed: throw refusal(.forbidden, .invalidImageURL, "The URL is not an image URL of this service.", "malformed")
+            case .forged: throw refusal(.forbidden, .invalidImageURL, "This service did not sign the image URL.", "forged")
+            case .expired:
+                throw refusal(.gone, .expiredImageURL, "The image URL has expired. A new page of the feed has a new URL.", "expired")
             }
         }
     }

@@ -24,7 +24,7 @@ extension ActionError: ProblemConvertible {
     package var problem: Problem {
         switch self {
         case .unknownCell, .brokenCell: Problem(.notFound, .unknownCell, "There is no such cell.")
-        case .nothingToDo(let slot, _): Problem(.notFound, .emptySlot, "This cell has nothing to do for \(slot.rawValue).")
+        case .nothingToDo(let slot, _): Problem(.notFound, .emptySlot, "The cell has no command in the slot \(slot.rawValue).")
         case .viewerRequired(let command):
             Problem(.forbidden, .viewerRequired, "The command \(command) requires a viewer, and the request names none.")
         case .invalidInput(let fault): .invalidBody("\(fault).", [InvalidValue(fault)])
@@ -33,11 +33,11 @@ extension ActionError: ProblemConvertible {
         case .alreadyUndone: Problem(.conflict, .alreadyUndone, "This invocation has been undone.")
         case .undoExpired: Problem(.gone, .undoExpired, "The time for undoing this invocation is over.")
         case .undoFailed(let command, _):
-            Problem(.badGateway, .commandFailed, "The command \(command) could not be undone; nothing was. Try again.")
+            Problem(.badGateway, .commandFailed, "The command \(command) could not be undone, and no other command was. Try again.")
         case .keyReused:
             Problem(.unprocessableContent, .idempotencyKeyReused, "This Idempotency-Key was used for another request.")
-        case .forgedToken: Problem(.notFound, .invalidToken, "There is nothing behind this link.")
-        case .gone: Problem(.gone, .goneAdvertisement, "This advertisement is gone.")
+        case .forgedToken: Problem(.notFound, .invalidToken, "The token of the link is invalid.")
+        case .gone: Problem(.gone, .goneAdvertisement, "This ad was removed.")
         }
     }
 }
@@ -48,7 +48,7 @@ extension StoreError: ProblemConvertible {
         case .unavailable, .unusable:
             Problem(.serviceUnavailable, .storeUnavailable, "The store does not respond. Try again.", fields: [.retryAfter: "1"])
         case .overloaded:
-            Problem(.serviceUnavailable, .storeUnavailable, "Too much is waiting for the disk. Try again.", fields: [.retryAfter: "1"])
+            Problem(.serviceUnavailable, .storeUnavailable, "The write queue of the store is full. Try again.", fields: [.retryAfter: "1"])
         }
     }
 }
@@ -64,7 +64,7 @@ extension Problem {
 /// The problem types of the service.
 extension Problem.ProblemType {
     static let unknownClient = Problem.ProblemType(
-        "unknown-client", "The digest is not registered any more. Register the client with PUT /clients/{name}, and use the new digest.")
+        "unknown-client", "The digest is not registered. Register the client with PUT /clients/{name}, and use the new digest.")
     static let viewerRequired = Problem.ProblemType(
         "viewer-required", "The operation acts for a viewer, and the request names none. The configuration names the header field.")
     static let unknownFeed = Problem.ProblemType("unknown-feed", "No feed has this name. GET /feeds lists the feeds.")
@@ -79,7 +79,7 @@ extension Problem.ProblemType {
         "unknown-invocation", "The invocation does not exist, or another viewer performed it.")
     static let notUndoable = Problem.ProblemType("not-undoable", "A command of the invocation cannot be undone.")
     static let alreadyUndone = Problem.ProblemType(
-        "already-undone", "The invocation was undone before. The state is as the client wants it.")
+        "already-undone", "The invocation was undone before. The state is the requested one, and no retry is necessary.")
     static let undoExpired = Problem.ProblemType("undo-expired", "The time for the undo is over: undo.expiresAt has passed.")
     static let commandFailed = Problem.ProblemType(
         "command-failed",

@@ -29,10 +29,10 @@ struct ViewerListRoutes: Sendable {
         typealias P = FeedParameters
         let text =
             list == .saved
-            ? "The latest first. Cells come to this list by the command `save`, where configuration has an action run it."
-            : "The latest first. What stands here is on none of the viewer's pages, until it is restored or its dismissal is undone."
+            ? "The order is newest first. The command `save` adds cells to this list; the configuration assigns it to slots."
+            : "The order is newest first. The viewer's pages omit these cells until they are restored or their dismissals are undone."
         return APIOperation(
-            list == .saved ? "getSaved" : "getDismissed", tag: "Feed", "A page of what a viewer has \(list.rawValue)", text,
+            list == .saved ? "getSaved" : "getDismissed", tag: "Feed", "A page of the viewer's \(list.rawValue) cells", text,
             parameters: [
                 P.limit, P.cursor, P.layout, P.width, P.scale, P.client, P.acceptCells, P.acceptLanguage, P.requiredViewer, P.ifNoneMatch,
             ],
