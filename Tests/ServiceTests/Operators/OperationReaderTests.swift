@@ -50,10 +50,10 @@ struct OperationReaderTests {
             (#"{"remove":"user:a","remove":"user:b"}"#, "must have one of"), (#"{"remove":"a"}"#, "kind:id"),
             (#"{"remove":"other:a"}"#, "ad, user"), (#"{"remove":7}"#, "must be a string"), (#"{"remove":null}"#, "missing"),
             (#"{"move":"user:a"}"#, "before or after"), (#"{"move":"user:a","before":"user:b","after":"user:c"}"#, "either"),
-            (#"{"move":"user:a","befor":"user:b"}"#, "befor"), (#"{"remove":"user:a","before":"user:b"}"#, "no meaning"),
+            (#"{"move":"user:a","befor":"user:b"}"#, "befor"), (#"{"remove":"user:a","before":"user:b"}"#, "not permitted with"),
             (#"{"append":"user:a"}"#, "must be an item"), (#"{"append":{"kind":"odd"}}"#, "append.kind"),
             (#"{"update":{"kind":"user","username":"A","type":"regular"}}"#, "update.avatarUrl"),
-            (#"{"append":\#(user),"ifMatch":"x"}"#, "no meaning"), (#"{"clear":""}"#, "empty"),
+            (#"{"append":\#(user),"ifMatch":"x"}"#, "not permitted with"), (#"{"clear":""}"#, "empty"),
         ])
     func noOperation(operation: String, reason: String) throws {
         let body = #"{"operations":[{"remove":"user:a"},\#(operation)]}"#
