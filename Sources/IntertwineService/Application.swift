@@ -78,17 +78,20 @@ extension FeedService {
                 declared.sources, policy: configuration.sources.policy, into: store, at: items, now: clock, logger: logger)
         }
         let pageMetrics = PageMetrics(registry: telemetry.registry)
+        let limits = configuration.server.limits
+        let writes = WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer)
         let delivery = AdServer(
             ledger: ledger as? any CampaignLedger, process: ProcessName.make(),
-            lifetime: configuration.campaigns.reservationTimeout.milliseconds)
+            lifetime: configuration.campaigns.reservationTimeout.milliseconds
+        ) { facts, now in
+            writes.wait(.decisions, network: facts.network, viewer: facts.viewer, now: now) == nil
+        }
         let cellCounters = RenderedCellCache.Counters()
 
         let listeners = LiveFeeds(
             limit: configuration.server.limits.effectiveEventStreams, store: store, ledger: ledger, clock: clock, logger: logger)
 
         let registered = ClientRegistry(ownLedger)
-        let limits = configuration.server.limits
-        let writes = WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer)
         let refusals = WriteRefusals(ledger)
 
         // Parts that a new configuration replaces while requests continue: the feeds, the actions of cells and the routes.

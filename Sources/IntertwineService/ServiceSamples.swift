@@ -22,7 +22,7 @@ struct ServiceSamples: Sendable {
     let clock: @Sendable () -> Int64
 
     func read() async -> [MetricSample] {
-        ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + tracked + logs
+        ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + decisions + tracked + logs
             + (polling.map { SourceSamples.read($0, now: clock()) } ?? []) + Self.images(await imageManager.metrics())
     }
 
@@ -106,6 +106,15 @@ struct ServiceSamples: Sendable {
             .counter("intertwine_ledger_refused_units_total", "Units of work rejected because the queue was full.", ledger.refused),
             .gauge("intertwine_ledger_queued_units", "Units of work that wait for the disk.", ledger.waiting),
             .gauge("intertwine_ledger_largest_batch_units", "Largest number of units of work in one transaction.", ledger.largestGroup),
+        ]
+    }
+
+    private var decisions: [MetricSample] {
+        [
+            .counter(
+                "intertwine_campaign_limited_decisions_total",
+                "Pages and cells without the campaigns that the ledger must record, because the client exceeded its rate of writes.",
+                live.current.campaigns.delivery.limitedDecisions)
         ]
     }
 

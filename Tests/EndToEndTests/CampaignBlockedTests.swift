@@ -41,21 +41,27 @@ struct CampaignBlockedTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let kinds = "\(folder)/kinds.yaml"
             try Self.kinds.write(toFile: kinds, atomically: true, encoding: .utf8)
+            // The campaign ends within two hours, and is shown in an hour that begins 20 hours from now.
+            let now = Date()
+            let end = now.addingTimeInterval(7_200).formatted(.iso8601)
+            let past = Calendar(identifier: .gregorian).dateComponents(in: .gmt, from: now.addingTimeInterval(72_000)).hour ?? 0
             let campaigns = [
                 Self.campaign("open", "1"), Self.campaign("none", "1", Self.targeting(#""attributes":{"none":["plan=pro"]}"#)),
                 Self.campaign("attributes", "1", Self.targeting(#""attributes":{"all":["plan=pro"]}"#)),
-                Self.campaign("nobody", "1", Self.targeting(#""attributes":{"any":[]}"#)),
+                Self.campaign("nobody", "1", Self.targeting(#""attributes":{"all":["plan=pro","a=1"],"none":["a=1"]}"#)),
                 Self.campaign("quiet", "1", Self.targeting(#""sections":["quiet"]"#)),
                 Self.campaign("elsewhere", "1", Self.targeting(#""feeds":["calm"],"sections":["people"]"#)),
                 Self.campaign("gone", "2"),
                 Self.campaign(
                     "hours", "1",
                     #","starts":"2100-01-01T00:00:00Z","ends":"2100-01-01T08:00:00Z","targeting":{"hours":["10-12"]}"#),
-                Self.campaign("over", "1", #","ends":"2020-01-01T00:00:00Z","targeting":{"attributes":{"any":[]}}"#),
+                Self.campaign("left", "1", #","ends":"\#(end)","targeting":{"hours":["\#(past)"]}"#),
+                Self.campaign(
+                    "over", "1", #","ends":"2020-01-01T00:00:00Z","targeting":{"attributes":{"all":["a=1"],"none":["a=1"]}}"#),
             ]
             let settings = ["kinds.file=\(kinds)", RunningService.tokenSetting]
             let service = try RunningService(items: Items.users(5) + Items.advertisements(2), settings: settings)
-            let ids = ["open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "over"]
+            let ids = ["open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "left", "over"]
             for (id, body) in zip(ids, campaigns) {
                 let answer = try service.admin("PUT", "/admin/items/campaign/\(id)", body: body)
                 #expect(answer.status == 201, "\(answer.text)")
@@ -63,15 +69,17 @@ struct CampaignBlockedTests {
             #expect(try service.admin("DELETE", "/admin/items/ad/2").status == 204)
             let expected = [
                 "attributes": "targeting: attributes of the viewer require viewers.attributes-header, which is not set",
-                "nobody": "targeting: any is an empty list, which matches no viewer",
+                "none": "targeting: attributes of the viewer require viewers.attributes-header, which is not set",
+                "nobody": "targeting: no viewer fits: 'a=1' is both required and excluded",
                 "quiet": "its feeds and sections show no ads",
                 "elsewhere": "targeting: none of its sections is in one of its feeds",
                 "gone": "none of its creatives exists and has a cell in a layout",
                 "hours": "targeting: none of its hours and days is between starts and ends",
+                "left": "targeting: none of its hours and days is left before ends",
             ]
             let states = try Self.states(service)
             for (id, reason) in expected { #expect(states[id]?.hasPrefix("blocked: \(reason)") == true, "\(states)") }
-            #expect(states["open"] == "running: " && states["none"] == "running: " && states["over"]?.hasPrefix("ended") == true)
+            #expect(states["open"] == "running: " && states["over"]?.hasPrefix("ended") == true)
             let report = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)
             #expect(Set(report["blocked"]?.list.compactMap { $0["campaign"]?.text } ?? []) == Set(expected.keys))
             let options = ["--config", service.configurationFile, "--database", service.database, "--set", "kinds.file=\(kinds)"]

@@ -103,6 +103,16 @@ struct CampaignStopTests {
                 #expect((200...201).contains(try service.admin("PUT", "/admin/items/campaign/spring", with: fields, body: item).status))
             }
             func remove() throws { #expect(try service.admin("DELETE", "/admin/items/campaign/spring").status == 204) }
+            // The campaign is removed before any page shows it.
+            try put("\"1\", \"3\"", replacing: [])
+            try remove()
+            #expect(try fixture.cells() == [404, 200, 404])
+            #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"], "ad:3": ["spring"]])
+            #expect(try service.admin("DELETE", "/admin/takedowns/ad:3").status == 204)
+            #expect(try service.admin("DELETE", "/admin/takedowns/ad:3").status == 404)
+            #expect(try fixture.cells() == [404, 200, 200] && fixture.campaigns().withheld == ["ad:1": ["spring"]])
+            try service.killAndRestart()
+            #expect(try fixture.cells() == [404, 200, 200])
             try put("\"1\"", replacing: [])
             #expect(try fixture.shown() == ["ad:1", "ad:2"])
             try put("\"3\"")
@@ -111,6 +121,7 @@ struct CampaignStopTests {
             #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
             try service.killAndRestart()
             #expect(try fixture.cells() == [404, 200, 404])
+            #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"], "ad:3": ["spring"]])
             #expect(try service.admin("DELETE", "/admin/takedowns/campaign:spring").status == 204)
             #expect(try fixture.cells() == [200, 200, 200])
         }

@@ -157,9 +157,40 @@ public struct BlockedItem: Sendable, Hashable {
         (self.id, self.isPrimary) = (id, leads)
     }
 
+    /// The prefix of the entries for ads that are released from the campaign: the kind, a colon and the id.
+    private static let released = "released:"
+
     /// The ids of a campaign's creatives.
-    var creatives: [String] {
-        isPrimary.compactMap { $0.hasPrefix(Self.creative) ? String($0.dropFirst(Self.creative.count)) : nil }
+    var creatives: [String] { entries(after: Self.creative) }
+
+    private func entries(after prefix: String) -> [String] {
+        isPrimary.compactMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
+    }
+
+    private static func entry(of creative: CreativeID) -> String { "\(creative.kind):\(creative.id)" }
+
+    /// The ads that were released while the campaign was taken down.
+    var released: Set<String> { Set(entries(after: Self.released)) }
+
+    static func isReleased(_ creative: CreativeID, by released: Set<String>) -> Bool { released.contains(entry(of: creative)) }
+
+    /// True if an entry is a URL, and not a creative or a released ad.
+    package static func isURL(_ entry: String) -> Bool { !entry.hasPrefix(creative) && !entry.hasPrefix(released) }
+
+    /// Returns the entries after the release of an ad; nil if the campaign does not name the ad, or the ad is released already.
+    ///
+    /// A creative without a colon is the id of an advertisement. Others are the ids of cells: a prefix, a colon, the id of the item, and for
+    /// some cells a number sign with a suffix.
+    package func releasing(_ creative: CreativeID) -> [String]? {
+        guard !Self.isReleased(creative, by: released) else { return nil }
+        let isNamed = creatives.contains { name in
+            if name == creative.id { return creative.kind == Advertisement.kind }
+            guard let colon = name.firstIndex(of: ":") else { return false }
+            guard (name[..<colon] == Advertisement.kind) == (creative.kind == Advertisement.kind) else { return false }
+            let id = name[name.index(after: colon)...]
+            return id == creative.id || id.hasPrefix(creative.id + "#")
+        }
+        return isNamed ? isPrimary + [Self.released + Self.entry(of: creative)] : nil
     }
 }
 

@@ -2,7 +2,7 @@ import Synchronization
 
 /// An ad server that allocates the slots of pages to campaigns and enforces goals and frequency caps. A process has one instance.
 package final class AdServer: Sendable {
-    private struct State {
+    struct State {
         var deliveryState: DeliveryState?
         /// The selectors of the campaign index of `deliveryState`.
         var draws = WeightedSelectorCache()
@@ -13,18 +13,21 @@ package final class AdServer: Sendable {
         var pending = UncommittedImpressions()
     }
 
-    private let ledger: (any CampaignLedger)?
-    private let process: String
+    let ledger: (any CampaignLedger)?
+    let process: String
     /// The time in milliseconds for which an allocated slot counts as delivered without an impression.
     package let lifetime: Int64
     /// A Boolean value indicating whether other processes may use the ledger.
-    private let isShared: Bool
+    let isShared: Bool
     private let tick: Int64
-    private let state = Mutex(State())
+    let state = Mutex(State())
+    /// Returns true if the viewer and the address of a request may write to the ledger at a moment.
+    private let mayWrite: @Sendable (TargetingContext, Int64) -> Bool
+    let limited = Atomic(0)
     /// A lock that is held during an exchange.
     private let loadLock = Mutex(())
 
-    /// The maximum number of decisions for a page. A decision is repeated if another process served ads to the viewer in the meantime.
+    /// The maximum number of decisions for a page, because another process may serve ads to the viewer in the meantime.
     private static let attempts = 8
     /// The time for which pages do not wait for an exchange after a failed one.
     private static let pause = Duration.milliseconds(500)
@@ -35,8 +38,12 @@ package final class AdServer: Sendable {
     ///   - lifetime: The lifetime of a reservation, in milliseconds.
     ///   - isShared: False if no other process can use the ledger and nothing was delivered before.
     ///   - tick: The interval between two evaluations of the delivery state, in milliseconds. The default is ``DeliveryState/tick``.
-    package init(ledger: (any CampaignLedger)?, process: String, lifetime: Int64, isShared: Bool = true, tick: Int64? = nil) {
-        (self.ledger, self.process, self.lifetime) = (ledger, process, lifetime)
+    ///   - mayWrite: Returns true if the viewer and the address of a request may write to the ledger at a moment. Each call counts as a write.
+    package init(
+        ledger: (any CampaignLedger)?, process: String, lifetime: Int64, isShared: Bool = true, tick: Int64? = nil,
+        mayWrite: @escaping @Sendable (TargetingContext, Int64) -> Bool = { _, _ in true }
+    ) {
+        (self.ledger, self.process, self.lifetime, self.mayWrite) = (ledger, process, lifetime, mayWrite)
         self.tick = tick ?? DeliveryState.tick
         self.isShared = isShared && ledger != nil
     }
@@ -53,38 +60,17 @@ package final class AdServer: Sendable {
             let exposures = try self.exposures(campaignIndex, page, readsOthers: attempt > 0)
             if let allocated = try adopted(page, key, of: campaignIndex, exposures) { return allocated }
             let (allocated, isNew) = allocate(page, holding, key, of: campaignIndex, exposures)
-            guard isNew, let claim = claim(allocated, page, key, of: campaignIndex, exposures), let ledger, try !ledger.claim(claim) else {
-                return allocated
+            guard isNew, let ledger, let claim = claim(allocated, page, key, of: campaignIndex, exposures) else { return allocated }
+            guard mayWrite(page.facts, page.now) else {
+                limited.add(1, ordering: .relaxed)
+                return releaseUnrecorded(allocated, page, key, of: campaignIndex)
             }
+            if try ledger.claim(claim) { return allocated }
             // Another process served ads to the viewer between the read and the claim.
             release(allocated.compactMap(\.self), page)
             state.withLock { $0.recentDecisions.forget(key) }
         }
         return page.slots.map { _ in nil }
-    }
-
-    /// Returns the allocation that another process made for the page and the viewer; nil without a valid one. The other process holds the
-    /// reservations and has recorded the slots for the caps.
-    private func adopted(_ page: Page, _ key: UInt64, of campaignIndex: CampaignIndex, _ exposures: ViewerFrequency) throws -> [ServedAd?]?
-    {
-        guard !exposures.elsewhere.isEmpty || sharesReservations(of: campaignIndex), page.banned.isEmpty, let viewer = page.facts.viewer,
-            let ledger
-        else {
-            return nil
-        }
-        guard state.withLock({ $0.recentDecisions[key] == nil }),
-            let bytes = try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now),
-            let allocated = AdDecisionCodec.decode(in: bytes, of: campaignIndex), allocated.count == page.slots.count
-        else { return nil }
-        return state.withLock { state in
-            guard let deliveryState = state.deliveryState, deliveryState.campaignIndex === campaignIndex,
-                zip(allocated, page.slots).allSatisfy({ allocated, slot in
-                    allocated.map { Self.isValid($0, at: slot, deliveryState, page.now) } ?? true
-                })
-            else { return nil }
-            if page.facts.allocates { state.recentDecisions.store(allocated, as: key, now: page.now, lifetime: lifetime) }
-            return allocated
-        }
     }
 
     /// True if this process or another one has allocated the page for the viewer before.
@@ -116,27 +102,6 @@ package final class AdServer: Sendable {
     /// Returns the key under which a page's allocation is stored. A viewer for whom other targeting conditions hold gets another key.
     private static func key(of page: Page, _ holding: ContiguousArray<UInt64>) -> UInt64 {
         holding.reduce(seed(of: page)) { AdDecision.mix($0 ^ $1) }
-    }
-
-    /// True if another process may have allocated slots that count for goals, and has recorded the page.
-    private func sharesReservations(of campaignIndex: CampaignIndex) -> Bool {
-        isShared && campaignIndex.reportsPlacements && state.withLock { $0.deliveryState?.hasOthers ?? true }
-    }
-
-    /// Returns the claim to record in the ledger for other processes and for the successor of this process; nil if there is nothing to record.
-    private func claim(
-        _ allocated: [ServedAd?], _ page: Page, _ key: UInt64, of campaignIndex: CampaignIndex, _ exposures: ViewerFrequency
-    ) -> FrequencyCapReservation? {
-        guard let viewer = page.facts.viewer, isShared else { return nil }
-        var places: [String: Int] = [:]
-        for allocated in allocated.compactMap(\.self) where allocated.remembered > 0 { places[allocated.campaign, default: 0] += 1 }
-        guard !places.isEmpty || allocated.contains(where: { $0?.reservation != nil }) && sharesReservations(of: campaignIndex) else {
-            return nil
-        }
-        return FrequencyCapReservation(
-            viewer: viewer, process: process, counts: places,
-            page: (Int64(bitPattern: key), AdDecisionCodec.bytes(of: allocated)), known: exposures.elsewhere.reduce(0) { $0 + $1.count },
-            now: page.now, until: page.now &+ lifetime)
     }
 
     /// Allocates the slots of a page in memory.
@@ -244,7 +209,7 @@ package final class AdServer: Sendable {
 
     /// Exchanges leases with the other processes of the ledger if an exchange is due. Callers invoke it a few times per second. The call may block.
     ///
-    /// - Throws: The errors of the ledger. The leases of this process then stay valid until they expire for the others.
+    /// - Throws: The errors of the ledger. The leases of this process then stay valid until they expire.
     package func exchange(now: Int64) throws {
         guard isShared, let ledger else { return }
         let due = state.withLock { state -> DeliveryState.Exchange in
@@ -421,7 +386,7 @@ package final class AdServer: Sendable {
     }
 
     /// True if an earlier allocation of a slot is still valid.
-    private static func isValid(_ allocated: ServedAd, at slot: AdSlotContext, _ deliveryState: DeliveryState, _ now: Int64) -> Bool {
+    static func isValid(_ allocated: ServedAd, at slot: AdSlotContext, _ deliveryState: DeliveryState, _ now: Int64) -> Bool {
         guard let index = deliveryState.campaignIndex.index(of: allocated.campaign),
             deliveryState.campaignIndex.number(of: allocated.creative) != nil
         else { return false }

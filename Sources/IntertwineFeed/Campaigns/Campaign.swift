@@ -90,8 +90,6 @@ package struct Targeting: Sendable, Hashable {
     package var days: UInt8 = 0x7F
     /// Viewer attributes as `name=value`. The viewer must have at least one of `any`, all of `all`, and none of `none`.
     package var any: [String] = []
-    /// A Boolean value indicating whether `any` is declared as an empty list, which no viewer matches.
-    package var fitsNobody = false
     package var all: [String] = []
     package var none: [String] = []
 
@@ -99,6 +97,9 @@ package struct Targeting: Sendable, Hashable {
 
     /// True if the targeting depends on the viewer or client, and not only on slot and time.
     var asksViewer: Bool { !locales.isEmpty || !any.isEmpty || !all.isEmpty || !none.isEmpty }
+
+    /// An attribute that a viewer must have and must not have; nil if there is none.
+    var contradiction: String? { all.first(where: none.contains) ?? (any.allSatisfy(none.contains) ? any.first : nil) }
 
     /// True if the targeting excludes an hour of the week.
     var hasTimes: Bool { hours != 0xFF_FFFF || days != 0x7F }

@@ -119,7 +119,8 @@ package final class CampaignIndex: Sendable {
 
     /// - Parameters:
     ///   - withheld: The creatives of campaigns that are taken down. They are not house ads.
-    ///   - former: Ads that belong to campaigns but are no longer named by any. They are not house ads.
+    ///   - former: Ads that belong to campaigns but are no longer named by any, including those of campaigns that were removed. They are not
+    ///     house ads.
     ///   - creative: Returns the ad that a campaign names and the layouts that can show it; nil if the ad does not exist.
     package init(
         _ campaigns: [Campaign], withheld: [String] = [], former: Set<CampaignMembership> = [],
@@ -166,10 +167,11 @@ package final class CampaignIndex: Sendable {
             known.append(creative)
         }
         firstFormer = Int32(clamping: known.count)
-        let owners = Dictionary(grouping: former.filter { numbers[$0.creative] == nil }, by: \.creative).mapValues {
+        let (first, numbered) = (firstWithheld, numbers)
+        let owners = Dictionary(grouping: former.filter { numbered[$0.creative].map { $0 >= first } ?? true }, by: \.creative).mapValues {
             $0.map(\.campaign).sorted()
         }
-        for creative in owners.keys {
+        for creative in owners.keys where numbers[creative] == nil {
             numbers[creative] = Int32(clamping: known.count)
             known.append(creative)
         }
@@ -213,7 +215,6 @@ package final class CampaignIndex: Sendable {
     /// Returns the reason why a campaign is never shown in a slot, for any viewer at any time; nil if it can be.
     func obstacle(of index: Int, at slot: AdSlotContext) -> IneligibilityReason? {
         let targeting = campaigns[index].targeting
-        if targeting.fitsNobody { return .attributes }
         if !targeting.feeds.isEmpty, !targeting.feeds.contains(slot.feed) { return .feed }
         if !targeting.sections.isEmpty, !(slot.section.map(targeting.sections.contains) ?? false) { return .section }
         if !targeting.layouts.isEmpty, !targeting.layouts.contains(slot.layout) { return .layout }
@@ -299,6 +300,9 @@ package struct TargetingContext: Sendable, Hashable {
     package var viewer: String?
     /// A hash of the address of an anonymous viewer; 0 if the address is unknown. The hash differs between processes.
     package var address: UInt16 = 0
+    /// A hash of the address of an identified viewer, or of its network (/64) for IPv6, for the rate of writes. The hash differs between
+    /// processes.
+    package var network = 0
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
     /// A number that separates repeated displays of a page: the reservation period for an identified viewer, or a unique number for an

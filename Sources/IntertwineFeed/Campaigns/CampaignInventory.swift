@@ -37,7 +37,7 @@ package struct CampaignInventory: Sendable {
     /// Returns the reason why no request can show a campaign; nil if some request can.
     fileprivate func blockage(of campaign: Campaign) -> String? {
         let targeting = campaign.targeting
-        if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty {
+        if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty || !targeting.none.isEmpty {
             return "targeting: attributes of the viewer require viewers.attributes-header, which is not set"
         }
         if !hasViewers, !campaign.caps.isEmpty { return "caps: they require a viewer, and viewers.header is empty" }
@@ -57,19 +57,23 @@ package struct CampaignInventory: Sendable {
 extension Campaign {
     /// Returns the reason why the campaign can never be shown, for any viewer at any time; nil if it can be.
     ///
-    /// - Parameter inventory: The available slots; nil if they are unknown.
-    package func blockage(in inventory: CampaignInventory?) -> String? {
-        if targeting.fitsNobody { return "targeting: any is an empty list, which matches no viewer" }
-        if CampaignPace(self).hasNoTime { return "targeting: none of its hours and days is between starts and ends" }
+    /// - Parameters:
+    ///   - inventory: The available slots; nil if they are unknown.
+    ///   - now: The moment after which hours count; nil to count all hours of the campaign.
+    package func blockage(in inventory: CampaignInventory?, now: Int64? = nil) -> String? {
+        if let pair = targeting.contradiction { return "targeting: no viewer fits: '\(pair)' is both required and excluded" }
+        let pace = CampaignPace(self)
+        if pace.hasNoTime { return "targeting: none of its hours and days is between starts and ends" }
+        if let now, pace.hasNoTime(after: now) { return "targeting: none of its hours and days is left before ends" }
         return inventory?.blockage(of: self)
     }
 }
 
 extension Campaigns {
     /// Returns the reason why a campaign of an index cannot be shown in the current state; nil if it can be.
-    package func blockage(of id: String, in campaignIndex: CampaignIndex) -> String? {
+    package func blockage(of id: String, in campaignIndex: CampaignIndex, now: Int64) -> String? {
         guard let index = campaignIndex.index(of: id) else { return nil }
-        if let reason = campaignIndex.campaigns[index].blockage(in: inventory) { return reason }
+        if let reason = campaignIndex.campaigns[index].blockage(in: inventory, now: now) { return reason }
         return campaignIndex.hasCreatives(index) ? nil : "none of its creatives exists and has a cell in a layout"
     }
 
@@ -77,7 +81,7 @@ extension Campaigns {
     package func blockages(in store: any FeedStore, now: Int64) async throws -> [(campaign: String, reason: String)] {
         guard let campaignIndex = try await campaignIndex(of: store) else { return [] }
         return campaignIndex.campaigns.filter { ($0.ends ?? .max) > now }.compactMap { campaign in
-            blockage(of: campaign.id, in: campaignIndex).map { (campaign.id, $0) }
+            blockage(of: campaign.id, in: campaignIndex, now: now).map { (campaign.id, $0) }
         }
     }
 }

@@ -39,6 +39,12 @@ struct CampaignPace: Sendable {
     /// True if targeting excludes all of the time between start and end.
     var hasNoTime: Bool { starts != nil && ends != nil && duration == 0 }
 
+    /// True if targeting excludes all of the time between a moment and the end.
+    func hasNoTime(after now: Int64) -> Bool {
+        guard hasTimes, let ends, now < ends else { return false }
+        return shown(from: max(now, starts ?? now), to: ends) == 0
+    }
+
     /// True if targeting includes the hour of the week at a moment.
     ///
     /// - Parameter offset: The offset of the campaign's time zone at that moment, in milliseconds.

@@ -56,7 +56,7 @@ extension Campaigns {
                 campaign: campaign, delivered: delivered, reserved: 0, due: pace.due(at: now),
                 dueToday: pace.dueToday(at: now, in: campaign.zone.clocks.day(of: now)))
             var figures = progress.figures
-            if (campaign.ends ?? .max) > now { figures.blockage = campaignIndex.flatMap { blockage(of: campaign.id, in: $0) } }
+            if (campaign.ends ?? .max) > now { figures.blockage = campaignIndex.flatMap { blockage(of: campaign.id, in: $0, now: now) } }
             return (campaign.id, figures)
         }
         return Dictionary(figures) { first, _ in first }

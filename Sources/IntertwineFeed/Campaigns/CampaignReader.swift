@@ -166,6 +166,7 @@ package struct CampaignReader {
         let names = ["feeds", "sections", "layouts", "locales", "hours", "days", "attributes"]
         guard let value, let fields = object(value, ["targeting"], "targeting", among: names) else { return targeting }
         func path(_ name: String) -> [String] { ["targeting", name] }
+        refuseEmptyLists(fields, ["targeting"])
         targeting.feeds = known(fields["feeds"], path("feeds"), "feed", among: validTargets?.feeds)
         targeting.sections = known(fields["sections"], path("sections"), "section", among: validTargets?.sections)
         targeting.layouts = known(fields["layouts"], path("layouts"), "layout", among: CellLayout.allCases.map(\.rawValue))
@@ -180,11 +181,20 @@ package struct CampaignReader {
             let fields = object(value, path("attributes"), "attributes (the operators)", among: ["any", "all", "none"])
         {
             targeting.any = attributes(fields["any"], path("attributes") + ["any"])
-            targeting.fitsNobody = fields["any"].map { $0 == .list([]) } ?? false
+            refuseEmptyLists(fields, path("attributes"))
             targeting.all = attributes(fields["all"], path("attributes") + ["all"])
             targeting.none = attributes(fields["none"], path("attributes") + ["none"])
         }
         return targeting
+    }
+
+    /// Reports empty lists as errors.
+    ///
+    /// Why: An empty list could mean all viewers or no viewer.
+    private mutating func refuseEmptyLists(_ fields: [String: JSONValue], _ path: [String]) {
+        for name in fields.keys.sorted() where fields[name] == .list([]) {
+            addError(path + [name], "is an empty list: name at least one value, or remove the key to have no restriction")
+        }
     }
 
     private mutating func attributes(_ value: JSONValue?, _ path: [String]) -> [String] {

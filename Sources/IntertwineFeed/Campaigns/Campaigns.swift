@@ -140,17 +140,28 @@ package final class Campaigns: Sendable {
         if unwritten.withLock({ !$0.isEmpty }) { Task { try? await remember() } }
         var creatives: [String: CreativeInfo?] = [:]
         // Creatives of campaigns that are taken down are not used as house ads either.
-        let kept = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives) + withheld.flatMap(\.creatives)
+        let declaredAndStopped = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives)
+        let removed = withheld.flatMap { blocked in
+            let released = blocked.released
+            return blocked.creatives.filter { !BlockedItem.isReleased(item(of: $0), by: released) }.map { (name: $0, campaign: blocked.id) }
+        }
+        let kept = declaredAndStopped + removed.map(\.name)
         for name in campaigns.flatMap(\.creatives) + kept where creatives[name] == nil {
             creatives[name] = .some(try creative(name, in: snapshot))
         }
-        let named = Set(isSame && creatives == old.creatives ? [] : campaigns.flatMap(\.creatives).map(item))
-        let campaignIndex =
-            isSame && creatives == old.creatives
-            ? old.campaignIndex
-            : CampaignIndex(campaigns, withheld: kept, former: memberships.filter { !named.contains($0.creative) }) { name in
+        var campaignIndex = old.campaignIndex
+        if !isSame || creatives != old.creatives {
+            let named = Set((campaigns.flatMap(\.creatives) + declaredAndStopped).map(item))
+            let removed = removed.map { removed in
+                let creative = item(of: removed.name)
+                return CampaignMembership(kind: creative.kind, id: creative.id, campaign: removed.campaign)
+            }
+            campaignIndex = CampaignIndex(
+                campaigns, withheld: kept, former: memberships.union(removed).filter { !named.contains($0.creative) }
+            ) { name in
                 (creatives[name] ?? nil).map { ($0.creative, $0.layouts) }
             }
+        }
         known.withLock {
             $0 = Known(
                 items: items, creatives: creatives, withheld: withheld, storedMemberships: stored, memberships: memberships,

@@ -16,10 +16,23 @@ enum MembershipTable {
             .kinds(memberships.map(\.kind)), .texts(memberships.map(\.id)), .texts(memberships.map(\.campaign)))
     }
 
-    /// Ends takedowns, and releases advertisements from campaigns.
+    /// Ends takedowns, and releases ads from the campaigns that they belong to, also from campaigns that are taken down.
     ///
-    /// - Returns: how many of the items had been taken down, or belonged to a campaign.
+    /// - Returns: The number of items that were taken down, or belonged to a campaign.
     static func release(_ keys: [ItemKey], _ connection: PostgresConnection) throws -> Int {
+        let lock = try connection.query("SELECT id, urls FROM takedown WHERE kind = $1 ORDER BY id FOR UPDATE", .kind(Campaign.kind))
+        var campaigns = blocked(lock)
+        var released: Set<ItemKey> = []
+        for key in keys where key.kind != Campaign.kind {
+            for index in campaigns.indices {
+                guard let leads = campaigns[index].releasing(CreativeID(kind: key.kind, id: key.id)) else { continue }
+                try connection.query(
+                    "UPDATE takedown SET urls = $3 WHERE kind = $1 AND id = $2", .kind(Campaign.kind), .text(campaigns[index].id),
+                    .text(PostgresFeedStore.list(leads)))
+                campaigns[index] = BlockedItem(id: campaigns[index].id, leads: leads)
+                released.insert(key)
+            }
+        }
         let rows = try connection.query(
             """
             WITH k AS (SELECT * FROM unnest($1, $2) AS k (kind, id)),
@@ -28,9 +41,15 @@ enum MembershipTable {
                     DELETE FROM campaign_creative AS c USING k
                     WHERE c.kind = k.kind AND c.id = k.id OR k.kind = '\(Campaign.kind)' AND c.campaign = k.id RETURNING k.kind, k.id
                 )
-            SELECT count(*) FROM (SELECT kind, id FROM t UNION SELECT kind, id FROM m) AS released
+            SELECT kind, id FROM t UNION SELECT kind, id FROM m
             """, .kinds(keys.map(\.kind)), .texts(keys.map(\.id)))
-        return Int(rows.integer(0, 0))
+        return released.union((0..<rows.count).map { ItemKey(kind: rows.kind($0, 0), id: rows.text($0, 1)) }).count
+    }
+
+    static func blocked(_ rows: PostgresRows) -> [BlockedItem] {
+        (0..<rows.count).map { row in
+            BlockedItem(id: rows.text(row, 0), leads: rows.optionalText(row, 1).map(PostgresFeedStore.leads(ofTakedown:)) ?? [])
+        }
     }
 
     static func isReleasable(_ key: ItemKey, _ snapshot: PostgresSnapshot) throws -> Bool {
@@ -40,7 +59,10 @@ enum MembershipTable {
             UNION ALL SELECT 1 FROM campaign_creative WHERE kind = $1 AND id = $2
             UNION ALL SELECT 1 FROM campaign_creative WHERE $1 = '\(Campaign.kind)' AND campaign = $2 LIMIT 1
             """, .kind(key.kind), .text(key.id))
-        return !rows.isEmpty
+        guard rows.isEmpty, key.kind != Campaign.kind else { return !rows.isEmpty }
+        return try snapshot.blockedItems(kind: Campaign.kind, limit: PostgresFeedStore.takenDownLimit).contains {
+            $0.releasing(CreativeID(kind: key.kind, id: key.id)) != nil
+        }
     }
 }
 

@@ -199,9 +199,7 @@ final class PostgresSnapshot: FeedSnapshot {
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
         let rows = try rows(
             "SELECT id, urls FROM takedown WHERE kind = $1 ORDER BY id LIMIT $2", .kind(kind), .integer(Int64(max(limit, 0))))
-        return (0..<rows.count).map { row in
-            BlockedItem(id: rows.text(row, 0), leads: rows.optionalText(row, 1).map(PostgresFeedStore.leads(ofTakedown:)) ?? [])
-        }
+        return MembershipTable.blocked(rows)
     }
 
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {

@@ -49,16 +49,15 @@ struct TargetingContextReader: Sendable {
             moment: viewer == nil ? now << 16 | Int64(counter.next()) : now / window)
         // A HEAD request delivers no page, so it allocates no ad.
         facts.allocates = !fields.client.isHead
-        if viewer == nil { facts.address = address(clients.address(forwardedFor: fields.client.forwardedFor, from: peer)) }
+        let address = clients.address(forwardedFor: fields.client.forwardedFor, from: peer)
+        if viewer == nil { facts.address = self.address(address) } else { facts.network = WriteLimiter.network(of: address) }
         return facts
     }
 
-    /// Returns a hash of an address. Of an IPv6 address only the network (/64) is hashed, because one client controls all of it.
+    /// Returns a short hash of an address or its network; 0 if it is invalid.
     private func address(_ address: String) -> UInt16 {
-        guard let bytes = AddressPrivacy.bytes(of: address) else { return 0 }
-        var hasher = Hasher()
-        hasher.combine(bytes.count == 4 ? bytes[...] : bytes.prefix(8))
-        return max(1, UInt16(truncatingIfNeeded: hasher.finalize()))
+        guard AddressPrivacy.bytes(of: address) != nil else { return 0 }
+        return max(1, UInt16(truncatingIfNeeded: WriteLimiter.network(of: address)))
     }
 
     /// A counter that distinguishes requests without a viewer within one millisecond.

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Why: each write stores a bounded number of bytes, so a bounded rate limits the growth of the database.
 final class WriteLimiter: Sendable {
     /// A group of routes that share their buckets.
-    enum Group: Hashable { case actions, events, clients }
+    enum Group: Hashable { case actions, events, clients, decisions }
 
     private struct State {
         var addresses: Buckets
@@ -33,8 +33,14 @@ final class WriteLimiter: Sendable {
     ///   - now: Milliseconds since 1970-01-01 UTC.
     /// - Returns: Nil if the write is allowed; otherwise the whole seconds until it is.
     func wait(_ group: Group, address: String, viewer: String?, now: Int64) -> Int? {
-        let network = AddressPrivacy.bytes(of: address).map { $0.count == 4 ? $0 : Array($0.prefix(8)) } ?? Array(address.utf8)
-        let keys = (address: Self.key(group, network), viewer: viewer.map { Self.key(group, Array($0.utf8)) })
+        wait(group, network: Self.network(of: address), viewer: viewer, now: now)
+    }
+
+    /// Takes one write from the buckets of its client, as ``wait(_:address:viewer:now:)`` does.
+    ///
+    /// - Parameter network: The value of ``network(of:)`` for the client's address.
+    func wait(_ group: Group, network: Int, viewer: String?, now: Int64) -> Int? {
+        let keys = (address: Self.key(group, network), viewer: viewer.map { Self.key(group, $0) })
         return state.withLock { state in
             let now = Double(now)
             let wait = max(state.addresses.wait(keys.address, now), keys.viewer.map { state.viewers.wait($0, now) } ?? 0)
@@ -45,8 +51,19 @@ final class WriteLimiter: Sendable {
         }
     }
 
+    /// Returns a hash of an address; of an IPv6 address, of its network (/64), because one client controls all of it.
+    static func network(of address: String) -> Int {
+        var hasher = Hasher()
+        if let bytes = AddressPrivacy.bytes(of: address) {
+            hasher.combine(bytes.count == 4 ? bytes[...] : bytes.prefix(8))
+        } else {
+            hasher.combine(address)
+        }
+        return hasher.finalize()
+    }
+
     /// Returns a hash with the random seed of this process. Why: the buckets store no names of viewers.
-    private static func key(_ group: Group, _ name: [UInt8]) -> Int {
+    private static func key(_ group: Group, _ name: some Hashable) -> Int {
         var hasher = Hasher()
         hasher.combine(group)
         hasher.combine(name)

@@ -189,7 +189,9 @@ extension ServiceConfiguration {
         func unchecked(_ reason: String) -> [String] {
             guard let file else { return [] }
             return ["campaigns.file: not checked against the store: \(reason)"]
-                + file.campaigns.compactMap { campaign in campaign.blockage(in: inventory).map { Self.line(blocked: campaign.id, $0) } }
+                + file.campaigns.compactMap { campaign in
+                    campaign.blockage(in: inventory, now: WallClock.now()).map { Self.line(blocked: campaign.id, $0) }
+                }
         }
         do {
             let items = try store.items()

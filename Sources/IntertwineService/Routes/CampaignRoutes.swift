@@ -132,7 +132,7 @@ struct CampaignRoutes: Sendable {
                         unit: $0.unit.rawValue, total: $0.total, daily: $0.daily, due: progress.due, dueToday: progress.dueToday)
                 }
                 let isOver = progress.obstacle == .ended || progress.obstacle == .goalReached
-                let blockage = isOver ? nil : campaignIndex.flatMap { campaigns.blockage(of: campaign.id, in: $0) }
+                let blockage = isOver ? nil : campaignIndex.flatMap { campaigns.blockage(of: campaign.id, in: $0, now: now) }
                 return Answer.Campaign(
                     campaign: campaign.id, advertiser: campaign.advertiser, priority: campaign.priority.rawValue,
                     state: blockage == nil ? progress.obstacle?.state ?? "running" : "blocked",

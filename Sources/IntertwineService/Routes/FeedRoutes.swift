@@ -359,6 +359,7 @@ struct FeedRoutes: Sendable {
         // Pages of the client have times of their own.
         held?.moment = 0
         held?.address = 0
+        held?.network = 0
         return try live.listen(
             LiveFeeds.Key(
                 path: feed.path, viewer: viewer, lacking: asked.lacking, client: asked.client,

@@ -61,7 +61,14 @@ extension ItemStore {
 
     /// Returns the URLs among the links of an item that is taken down.
     package static func urls(ofTakedown list: String) -> [String] {
-        leads(ofTakedown: list).filter { !$0.hasPrefix(BlockedItem.creative) }
+        leads(ofTakedown: list).filter(BlockedItem.isURL)
+    }
+
+    /// Returns the JSON array of the links of an item that is taken down.
+    package static func list(_ leads: [String]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return String(decoding: try encoder.encode(leads), as: UTF8.self)
     }
 
     package func put(_ item: ValidatedItem) async throws -> ItemChange {

@@ -91,7 +91,7 @@ extension SQLiteStore {
     package func isReleasable(_ key: ItemKey) async throws -> Bool {
         try await reading(for: .background) { database in
             let isTakenDown = try TakedownTable(database).takedown(of: key) != nil
-            return try isTakenDown || MembershipTable.has(key, database)
+            return try isTakenDown || MembershipTable.has(key, database) || !TakedownTable.releases(of: key, database).isEmpty
         }
     }
 }

@@ -90,7 +90,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Ends takedowns, and releases ads from the campaigns that they belong to. A campaign releases all ads that belong to it.
+    /// Ends takedowns, and releases ads from the campaigns that they belong to, also from campaigns that are taken down. A campaign releases
+    /// all ads that belong to it.
     ///
     /// An item that was taken down returns when a source or an operator stores it again.
     ///
@@ -102,7 +103,8 @@ extension SQLiteStore {
             let memberships = try MembershipTable(database)
             return try keys.count { key in
                 let hadMemberships = try memberships.remove(key)
-                return try takedowns.remove(key) || hadMemberships
+                let hadCampaigns = try takedowns.release(key)
+                return try takedowns.remove(key) || hadMemberships || hadCampaigns
             }
         }
     }

@@ -110,6 +110,29 @@ struct TakedownTable {
         try insert.run()
     }
 
+    /// Returns the entries of the campaigns that are taken down after the release of an ad, by campaign.
+    static func releases(of key: ItemKey, _ database: any SQLConnection) throws -> [(campaign: String, leads: [String])] {
+        guard key.kind != Campaign.kind else { return [] }
+        return try items(of: Campaign.kind, limit: SQLiteStore.takenDownLimit, database).compactMap { campaign in
+            campaign.releasing(CreativeID(kind: key.kind, id: key.id)).map { (campaign.id, $0) }
+        }
+    }
+
+    /// Releases an ad from the campaigns that are taken down.
+    ///
+    /// - Returns: true if one of them names the ad.
+    func release(_ key: ItemKey) throws -> Bool {
+        let releases = try Self.releases(of: key, database)
+        let update = try SQLStatement(database, "UPDATE takedown SET urls = ?3 WHERE kind = ?1 AND id = ?2")
+        for (campaign, leads) in releases {
+            try update.bind(1, kind: Campaign.kind)
+            try update.bind(2, campaign)
+            try update.bind(3, SQLiteStore.list(leads))
+            try update.run()
+        }
+        return !releases.isEmpty
+    }
+
     /// Removes a takedown, and returns true if it existed.
     func remove(_ key: ItemKey) throws -> Bool {
         try delete.bind(1, kind: key.kind)

@@ -19,7 +19,7 @@ struct CampaignReaderTests {
             ,"starts":"2026-11-01T00:00:00+01:00","ends":"2026-12-01T00:00:00Z","zone":"Europe/Berlin","priority":"sponsorship","weight":3,
             "goal":{"unit":"clicks","total":500,"daily":20},"pacing":"even","caps":[{"count":3,"window":"1d"},{"count":1,"window":"30min"}],
             "targeting":{"feeds":["main"],"sections":["top"],"layouts":["table"],"locales":["de","en-GB"],"hours":["8-10","22-2"],
-            "days":["mon","sun"],"attributes":{"any":["plan=free"],"all":[],"none":["vip"]}},"labels":["cars"],
+            "days":["mon","sun"],"attributes":{"any":["plan=free"],"none":["vip"]}},"labels":["cars"],
             "disclosure":{"label":"Sponsored"},"impressionTrackers":["https://a.example/{event}"],"clickTrackers":["https://b.example/"]
             """)
         let stored = FeedItem(kind: item.kind, id: item.id, variant: item.variant, position: 1, body: item.body)
@@ -70,6 +70,9 @@ struct CampaignReaderTests {
             (#","targeting":{"feeds":["news"]}"#, "targeting.feeds.0", "unknown feed 'news'"),
             (#","targeting":{"attributes":{"some":["a=b"]}}"#, "targeting.attributes.some", "allowed: any, all, none"),
             (#","targeting":{"attributes":{"any":["A b"]}}"#, "targeting.attributes.any", "name=value"),
+            (#","targeting":{"feeds":[]}"#, "targeting.feeds", "is an empty list"),
+            (#","targeting":{"hours":[]}"#, "targeting.hours", "is an empty list"),
+            (#","targeting":{"attributes":{"any":[]}}"#, "targeting.attributes.any", "is an empty list"),
             (#","targeting":{"hours":["25"]}"#, "targeting.hours", "from 0 to 24"),
             (#","targeting":{"days":["monday"]}"#, "targeting.days.0", "mon, tue"),
             (#","priority":"high""#, "priority", "sponsorship, standard, house"),
