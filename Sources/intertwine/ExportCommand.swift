@@ -44,7 +44,9 @@ struct ExportEventsCommand: AsyncParsableCommand {
         var address: String?
         var userAgent: String?
         /// The impression context: the location at which the cell was shown.
-        var showing: ImpressionContext?
+        var campaign: String?
+        /// The context if the event names a page.
+        var page: ImpressionContext?
         /// The input of the action.
         var input: [String: InputValue]?
 
@@ -54,7 +56,7 @@ struct ExportEventsCommand: AsyncParsableCommand {
             at = Timestamp.exactText(milliseconds: event.at)
             (kind, cell, viewer) = (event.kind.rawValue, event.cell, event.viewer)
             (verdict, address, userAgent) = (event.verdict.rawValue, event.address, event.userAgent)
-            showing = event.showing
+            (campaign, page) = (event.showing?.campaign, event.page)
             input = event.input.flatMap { try? JSONDecoder().decode([String: InputValue].self, from: Data($0.json.utf8)) }
         }
 
@@ -69,11 +71,11 @@ struct ExportEventsCommand: AsyncParsableCommand {
             try row.encode(verdict, forKey: .verdict)
             try row.encode(address, forKey: .address)
             try row.encode(userAgent, forKey: .userAgent)
-            try row.encode(showing?.campaign, forKey: .campaign)
-            try row.encode(showing?.feed, forKey: .feed)
-            try row.encode(showing?.section, forKey: .section)
-            try row.encode(showing?.position, forKey: .position)
-            try row.encode(showing?.layout.rawValue, forKey: .layout)
+            try row.encode(campaign, forKey: .campaign)
+            try row.encode(page?.feed, forKey: .feed)
+            try row.encode(page?.section, forKey: .section)
+            try row.encode(page?.position, forKey: .position)
+            try row.encode(page?.layout.rawValue, forKey: .layout)
             try row.encode(input, forKey: .input)
         }
     }

@@ -26,4 +26,18 @@ extension Campaigns {
         if kind == .impression, let ends = showing?.ends, now >= ends { return .late }
         return campaign.goal?.kind == kind && delivery.isReached(id, at: now) ? .late : nil
     }
+
+    /// Returns the campaign that an event without the token of a page is recorded for; nil if the ad belongs to no campaign. It uses the
+    /// campaigns of the last load.
+    ///
+    /// If several campaigns name the ad, the result is the first one that runs, by priority and id.
+    ///
+    /// - Returns: The id, and a Boolean value indicating whether the campaign runs. An event for a campaign that does not run is `late`.
+    func owner(of creative: CreativeID, at now: Int64) -> (campaign: String?, isRunning: Bool)? {
+        let campaignIndex = latest
+        guard campaignIndex.hasCreative(creative) else { return nil }
+        let owners = campaignIndex.campaigns.filter { $0.creatives.contains { item(of: $0) == creative } }
+        if let running = owners.first(where: { $0.isRunning(at: now) }) { return (running.id, true) }
+        return (owners.first?.id ?? campaignIndex.former[creative]?.first, false)
+    }
 }

@@ -67,11 +67,30 @@ extension ActionPerformer {
         }
         context.revertSelection(id)
         let done = context.steps
+        let events = try await assigned(context.events, ofCell: record.cell, at: now)
         let receipt = try await ledger.commit(
             LedgerEntry(
-                events: context.events, changes: context.changes, undoes: id,
+                events: events, changes: context.changes, undoes: id,
                 idempotency: idempotency.map { idempotency in (key: idempotency.key, answer: { _ in idempotency.answer(done) }) }))
         return (done, try Self.storedResponse(of: receipt))
+    }
+
+    /// Returns the events of a cell whose item may be deleted, with the data of its ad, and assigned as by ``assigned(_:to:at:)``.
+    func assigned(_ events: [LedgerEvent], ofCell cell: String, at now: Int64) async throws -> [LedgerEvent] {
+        guard !events.isEmpty, let name = factories.item(ofCell: cell) else { return events }
+        let forms = CellLayout.allCases.flatMap { factories.advertisementForms(in: $0) }.filter { $0.kind == name.kind }
+        guard !forms.isEmpty else { return events }
+        _ = try await campaigns?.campaignIndex(of: store)
+        let creative = CreativeID(kind: name.kind, id: name.id)
+        let item = try await store.read { try $0.item(kind: name.kind, id: name.id) }
+        if let item, !forms.contains(ItemType(kind: item.kind, variant: item.variant)) { return events }
+        let info = item.map { CreativeInfo($0) } ?? CreativeInfo(form: name.kind)
+        return assigned(
+            events.map { event in
+                var event = event
+                event.creative = info
+                return event
+            }, to: creative, at: now)
     }
 
     /// Returns an invocation that the client is allowed to undo now.

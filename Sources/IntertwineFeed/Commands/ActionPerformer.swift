@@ -62,8 +62,8 @@ package final class ActionPerformer: Sendable {
     ///
     /// - Parameters:
     ///   - body: the request body: a JSON object if the slot takes input. It is ignored if the slot takes none.
-    ///   - token: the click token of the page that shows the cell. Without a token, the clicks and impressions of an ad, and all events of its
-    ///     selection, have the verdict ``Verdict/noToken``.
+    ///   - token: the click token of the page that shows the cell. Without a token, all events of an ad's selection, and of a slot that
+    ///     records a click or an impression, have the verdict ``Verdict/noToken``.
     ///   - idempotency: the idempotency key of the client. Of two concurrent requests with one key, the second waits for the first and returns
     ///     its response. If they reach different replicas, one is committed and both return its response.
     ///   - response: returns the response bytes, which are stored under the key and returned for a repeated request. The result passed to it has
@@ -108,16 +108,30 @@ package final class ActionPerformer: Sendable {
         // Errors are recorded in the step of the failed command.
         try? await context.perform(command)
         context.recordSelection(by: slot)
-        let events = token == nil ? Self.withoutToken(context.events, of: slot) : attributed(context.events)
+        let events =
+            token == nil
+            ? assigned(Self.withoutToken(context.events, of: slot), to: CreativeID(viewModel.subject.item), at: now)
+            : attributed(context.events)
         return try await commit(context, events, slot: slot, idempotency: idempotency, response: response)
     }
 
-    /// Marks the events of an ad that count only with the token of a page as ``Verdict/noToken``.
+    /// Marks the events of an ad that count only with the token of a page as ``Verdict/noToken``: those of its selection, and those of a slot
+    /// that records a click or an impression.
     private static func withoutToken(_ events: [LedgerEvent], of slot: CommandKey) -> [LedgerEvent] {
-        events.map { event in
-            guard event.creative != nil, slot == .selection || event.kind == .click || event.kind == .impression else { return event }
-            return event.withoutToken
-        }
+        let requiresToken = slot == .selection || events.contains { $0.kind == .click || $0.kind == .impression }
+        return events.map { requiresToken && $0.creative != nil ? $0.rejected(as: .noToken) : $0 }
+    }
+
+    /// Returns events without the token of a page with the campaign that their ad belongs to, so that reports by ad and reports by campaign
+    /// agree. If none of its campaigns runs, the events are ``Verdict/late``.
+    func assigned(_ events: [LedgerEvent], to creative: CreativeID, at now: Int64) -> [LedgerEvent] {
+        guard let owner = campaigns?.owner(of: creative, at: now) else { return events }
+        return attributed(
+            events.map { event in
+                var event = owner.isRunning ? event : event.rejected(as: .late)
+                event.showing = owner.campaign.map { ImpressionContext(withoutPage: $0) }
+                return event
+            })
     }
 
     /// Commits the effects of commands to the ledger.
@@ -219,7 +233,8 @@ extension ActionPerformer {
             var context = CommandContext(cell: cell, subject: nil, occurrence: .undo, client: client, now: now)
             // Errors are recorded in the step of the failed command.
             try? await context.perform(command)
-            return try await commit(context, context.events, slot: nil, idempotency: idempotency, response: response)
+            let events = try await assigned(context.events, ofCell: cell, at: now)
+            return try await commit(context, events, slot: nil, idempotency: idempotency, response: response)
         }
     }
 

@@ -65,11 +65,11 @@ public struct LedgerEvent: Sendable, Hashable {
         self.showing = showing
     }
 
-    /// The event as one without the token of a page: if it would count, its verdict is ``Verdict/noToken`` and no counting rule applies.
-    var withoutToken: LedgerEvent {
-        guard verdict == .counted else { return self }
+    /// Returns the event with a verdict that keeps it from counting, and without counting rules. An event that does not count is unchanged.
+    func rejected(as verdict: Verdict) -> LedgerEvent {
+        guard self.verdict == .counted else { return self }
         var event = self
-        (event.verdict, event.deduplication, event.requiredPriorEvent, event.rates) = (.noToken, nil, nil, [])
+        (event.verdict, event.deduplication, event.requiredPriorEvent, event.rates) = (verdict, nil, nil, [])
         return event
     }
 

@@ -29,6 +29,19 @@ public struct ImpressionContext: Sendable, Hashable {
         self.layout = layout
         self.frequencyCapTTL = remembered
     }
+
+    /// Creates the context of an event that names no page, for the campaign of its ad.
+    package init(withoutPage campaign: String) {
+        self.init(campaign: campaign, feed: "", position: -1)
+    }
+
+    /// True unless the event names no page. Feed, section, position and layout are then unknown.
+    package var hasPage: Bool { !feed.isEmpty }
+}
+
+extension LedgerEvent {
+    /// The context if the event names the page that showed the cell.
+    package var page: ImpressionContext? { showing.flatMap { $0.hasPage ? $0 : nil } }
 }
 
 extension ImpressionContext {

@@ -375,9 +375,9 @@ struct LedgerGroup {
                 """,
                 [
                     .integers(events.map(\.event.at)), texts(\.kind.rawValue), texts(\.cell), texts(\.viewer), texts(\.address),
-                    texts(\.userAgent), .texts(events.map(\.verdict.rawValue)), texts(\.showing?.campaign), texts(\.showing?.feed),
-                    texts(\.showing?.section), .integers(events.map { ($0.event.showing?.position).map(Int64.init) }),
-                    texts(\.showing?.layout.rawValue), texts(\.creative?.form), texts(\.creative?.advertiser),
+                    texts(\.userAgent), .texts(events.map(\.verdict.rawValue)), texts(\.showing?.campaign), texts(\.page?.feed),
+                    texts(\.page?.section), .integers(events.map { ($0.event.page?.position).map(Int64.init) }),
+                    texts(\.page?.layout.rawValue), texts(\.creative?.form), texts(\.creative?.advertiser),
                     texts(\.input?.json),
                 ])
         ]

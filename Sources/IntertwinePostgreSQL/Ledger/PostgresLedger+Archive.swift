@@ -105,11 +105,12 @@ extension PostgresLedger {
                 FROM event WHERE id > $1 AND id <= $2\(condition) ORDER BY id LIMIT $3
                 """, .integer(marker), .integer(end), .integer(Int64(max(limit, 0))))
             return (0..<rows.count).map { row in
-                let showing = rows.optionalText(row, 12).flatMap(CellLayout.init).map { layout in
+                let onPage = rows.optionalText(row, 12).flatMap(CellLayout.init).map { layout in
                     ImpressionContext(
                         campaign: rows.optionalText(row, 8), feed: rows.text(row, 9), section: rows.optionalText(row, 10),
                         position: Int(clamping: rows.integer(row, 11)), layout: layout)
                 }
+                let showing = onPage ?? rows.optionalText(row, 8).map { ImpressionContext(withoutPage: $0) }
                 var event = LedgerEvent(
                     at: rows.integer(row, 1), kind: LedgerEvent.Kind(rawValue: rows.text(row, 2)), cell: rows.text(row, 3),
                     viewer: rows.optionalText(row, 4), address: rows.optionalText(row, 5), userAgent: rows.optionalText(row, 6),

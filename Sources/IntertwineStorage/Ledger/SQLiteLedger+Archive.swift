@@ -220,6 +220,7 @@ extension LedgerEvent {
                 campaign: statement.optionalText(first), feed: statement.text(first + 1), section: statement.optionalText(first + 2),
                 position: Int(clamping: statement.integer(first + 3)), layout: layout)
         }
+        if showing == nil { showing = statement.optionalText(first).map { ImpressionContext(withoutPage: $0) } }
         creative = statement.optionalText(first + 5).map { CreativeInfo(form: $0, advertiser: statement.optionalText(first + 6)) }
     }
 }

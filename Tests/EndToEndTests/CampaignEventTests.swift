@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Events on ads of campaigns without the token of a page, from outside", .timeLimit(.minutes(3)))
+struct CampaignEventTests {
+    private static let kinds = """
+        kinds:
+          promo:
+            lane: advertisements
+            fields: {title: {type: text, required: true}, url: {type: url, required: true}}
+            destination: url
+            cells: {collection: {identifier: PromoCell, size: 300x160, bind: {title: {text: title}}}}
+            actions:
+              selection: [analytics, clickthrough]
+              impression: [analytics]
+              like: [analytics, save]
+              keep: [save]
+              buy: [analytics, clickthrough]
+
+        """
+
+    private static func campaign(_ members: String) -> String {
+        #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1","promo:1"]\#(members)}"# + "\n"
+    }
+
+    private static let promo = #"{"kind":"promo","id":"1","title":"A","url":"https://example.com/"}"# + "\n"
+
+    /// The counts by ad, and by campaign in total, without ads that belong to none.
+    private static func reports(_ service: RunningService) throws -> [[String: [String: Int]]] {
+        try ["ad", "campaign"].map { grouping in
+            let rows = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)["rows"]?.list ?? []
+            return Dictionary(
+                uniqueKeysWithValues: rows.map { row in
+                    let counts = row["counts"]?.value as? [String: Any] ?? [:]
+                    return (row[grouping]?.text ?? "", counts.compactMapValues { ($0 as? NSNumber)?.intValue })
+                })
+        }
+    }
+
+    private static func sum(_ report: [String: [String: Int]]) -> [String: Int] {
+        report.values.reduce(into: [:]) { $0.merge($1) { $0 + $1 } }
+    }
+
+    @Test(
+        "Events on ads of a campaign count for it, or not at all, and reports by ad and by campaign agree",
+        arguments: [true, false])
+    func events(isRunning: Bool) async throws {
+        try await offPool {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID())").path
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            try Self.kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
+            let service = try RunningService(
+                items: Items.users(3) + Items.advertisements(1),
+                settings: [RunningService.tokenSetting, "events.report-verdict=true", "kinds.file=\(folder)/kinds.yaml"])
+            #expect(try service.admin("PUT", "/admin/items/promo/1", body: Self.promo).status == 201)
+            let dates = isRunning ? "" : #","starts":"2030-01-01T00:00:00Z""#
+            #expect(try service.admin("PUT", "/admin/items/campaign/spring", body: Self.campaign(dates)).status == 201)
+            let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
+            let verdict = isRunning ? "counted" : "late"
+            for path in ["/cells/ad:1/dismissal", "/cells/promo:1/like", "/cells/promo:1/keep"] {
+                let response = try service.ask("POST", path, fields: fields)
+                #expect(response.status == 200 && response["X-Verdict"] ?? verdict == verdict, "\(path) \(response.text)")
+                let undo = try #require(try JSON(response.text)["undo"]?["href"]?.text)
+                #expect(try service.ask("DELETE", undo, fields: fields).status == 200)
+            }
+            #expect(try service.ask("POST", "/cells/promo:1/like", fields: fields).status == 200)
+            #expect(try service.ask("DELETE", "/saved/promo:1", fields: fields).status == 200)
+            // A slot with a clickthrough does not count without a token, its own event included.
+            let bought = try service.ask("POST", "/cells/promo:1/buy", fields: fields)
+            #expect(bought.status == 200 && bought["X-Verdict"] == "no-token")
+            let reports = try Self.reports(service)
+            let expected =
+                isRunning
+                ? [
+                    "ad:1": ["dismissal": 1, "undo": 1], "promo:1": ["like": 2, "save": 3, "undo": 3],
+                ] : [:]
+            #expect(reports[0] == expected, "\(reports)")
+            #expect(Self.sum(reports[0]) == Self.sum(reports[1]) && Set(reports[1].keys) == (isRunning ? ["spring"] : []), "\(reports)")
+        }
+    }
+
+    @Test("Undo of an event on a house ad is in reports by ad and by campaign")
+    func houseAd() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(3) + Items.advertisements(1), settings: [RunningService.tokenSetting])
+            let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
+            let response = try service.ask("POST", "/cells/ad:1/dismissal", fields: fields)
+            let undo = try #require(try JSON(response.text)["undo"]?["href"]?.text)
+            #expect(try service.ask("DELETE", undo, fields: fields).status == 200)
+            #expect(try Self.reports(service) == [["ad:1": ["dismissal": 1, "undo": 1]], ["": ["dismissal": 1, "undo": 1]]])
+        }
+    }
+}
