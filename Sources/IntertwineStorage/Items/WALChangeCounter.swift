@@ -58,6 +58,9 @@ final class WALChangeCounter: @unchecked Sendable {
         return StoreVersion(high: .max, low: misses.add(1, ordering: .relaxed).newValue)
     }
 
+    /// The number of frames in the write-ahead log. During a commit of another process, the number may be out of date.
+    var frames: UInt32 { UInt32(truncatingIfNeeded: word(16)) }
+
     /// The position of the write-ahead log.
     struct LogPosition: Equatable {
         /// The salts of the log in its byte order, which change each time that the log restarts.

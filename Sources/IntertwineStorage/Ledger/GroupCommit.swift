@@ -51,12 +51,12 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// The connection pool. It changes on the queue alone, like the counter and the writer.
-    private var pool: DatabasePool
+    var pool: DatabasePool
     private var counter: WALChangeCounter
     private let opened: Mutex<FileIdentity>
-    private let limits: Limits
+    let limits: Limits
     private let now: @Sendable () -> Int64
-    private let queue = DispatchQueue(label: "intertwine.ledger")
+    let queue = DispatchQueue(label: "intertwine.ledger")
     private let state = Mutex(State())
     private var writer: LedgerWriter
     private var sweeper: LedgerExpiryPurger
@@ -66,6 +66,8 @@ final class GroupCommit: @unchecked Sendable {
     private var isSynced = true
     /// The time of the last write of counts without rows, and a Boolean value indicating whether the next write is scheduled.
     private var flush: (last: ContinuousClock.Instant?, isPlanned: Bool) = (nil, false)
+
+    private var logLimit = WriteAheadLogLimit()
 
     /// The time of the last successful commit.
     private var lastCommit: ContinuousClock.Instant?
@@ -170,6 +172,7 @@ final class GroupCommit: @unchecked Sendable {
         do {
             try checkFile()
             try prepare(isSynced: isSynced, busyTimeout: limits.maxQueueTime)
+            defer { logLimit.enforce(on: pool, counter) }
             return try pool.write(body)
         } catch {
             file.integrity.note(error)
@@ -225,41 +228,6 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    /// Writes waiting counts and copies the write-ahead log into the file, after the waiting groups.
-    func completeFile() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(
-                    with: Result {
-                        try writeCounts()
-                        try pool.completeFile()
-                    })
-            }
-        }
-    }
-
-    /// Rewrites the whole file, after the waiting groups. No other write runs in the meantime.
-    func vacuum() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(
-                    with: Result {
-                        try prepare(isSynced: true, busyTimeout: limits.maxQueueTime)
-                        try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
-                    })
-            }
-        }
-    }
-
-    /// Writes the waiting counts, so that readers find all of them.
-    func flushCounts() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(with: Result { try writeCounts() })
-            }
-        }
-    }
-
     /// Returns the counts after the marker of a rollup, and forgets them; nil if the events must be read from the ledger.
     func drainRecent(_ tally: ReportTables.RollupCheckpoint) async -> EventTail? {
         await withCheckedContinuation { continuation in
@@ -267,7 +235,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    private func writeCounts() throws {
+    func writeCounts() throws {
         guard writer.hasWaitingCounts else { return }
         let now = now()
         try checkFile()
@@ -360,6 +328,7 @@ final class GroupCommit: @unchecked Sendable {
             file.integrity.note(error)
             fail(group, (error as? DatabaseError).map(StoreError.init) ?? error)
         }
+        logLimit.enforce(on: pool, counter)
         sweepIfLate(after: writer.perishable)
     }
 
@@ -382,7 +351,7 @@ final class GroupCommit: @unchecked Sendable {
     /// - Parameters:
     ///   - isSynced: true if the commit waits for the disk. A commit that does not wait becomes durable with the next one that does.
     ///   - busyTimeout: the limit of the wait for the lock. Zero or less: one attempt.
-    private func prepare(isSynced: Bool, busyTimeout: Duration) throws {
+    func prepare(isSynced: Bool, busyTimeout: Duration) throws {
         try pool.writeWithoutTransaction { try prepare($0, isSynced: isSynced, busyTimeout: busyTimeout) }
     }
 
