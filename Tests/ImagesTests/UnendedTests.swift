@@ -102,6 +102,24 @@ struct UnendedTests {
         await house.stop()
     }
 
+    @Test("The truncated original of unknown length is sent to all from one download", arguments: [2, 1_000])
+    func originalsOfUnknownLength(missing: Int) async throws {
+        let whole = try #require(try Self.files().first).1
+        let origin = try Origin { _, connection in
+            connection.send("HTTP/1.0 200 OK\r\nContent-Type: image/jpeg\r\n\r\n")
+            connection.send(Array(whole.dropLast(missing)))
+            connection.finish()
+        }
+        defer { origin.stop() }
+        let house = try House([origin])
+        for _ in 0..<6 {
+            let got = try await house.get(origin.url("/a"), accept: "image/*")
+            #expect(got.status == 200 && got.body == Array(whole.dropLast(missing)) && got.headers["Cache-Control"] == "no-store")
+        }
+        #expect(origin.requests.count == 1)
+        await house.stop()
+    }
+
     @Test("Truncated originals are cached for five minutes, in bounded memory")
     func held() {
         func image(_ number: Int) -> CachedImage {

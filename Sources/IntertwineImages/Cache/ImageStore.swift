@@ -16,9 +16,11 @@ struct ImageStore {
     func image(_ source: String, _ wanted: AcceptedFormats.Set) -> CachedImage? { memoryCache.image(source, wanted) }
 
     /// Returns the image without its end that was fetched within the last minutes.
-    func unendedImage(_ source: String, _ wanted: AcceptedFormats.Set) -> CachedImage? { unended.image(source, wanted, now: .now()) }
+    func unendedImage(_ source: String, _ wanted: AcceptedFormats.Set) -> (image: CachedImage, isDelimited: Bool)? {
+        unended.image(source, wanted, now: .now())
+    }
 
-    mutating func holdUnended(_ image: CachedImage) { unended.insert(image, now: .now()) }
+    mutating func holdUnended(_ image: CachedImage, isDelimited: Bool) { unended.insert(image, isDelimited: isDelimited, now: .now()) }
 
     /// Returns true if the disk cache may have the image.
     func isOnDisk(_ source: String, _ wanted: AcceptedFormats.Set) -> Bool { disk?.contains(source, wanted) == true }

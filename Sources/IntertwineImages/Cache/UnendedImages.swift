@@ -1,11 +1,12 @@
 internal import IntertwineEventLoop
 
-/// A bounded store of images without their end, although their origins sent the complete body. The type is pure: it performs no I/O.
+/// A bounded store of images without their end, although their downloads ended without an error. The type is pure: it performs no I/O.
 ///
 /// Why: these images are not cached, and clients must not cache them. Without the store, each request would start a download.
 struct UnendedImages {
     private struct Entry {
         let image: CachedImage
+        let isDelimited: Bool
         let until: MonotonicInstant
     }
 
@@ -21,15 +22,16 @@ struct UnendedImages {
     /// - Parameter capacity: The maximum number of bytes.
     init(capacity: Int = 16 << 20) { self.capacity = capacity }
 
-    func image(_ source: String, _ wanted: AcceptedFormats.Set, now: MonotonicInstant) -> CachedImage? {
+    /// Returns an image, and true if its origin declared the length of the body.
+    func image(_ source: String, _ wanted: AcceptedFormats.Set, now: MonotonicInstant) -> (image: CachedImage, isDelimited: Bool)? {
         let keys = [source, CachedImage.key(source, wanted)]
-        return entries.first { keys.contains($0.image.key) && now < $0.until }?.image
+        return entries.first { keys.contains($0.image.key) && now < $0.until }.map { ($0.image, $0.isDelimited) }
     }
 
-    mutating func insert(_ image: CachedImage, now: MonotonicInstant) {
+    mutating func insert(_ image: CachedImage, isDelimited: Bool = true, now: MonotonicInstant) {
         entries.removeAll { $0.image.key == image.key || $0.until <= now }
         guard image.body.count <= capacity else { return }
-        entries.append(Entry(image: image, until: now.advanced(by: Self.lifetime)))
+        entries.append(Entry(image: image, isDelimited: isDelimited, until: now.advanced(by: Self.lifetime)))
         while entries.reduce(0, { $0 + $1.image.body.count }) > capacity { entries.removeFirst() }
     }
 

@@ -95,8 +95,10 @@ struct DownloadSubscribers {
     ///
     /// - Returns: False if none exists.
     mutating func serveUnended(_ request: ImageRequest, _ reply: Reply) -> Bool {
-        guard let image = store.unendedImage(request.source, request.kinds.accepted) else { return false }
-        deliver(image, to: request.kinds, CacheStatus(.hit), isInner: request.requiresCompleteBody, isCached: false, isUnended: true, reply)
+        guard let (image, isDelimited) = store.unendedImage(request.source, request.kinds.accepted) else { return false }
+        deliver(
+            image, to: request.kinds, CacheStatus(.hit), isInner: request.requiresCompleteBody, isCached: false, isUnended: true,
+            isDelimited: isDelimited, reply)
         return true
     }
 
@@ -147,7 +149,7 @@ struct DownloadSubscribers {
         guard !waiting.isEmpty else { return }
         let passing =
             image.map { (image: $0, isStorable: false) }
-            ?? store.unendedImage(download.source, download.acceptedFormats).map { (image: $0, isStorable: true) }
+            ?? store.unendedImage(download.source, download.acceptedFormats).map { (image: $0.image, isStorable: true) }
             ?? download.intake.passing(download.source, wanted: download.acceptedFormats, download.buffer.contents, now: clock())
         for (_, reply) in waiting {
             var response = passing.map { ImageResponse($0.image, status, now: clock(), isCached: image != nil) }
@@ -163,9 +165,9 @@ struct DownloadSubscribers {
         store.forgetFailure(for: download.key)
         guard let image = download.intake.image(download.source, acceptedFormats: download.acceptedFormats, download.buffer.contents) else {
             store.remove(download.source)
-            guard download.intake.isUnended else { return nil }
+            guard download.intake.isUnended, let head = download.intake.head else { return nil }
             let passing = download.intake.passing(download.source, wanted: download.acceptedFormats, download.buffer.contents, now: clock())
-            if let passing { store.holdUnended(passing.image) }
+            if let passing { store.holdUnended(passing.image, isDelimited: head.isDelimited) }
             return nil
         }
         store.store(image)
@@ -227,12 +229,12 @@ struct DownloadSubscribers {
     /// - Parameter isInner: True for an internal request, which is not counted.
     private mutating func deliver(
         _ image: CachedImage, to kinds: AcceptedFormats, _ status: CacheStatus, isInner: Bool, isCached: Bool = true,
-        isUnended: Bool = false, _ reply: Reply
+        isUnended: Bool = false, isDelimited: Bool = true, _ reply: Reply
     ) {
         if !isInner { count(status.outcome) }
         guard kinds.permits(image.kind) else { return reply(ImageResponse(ImageError(.notAcceptable), status)) }
         var response = ImageResponse(image, status, now: clock(), isCached: isCached)
-        response.isUnended = isUnended
+        (response.isUnended, response.isDelimited) = (isUnended, isDelimited)
         reply(response)
     }
 

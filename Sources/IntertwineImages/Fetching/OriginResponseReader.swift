@@ -175,8 +175,8 @@ struct OriginResponseReader {
 }
 
 extension OriginResponseReader {
-    /// True if the image lacks its end, although its origin sent the complete body, and it could be stored otherwise.
-    var isUnended: Bool { unendedFreshness != nil && head?.isDelimited == true }
+    /// True if the image lacks its end, although the download ended without an error, and it could be stored otherwise.
+    var isUnended: Bool { unendedFreshness != nil }
 
     /// Returns the image for waiters for the complete body if it is not stored: storage is forbidden, or the image lacks its end.
     ///
