@@ -87,6 +87,32 @@ struct MissingPartTests {
         }
     }
 
+    @Test("Commands that read the ledger refuse a store without its ledger or its items", arguments: parts.dropLast())
+    func commands(part: String) async throws {
+        try await offPool {
+            let folder = try Folder()
+            try folder.serve().stop()
+            try folder.remove(part)
+            for command in [["report"], ["export", "events"], ["trackers"]] {
+                let options = ["--config", "\(folder.path)/empty.yaml", "--database", "\(folder.path)/intertwine.sqlite"]
+                let result = try Command.run(command + options)
+                #expect(result.code == 1 && result.lines.contains { $0.contains("\(part) is missing") }, "\(command) \(result.lines)")
+            }
+        }
+    }
+
+    @Test("A start refuses a used folder without both databases, and accepts a folder that has only a key")
+    func bothDatabases() async throws {
+        try await offPool {
+            let folder = try Folder()
+            try folder.serve().stop()
+            for part in Self.parts.dropLast() { try folder.remove(part) }
+            #expect(try #require(try folder.refusal()).contains("intertwine.ledger.sqlite are missing"))
+            try folder.remove("audit.log")
+            #expect(try folder.refusal() == nil)
+        }
+    }
+
     @Test("a database that is cut to nothing is told by name", arguments: parts.dropLast())
     func empty(part: String) async throws {
         try await offPool {

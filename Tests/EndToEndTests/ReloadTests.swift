@@ -65,7 +65,7 @@ struct ReloadTests {
             service.process.signal(SIGHUP)
             _ = try service.process.line(containing: "configuration reloaded")
             #expect(try ads() == 3)
-            for (content, isWatched) in [("", false), ("\n", true)] {
+            for (content, isWatched) in [("", false), ("\n", true), ("\u{FEFF}", false), ("\u{FEFF}\n", true)] {
                 let before = service.process.lines.count
                 // In its place, as a shell's redirection does.
                 try content.write(toFile: service.configurationFile, atomically: false, encoding: .utf8)

@@ -29,10 +29,12 @@ extension ServiceConfiguration {
 
     /// Opens an existing ledger for reading; nil if there are items but no ledger yet.
     ///
-    /// - Throws: `StoreError.unusable` if there are neither items nor a ledger, or if the items' database is something else.
+    /// - Throws: `StoreError.unusable` if there are neither items nor a ledger, if the items' database is something else, or if the files do
+    ///   not belong together.
     package func existingLedger() throws(StoreError) -> (any PersistentLedger)? {
         if try store.postgresAddress() != nil { return try openLedger(now: nil) }
         let files = FileManager.default
+        if files.fileExists(atPath: store.database) || files.fileExists(atPath: store.ledgerDatabase) { try checkStoreFiles() }
         guard files.fileExists(atPath: store.ledgerDatabase) || !files.fileExists(atPath: store.database) else {
             try ItemFile(store.database).check()
             return nil

@@ -37,16 +37,25 @@ package struct StoreFiles: Sendable {
 
     /// Finds parts of the store that are missing, older than the others, or of another store. Writes nothing.
     ///
-    /// - Parameter key: nil if the signing key is configured elsewhere.
+    /// - Parameters:
+    ///   - key: nil if the signing key is configured elsewhere, or not needed.
+    ///   - auditLog: the path of the audit log; nil if it is not checked.
     /// - Returns: one phrase for each fault.
     /// - Throws: `StoreError` if a file is not an Intertwine database.
-    package func faults(key: Key?) throws -> [String] {
+    package func faults(key: Key? = nil, auditLog: String? = nil) throws -> [String] {
         try ItemSchema.file(items).alone {
             let found = (items: try Self.find(ItemSchema.file(items)), ledger: try Self.find(LedgerSchema.file(ledger)))
             let faults = Self.faults(found.items, found.ledger) ?? [found.items, found.ledger].compactMap(Self.faultOfLog)
             let faultOfKey = key.flatMap { Self.fault(of: $0, [found.ledger, found.items]) }
-            return faults + [faultOfKey].compactMap { $0 }
+            let isBare = !found.items.isThere && !found.ledger.isThere
+            return faults + [faultOfKey, isBare ? faultOfFolder(key, auditLog) : nil].compactMap { $0 }
         }
+    }
+
+    /// Returns the fault of a folder without databases that a service has used. A key alone may be provided before the first start.
+    private func faultOfFolder(_ key: Key?, _ auditLog: String?) -> String? {
+        guard let key, key.name != nil, let auditLog, FileManager.default.fileExists(atPath: auditLog) else { return nil }
+        return "\(items) and \(ledger) are missing, though \(key.path) and \(auditLog) exist"
     }
 
     private static func find(_ file: DatabaseFile) throws(StoreError) -> Found {
