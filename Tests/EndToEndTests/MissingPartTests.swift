@@ -93,7 +93,7 @@ struct MissingPartTests {
             let folder = try Folder()
             try folder.serve().stop()
             try folder.remove(part)
-            for command in [["report"], ["export", "events"], ["trackers"]] {
+            for command in [["report"], ["export", "events"], ["tracker-calls"]] {
                 let options = ["--config", "\(folder.path)/empty.yaml", "--database", "\(folder.path)/intertwine.sqlite"]
                 let result = try Command.run(command + options)
                 #expect(result.code == 1 && result.lines.contains { $0.contains("\(part) is missing") }, "\(command) \(result.lines)")
@@ -159,7 +159,8 @@ struct MissingPartTests {
             let path = "\(folder.path)/\(part)-wal"
             var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
             switch damage {
-            case "cut": bytes = bytes.prefix(bytes.count / 2)
+            // Behind the first frames may be those of an earlier log, which are in the main file.
+            case "cut": bytes = bytes.prefix(1_000)
             case "first frame": bytes.replaceSubrange(200..<208, with: [UInt8](repeating: 0x5A, count: 8))
             default: bytes.replaceSubrange(0..<8, with: [UInt8](repeating: 0x5A, count: 8))
             }

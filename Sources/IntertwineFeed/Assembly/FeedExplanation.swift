@@ -115,7 +115,7 @@ extension FeedAssembler {
                 let isPaid = item.withRow { campaignIndex?.hasCreative($0) ?? false }
                 let omitted = reader.omissions.count
                 let former = (campaignIndex?.former[CreativeID(item)]).map { FeedExplanation.NotShownReason.formerlyInCampaigns($0) }
-                let isStopped = campaignIndex?.isExclusive(CreativeID(item)) ?? false
+                let isStopped = campaignIndex?.isTakenDown(CreativeID(item)) ?? false
                 let cell = try reader.cell(of: item)?.rendered.id
                 let place = cell.flatMap { walk.positions[$0] }
                 defer { if cell != nil, !isPaid { rank += 1 } }
@@ -129,7 +129,7 @@ extension FeedAssembler {
                             ? nil
                             : cell == nil
                                 ? .dismissed
-                                : former ?? (isStopped ? .campaignTakenDown : isPaid ? .inCampaign : walk.absence))
+                                : isStopped ? .campaignTakenDown : former ?? (isPaid ? .inCampaign : walk.absence))
             }
             let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
             let takenDown = try kinds.flatMap { kind in

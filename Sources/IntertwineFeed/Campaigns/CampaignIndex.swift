@@ -199,6 +199,9 @@ package final class CampaignIndex: Sendable {
     /// The ads that are taken down together with all campaigns that name them.
     var takenDown: ArraySlice<CreativeID> { creatives[Int(firstWithheld)..<Int(firstFormer)] }
 
+    /// True if an ad is taken down together with all campaigns that name it.
+    func isTakenDown(_ creative: CreativeID) -> Bool { numbers[creative].map { (firstWithheld..<firstFormer).contains($0) } ?? false }
+
     /// True if an ad belongs only to campaigns that are taken down or no longer name it.
     func isExclusive(_ creative: CreativeID) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
 
