@@ -16,7 +16,7 @@ public struct FeedClient: Sendable {
     public let base: URL
     /// The viewer, and the header field with the viewer's name. The field is sent to the server at `base` only.
     public var viewer: String?
-    /// The header field that contains the name of the viewer, `events.viewer-header` of the server.
+    /// The header field that contains the name of the viewer, `viewers.header` of the server.
     public var viewerField = "X-Viewer-ID"
     /// The cells that the app supports, in the format of `CellRegistry.capabilities`. If nil, the server sends all cells.
     public var capabilities: String?
