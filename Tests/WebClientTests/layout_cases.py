@@ -73,7 +73,7 @@ def it_lays_out_cells_of_all_widths(browser, relay, service):
     for width in (2560, 1600, 1280, 1000, 700, 390):
         with Browser(width, 860) as window:
             window.open(relay.url, cells=9)
-            sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed?") if e.status for cell in e.json["cells"]}
+            sizes = {cell["id"]: cell["size"] for e in relay.passed("GET", "/feed?") if e.status == 200 for cell in e.json["cells"]}
             shown = window.script(
                 "return Array.from(document.querySelectorAll('.cell'), (cell) => {"
                 "  const { left, right } = cell.getBoundingClientRect();"
