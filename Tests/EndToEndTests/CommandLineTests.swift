@@ -136,7 +136,8 @@ struct CommandLineTests {
                 ("<html>", "an HTML page"), ("kind,id\n", "CSV"), ("{\"users\": [{}]}", "jq '.[\"users\"]' FILE"),
                 ("[\(good[0]),]", "a comma precedes the end: remove it"),
                 ("{\"data\": {\"users\": [{}]}}", "jq '.[\"data\"][\"users\"]' FILE"),
-                ("{\n\"kind\": \"user\"}\n{\n}\n", "`jq -c . FILE`"), ("%PDF-1.7\n", "the file is binary"), ("\u{7F}ELF\u{2}\u{1}\u{1}", "the file is binary"),
+                ("{\n\"kind\": \"user\"}\n{\n}\n", "`jq -c . FILE`"), ("%PDF-1.7\n", "the file is binary"),
+                ("\u{7F}ELF\u{2}\u{1}\u{1}", "the file is binary"),
                 (
                     Items.user("x").replacing("https://", with: "http://me:s3cret@"),
                     "avatarUrl: must not contain a user name or password; nothing"

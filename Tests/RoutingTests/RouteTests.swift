@@ -124,7 +124,8 @@ struct RouteTests {
         #expect((parameters[1]["schema"] as? [String: Any])?["maximum"] as? Int == 9)
         #expect(Set((get["responses"] as? [String: Any] ?? [:]).keys) == ["200", "400", "408"])
         let components = try #require(document["components"] as? [String: [String: [String: Any]]])
-        #expect(Set(components["schemas"]?.keys ?? [:].keys) == ["Thing", "Part", "Screw", "Nail", "Problem", "ProblemType", "InvalidValue"])
+        #expect(
+            Set(components["schemas"]?.keys ?? [:].keys) == ["Thing", "Part", "Screw", "Nail", "Problem", "ProblemType", "InvalidValue"])
         #expect(components["schemas"]?["ProblemType"]?["examples"] as? [String] == ["about:blank", "/problems/no-thing"])
         let choice = components["schemas"]?["Part"]?["oneOf"] as? [[String: String]]
         #expect(choice == [["$ref": "#/components/schemas/Screw"], ["$ref": "#/components/schemas/Nail"]])

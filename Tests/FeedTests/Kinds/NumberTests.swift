@@ -29,6 +29,8 @@ struct NumberTests {
     @Test("what no double holds is refused")
     func tooLarge() throws {
         let kind = try DeclaredKind(kind)
-        #expect(throws: ItemError(field: "n", reason: "is too large", code: .outOfRange)) { try KindFixture.item(kind, at: 0, item("1e309")) }
+        #expect(throws: ItemError(field: "n", reason: "is too large", code: .outOfRange)) {
+            try KindFixture.item(kind, at: 0, item("1e309"))
+        }
     }
 }
