@@ -157,7 +157,8 @@ public enum ImageAddress {
         if configuration.signing.key.isEmpty {
             let items = try configuration.store.items()
             guard items.isThere else {
-                throw ConfigurationError("\(items.shown): no store exists, so there is no key for the signature; set store.database or signing.key")
+                throw ConfigurationError(
+                    "\(items.shown): no store exists, so there is no key for the signature; set store.database or signing.key")
             }
             // A path that is no store gets no key beside it either.
             _ = try items.isUpToDate()
