@@ -83,7 +83,8 @@ extension Schema {
         script or frame, or with `fetch`. `limited`: the viewer or the address sent too many events. `unknown`: the token is forged or \
         belongs to another cell, or the cell no longer exists. `unseen`: the click has no preceding impression of its page, which the \
         configuration requires. `no-token`: a selection of an ad without the click token of a page. `late`: the campaign is not running, \
-        has reached its goal, or no longer has the reservation of the ad slot; or the ad became a campaign's after the page was sent.
+        has reached its goal, or no longer has the reservation of the ad slot. An ad that became a campaign's after the page was sent is \
+        `late` too.
         """
     ).named("Verdict")
 }

@@ -23,8 +23,8 @@ enum ImageRouteDescription {
         than the original. Its format is the best one that the client accepts: AVIF, WebP, else JPEG or PNG. Animations are WebP or GIF. \
         All sizes and formats of an image share one download, and concurrent requests for one variant share its rendering. The image has \
         the freshness of the original. The response is the original if the service has no image workers, or no decoder for the format \
-        (`Image-Error: no-decoder`). Of an animation in AVIF, or of one that would take too long (`too-many-frames`), only the first \
-        frame is rendered. If the image is not available and `images.fallbacks` has a fallback, the response is the fallback with \
+        (`Image-Error: no-decoder`). The response is the first frame of an animation in AVIF, or of one that would take too long \
+        (`too-many-frames`). If the image is not available and `images.fallbacks` has a fallback, the response is the fallback with \
         `Image-Error`, fresh for 30 seconds.
         """,
         parameters: [
