@@ -252,7 +252,7 @@ struct CampaignTests {
                 #expect(try service.admin("PUT", "/admin/takedowns/\(item)").status == 201)
             }
             let told = try JSON(try service.admin("GET", "/admin/explain?viewer=ann&limit=5").text)
-            let place = try #require(told["places"]?[0])
+            let place = try #require(told["adSlots"]?[0])
             #expect(place["campaign"]?.text == "low" && told["cells"]?.list.contains { $0["cell"]?.text == "ad:2" } == true)
             let reasons = (place["others"]?.list ?? []).map { "\($0["campaign"]?.text ?? ""): \($0["reason"]?.text ?? "")" }
             #expect(reasons.contains { $0.hasPrefix("top: its creatives cannot be shown") } && reasons.contains("off: it is taken down"))

@@ -256,7 +256,7 @@ def it_shows_operators_the_explanation_of_a_cell(browser, relay, service):
         return
     browser.open(f"{relay.url}?operators={service.admin_url}", cells=20)
     ad = browser.wait(lambda: next(iter(advertisements(browser)), None), "an ad")
-    for name, expected in ((ids(browser)[1], "in the order of its section"), (ad, "place 1 for advertisements on page 1")):
+    for name, expected in ((ids(browser)[1], "in the order of its section"), (ad, "ad slot 1 of page 1")):
         tool = browser.find(f"[data-id='{name}'] [data-tool=inspect]")
         browser.script("arguments[0].click()", tool)
         browser.click("#inspector .why summary")

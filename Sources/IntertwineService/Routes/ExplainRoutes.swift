@@ -75,8 +75,8 @@ struct ExplainRoutes: Sendable {
 
         var rotation: Rotation
         var cells: [Place]
-        var places: [Decision]
-        var leftOut: [Omission]
+        var adSlots: [Decision]
+        var omitted: [Omission]
         var advertisements: [Advertisement]
         var excludedAdvertisements: [Omission]
         var takenDown: [TakenDown]
@@ -122,7 +122,7 @@ struct ExplainRoutes: Sendable {
                     example: """
                         {"rotation": {"scope": "page", "perPage": 1, "start": 1}, "cells": [{"cell": "ad:1", "kind": "ad", \
                         "type": "image", "position": 1, "identifier": "AdvertisementCollectionViewCell", \
-                        "factory": "AdvertisementCellFactory", "adSlot": 0}], "places": [], "leftOut": [], \
+                        "factory": "AdvertisementCellFactory", "adSlot": 0}], "adSlots": [], "omitted": [], \
                         "advertisements": [{"kind": "ad", "type": "image", "id": "1", "position": 1, "isOnThisPage": true, \
                         "rank": 0, "page": 1, "slot": 0}], "excludedAdvertisements": [{"kind": "ad", "type": "video", \
                         "id": "9", "position": 9, "reason": "this layout has no cell for ad of the type video"}], \
@@ -179,14 +179,14 @@ struct ExplainRoutes: Sendable {
                     cell: place.cell, kind: place.form.kind, type: place.form.variant, position: place.position,
                     identifier: place.identifier, factory: place.factory, adSlot: place.adSlot, campaign: place.campaign)
             },
-            places: explanation.decisions.map { decision in
+            adSlots: explanation.decisions.map { decision in
                 Answer.Decision(
                     section: decision.section, campaign: decision.campaign,
                     others: decision.others.map { other in
                         let winner = other.obstacle == .lost ? decision.campaign.map { ": \($0)" } ?? "" : ""
                         return .init(campaign: other.campaign, reason: other.obstacle.reason + winner)
                     } + stopped.map { .init(campaign: $0, reason: "it is taken down") })
-            }, leftOut: explanation.omissions.map(omission),
+            }, omitted: explanation.omissions.map(omission),
             advertisements: explanation.advertisements.map { ad in
                 Answer.Advertisement(
                     kind: ad.form.kind, type: ad.form.variant, id: ad.id, position: ad.position, isOnThisPage: ad.isOnThisPage,
@@ -289,7 +289,7 @@ extension Schema {
                     .optional("campaign", .string, "The campaign that the ad is shown for; absent for content and for house ads."),
                 ]).titled("Place"))),
         .required(
-            "places",
+            "adSlots",
             .list(
                 of: Schema.object([
                     .optional("section", .string),
@@ -300,7 +300,7 @@ extension Schema {
                         "The reason why each of the other campaigns does not have the slot."),
                 ]).titled("CampaignPlace")),
             "The ad slots that campaigns were considered for; empty if no campaign can have one."),
-        .required("leftOut", .list(of: .omission), "The items that were omitted from the page."),
+        .required("omitted", .list(of: .omission), "The items that were omitted from the page."),
         .required(
             "advertisements", .list(of: .adSlot),
             """
