@@ -80,11 +80,13 @@ extension FeedService {
         let pageMetrics = PageMetrics(registry: telemetry.registry)
         let limits = configuration.server.limits
         let writes = WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer)
+        // A separate limiter, because many viewers of one address receive pages.
+        let decisions = WriteLimiter(address: limits.decisionsPerAddress, viewer: limits.writesPerViewer)
         let delivery = AdServer(
             ledger: ledger as? any CampaignLedger, process: ProcessName.make(),
             lifetime: configuration.campaigns.reservationTimeout.milliseconds
         ) { facts, now in
-            writes.wait(.decisions, network: facts.network, viewer: facts.viewer, now: now) == nil
+            decisions.wait(.decisions, network: facts.network, viewer: facts.viewer, now: now) == nil
         }
         let cellCounters = RenderedCellCache.Counters()
 

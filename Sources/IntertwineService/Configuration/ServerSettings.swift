@@ -61,6 +61,8 @@ public struct LimitSettings: Sendable {
     public var connectionsPerPeer = 256
     /// The rate limit of an address in writes per minute, counted separately for actions, events and registrations of clients.
     public var writesPerAddress = 600
+    /// The maximum number of recorded ad decisions per minute of one address; of IPv6, of one network (/64).
+    public var decisionsPerAddress = 6_000
     public var writesPerViewer = 120
     public var outputBuffer: ByteCount = .kibibytes(256)
     /// The maximum number of event stream subscribers.
@@ -92,6 +94,7 @@ public struct LimitSettings: Sendable {
         reader.read("limits.connections", &connections, in: 1...1_000_000)
         reader.read("limits.connections-per-peer", &connectionsPerPeer, in: 1...1_000_000)
         reader.read("limits.writes-per-address", &writesPerAddress, in: 1...1_000_000)
+        reader.read("limits.decisions-per-address", &decisionsPerAddress, in: 1...1_000_000)
         reader.read("limits.writes-per-viewer", &writesPerViewer, in: 1...1_000_000)
         reader.read("limits.output-buffer", &outputBuffer, in: 1 << 10...1 << 30)
         reader.read("limits.event-streams", &eventStreams, in: 0...1_000_000)
