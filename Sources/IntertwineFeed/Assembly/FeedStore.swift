@@ -151,10 +151,10 @@ public struct BlockedItem: Sendable, Hashable {
 
     public var id: String
     /// The targets of the item's fields: URLs and, with a prefix, the creatives of a campaign. Empty if the item did not exist.
-    public var isPrimary: [String]
+    public var targets: [String]
 
-    public init(id: String, leads: [String] = []) {
-        (self.id, self.isPrimary) = (id, leads)
+    public init(id: String, targets: [String] = []) {
+        (self.id, self.targets) = (id, targets)
     }
 
     /// The prefix of the entries for ads that are released from the campaign: the kind, a colon and the id.
@@ -164,7 +164,7 @@ public struct BlockedItem: Sendable, Hashable {
     var creatives: [String] { entries(after: Self.creative) }
 
     private func entries(after prefix: String) -> [String] {
-        isPrimary.compactMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
+        targets.compactMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
     }
 
     private static func entry(of creative: CreativeID) -> String { "\(creative.kind):\(creative.id)" }
@@ -190,7 +190,7 @@ public struct BlockedItem: Sendable, Hashable {
             let id = name[name.index(after: colon)...]
             return id == creative.id || id.hasPrefix(creative.id + "#")
         }
-        return isNamed ? isPrimary + [Self.released + Self.entry(of: creative)] : nil
+        return isNamed ? targets + [Self.released + Self.entry(of: creative)] : nil
     }
 }
 

@@ -25,11 +25,11 @@ enum MembershipTable {
         var released: Set<ItemKey> = []
         for key in keys where key.kind != Campaign.kind {
             for index in campaigns.indices {
-                guard let leads = campaigns[index].releasing(CreativeID(kind: key.kind, id: key.id)) else { continue }
+                guard let targets = campaigns[index].releasing(CreativeID(kind: key.kind, id: key.id)) else { continue }
                 try connection.query(
                     "UPDATE takedown SET urls = $3 WHERE kind = $1 AND id = $2", .kind(Campaign.kind), .text(campaigns[index].id),
-                    .text(PostgresFeedStore.list(leads)))
-                campaigns[index] = BlockedItem(id: campaigns[index].id, leads: leads)
+                    .text(PostgresFeedStore.list(targets)))
+                campaigns[index] = BlockedItem(id: campaigns[index].id, targets: targets)
                 released.insert(key)
             }
         }
@@ -48,7 +48,7 @@ enum MembershipTable {
 
     static func blocked(_ rows: PostgresRows) -> [BlockedItem] {
         (0..<rows.count).map { row in
-            BlockedItem(id: rows.text(row, 0), leads: rows.optionalText(row, 1).map(PostgresFeedStore.leads(ofTakedown:)) ?? [])
+            BlockedItem(id: rows.text(row, 0), targets: rows.optionalText(row, 1).map(PostgresFeedStore.targets(ofTakedown:)) ?? [])
         }
     }
 

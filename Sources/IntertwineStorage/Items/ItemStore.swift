@@ -55,20 +55,20 @@ extension ItemStore {
     package static var takenDownLimit: Int { 100_000 }
 
     /// Returns the links of an item that is taken down, from the JSON array that its takedown stores.
-    package static func leads(ofTakedown list: String) -> [String] {
+    package static func targets(ofTakedown list: String) -> [String] {
         (try? JSONDecoder().decode([String].self, from: Data(list.utf8))) ?? []
     }
 
     /// Returns the URLs among the links of an item that is taken down.
     package static func urls(ofTakedown list: String) -> [String] {
-        leads(ofTakedown: list).filter(BlockedItem.isURL)
+        targets(ofTakedown: list).filter(BlockedItem.isURL)
     }
 
     /// Returns the JSON array of the links of an item that is taken down.
-    package static func list(_ leads: [String]) throws -> String {
+    package static func list(_ targets: [String]) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
-        return String(decoding: try encoder.encode(leads), as: UTF8.self)
+        return String(decoding: try encoder.encode(targets), as: UTF8.self)
     }
 
     package func put(_ item: ValidatedItem) async throws -> ItemChange {

@@ -50,7 +50,7 @@ struct TakedownTable {
         try find.bind(2, Int64(max(limit, 0)))
         var items: [BlockedItem] = []
         while try find.step() {
-            items.append(BlockedItem(id: find.text(0), leads: find.isNull(1) ? [] : SQLiteStore.leads(ofTakedown: find.text(1))))
+            items.append(BlockedItem(id: find.text(0), targets: find.isNull(1) ? [] : SQLiteStore.targets(ofTakedown: find.text(1))))
         }
         return items
     }
@@ -111,7 +111,7 @@ struct TakedownTable {
     }
 
     /// Returns the entries of the campaigns that are taken down after the release of an ad, by campaign.
-    static func releases(of key: ItemKey, _ database: any SQLConnection) throws -> [(campaign: String, leads: [String])] {
+    static func releases(of key: ItemKey, _ database: any SQLConnection) throws -> [(campaign: String, targets: [String])] {
         guard key.kind != Campaign.kind else { return [] }
         return try items(of: Campaign.kind, limit: SQLiteStore.takenDownLimit, database).compactMap { campaign in
             campaign.releasing(CreativeID(kind: key.kind, id: key.id)).map { (campaign.id, $0) }
@@ -124,10 +124,10 @@ struct TakedownTable {
     func release(_ key: ItemKey) throws -> Bool {
         let releases = try Self.releases(of: key, database)
         let update = try SQLStatement(database, "UPDATE takedown SET urls = ?3 WHERE kind = ?1 AND id = ?2")
-        for (campaign, leads) in releases {
+        for (campaign, targets) in releases {
             try update.bind(1, kind: Campaign.kind)
             try update.bind(2, campaign)
-            try update.bind(3, SQLiteStore.list(leads))
+            try update.bind(3, SQLiteStore.list(targets))
             try update.run()
         }
         return !releases.isEmpty
