@@ -76,7 +76,7 @@ struct OperatorImportTests {
             try writer.close()
             while try command.nextLine(timeout: 60_000) != nil {}
             #expect(
-                command.wait() == 0 && command.lines.last == "\(service.database): added 4998, replaced 2, skipped 0", "\(command.lines)")
+                command.wait() == 0 && command.lines.last == "added 4998, replaced 2, skipped 0", "\(command.lines)")
             try client.send(items[4_000...].joined())
             #expect(try JSON(try client.response(to: "POST").text)["replaced"]?.number == 5_000)
         }
@@ -160,7 +160,7 @@ struct OperatorImportTests {
             _ = try service.admin("PUT", "/admin/items/user/a", body: Items.user("a", "featured"))
             _ = try service.admin("DELETE", "/admin/items/user/a", with: ["If-Match: *"])
             _ = try service.admin("POST", "/admin/items", body: Items.user("b"))
-            _ = try service.admin("PUT", "/admin/items/advertisement/1", body: "{}")
+            _ = try service.admin("PUT", "/admin/items/ad/1", body: "{}")
             _ = try service.admin("DELETE", "/admin/images?url=https://pictures.example.com/a.png%3Fkey=open-sesame")
             _ = try service.admin("DELETE", "/admin/images?url=https://me:open-sesame@pictures.example.com/a.png")
             let text = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)

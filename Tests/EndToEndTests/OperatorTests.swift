@@ -12,8 +12,8 @@ struct OperatorTests {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
             let routes = [
                 "GET /healthz", "GET /readyz", "GET /metrics", "HEAD /metrics", "GET /admin/items/user/u0", "PUT /admin/items/user/u0",
-                "DELETE /admin/items/user/u0", "GET /admin/items/advertisement/1", "PUT /admin/items/advertisement/1",
-                "DELETE /admin/items/advertisement/1",
+                "DELETE /admin/items/user/u0", "GET /admin/items/ad/1", "PUT /admin/items/ad/1",
+                "DELETE /admin/items/ad/1",
                 "POST /admin/items", "GET /admin/reports", "GET /admin/reports?by=day", "DELETE /admin/images?url=https://a.example/a.png",
                 "GET /admin/explain", "OPTIONS /admin/explain", "PATCH /admin/items/user/u0", "GET /nowhere", "GET /", "OPTIONS *",
                 "TRACE /metrics", "FOO /metrics", "GET /openapi.json",

@@ -85,7 +85,7 @@ struct SectionsTests {
         #expect(try service.ask("POST", "/cells/section:stars/selection").status == 404)
         // Where there is nothing but an advertisement, it stands in the feed of always alone.
         let ad = #"{"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
-        #expect(try service.admin("PUT", "/admin/items/advertisement/7", body: ad).status == 201)
+        #expect(try service.admin("PUT", "/admin/items/ad/7", body: ad).status == 201)
         for (path, expected) in [("/feed", ["ad:7"]), ("/feeds/agenda", []), ("/feeds/people/sections/clubs", [])] {
             #expect(ids(try JSON(try service.get(path).text)) == expected, "\(path)")
         }

@@ -23,10 +23,10 @@ struct TakedownTests {
             #expect(try service.admin("DELETE", "/admin/items/user/u1").status == 204)
             #expect(try Self.shown(service) == ["user:u0", "user:u2"])
             #expect(
-                try service.importItems(items) == ["\(service.database): added 0, replaced 2, skipped 0, withheld 1 (user:u1): taken down"])
+                try service.importItems(items) == ["added 0, replaced 2, skipped 0, withheld 1 (user:u1): taken down"])
             #expect(
                 try service.importItems(items, arguments: ["--dry-run"])
-                    == ["\(service.database): would add 0, replace 2, skip 0, withheld 1 (user:u1): taken down; nothing was written"])
+                    == ["would add 0, replace 2, skip 0, withheld 1 (user:u1): taken down; nothing was written"])
             let posted = try JSON(try service.admin("POST", "/admin/items", body: items).text)
             #expect(posted["withheld"]?.number == 1 && posted["withheldItems"]?[0]?.text == "user:u1" && posted["replaced"]?.number == 2)
             #expect(try Self.shown(service) == ["user:u0", "user:u2"])
@@ -35,7 +35,7 @@ struct TakedownTests {
             let listed = try Self.run(["takedown", "list"], service)
             #expect(listed.code == 0 && listed.lines.count == 1 && listed.lines[0].hasPrefix("user:u1\t20"), "\(listed.lines)")
             #expect(try Self.run(["takedown", "release", "user:u1"], service).lines == ["user:u1: released"])
-            #expect(try service.importItems(items) == ["\(service.database): added 1, replaced 2, skipped 0"])
+            #expect(try service.importItems(items) == ["added 1, replaced 2, skipped 0"])
             #expect(try Self.shown(service) == ["user:u0", "user:u2", "user:u1"])
             #expect(try Self.run(["takedown"], service).lines == [])
         }
@@ -87,7 +87,7 @@ struct TakedownTests {
             try services[1].killAndRestart()
             try until(410)
             #expect(try service.admin("DELETE", "/admin/takedowns/user:p0").status == 204)
-            #expect(try service.importItems(items) == ["\(service.database): added 1, replaced 1, skipped 0"])
+            #expect(try service.importItems(items) == ["added 1, replaced 1, skipped 0"])
             try until(200)
         }
     }
@@ -120,7 +120,7 @@ struct TakedownTests {
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 204)
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 404)
             #expect(try service.admin("PUT", "/admin/takedowns/u1").status == 400)
-            #expect(try service.importItems(Items.advertisement(1)) == ["\(service.database): added 1, replaced 0, skipped 0"])
+            #expect(try service.importItems(Items.advertisement(1)) == ["added 1, replaced 0, skipped 0"])
             // An operator who puts the item there has changed their mind.
             #expect(try service.admin("PUT", "/admin/items/user/a%2Fb%20c", body: Items.user("a/b c")).status == 201)
             #expect(try JSON(try service.admin("GET", "/admin/takedowns").text)["takedowns"]?.list.isEmpty == true)
@@ -160,7 +160,7 @@ struct TakedownTests {
                 #expect(try Self.run(["takedown", "list"], service).lines.count == left)
             }
             let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").suffix(2)
-            #expect(try audited.map { try JSON(String($0))["cells"]?.list.count } == [40, 40])
+            #expect(try audited.map { try JSON(String($0))["items"]?.list.count } == [40, 40])
         }
     }
 
@@ -186,7 +186,7 @@ struct TakedownTests {
             let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").dropFirst()
                 .map { try JSON(String($0)) }
             #expect(audited.map { $0["method"]?.text } == ["takedown", "takedown"])
-            #expect(audited.map { $0["cells"]?.list.compactMap(\.text) } == [["user:u0", "user:u9"], ["user:u0", "user:u9"]])
+            #expect(audited.map { $0["items"]?.list.compactMap(\.text) } == [["user:u0", "user:u9"], ["user:u0", "user:u9"]])
             #expect(audited.last?["changes"]?["released"]?.number == 2)
             let missing = try Command.run([
                 "takedown", "list", "--config", service.configurationFile, "--database", "\(service.folder)/none.sqlite",

@@ -115,7 +115,7 @@ final class RunningService {
         try Self.importItems(items, into: database, folder: folder, arguments: arguments)
     }
 
-    /// Runs `intertwine import`; what it prints.
+    /// Runs `intertwine import`, and returns its output without the name of the store.
     static func importItems(_ items: String, into database: String, folder: String, arguments: [String] = []) throws -> [String] {
         let file = "\(folder)/\(UUID()).ndjson"
         try items.write(toFile: file, atomically: true, encoding: .utf8)
@@ -123,7 +123,12 @@ final class RunningService {
         let options = ["--foreground", "--config", "\(folder)/empty.yaml", "--database", database, "--set", "server.data-folder=\(folder)"]
         let result = try Command.run(["import", "--foreground"] + options + arguments + [file])
         guard result.code == 0 else { throw RawClientError.system(result.lines.joined(separator: "\n"), result.code) }
-        return result.lines
+        return result.lines.map { line in
+            guard let store = line.firstRange(of: ": "),
+                line[store.upperBound...].hasPrefix("added") || line[store.upperBound...].hasPrefix("would add")
+            else { return line }
+            return String(line[store.upperBound...])
+        }
     }
 
     /// One request on a connection of its own; every answer passes the lint.
