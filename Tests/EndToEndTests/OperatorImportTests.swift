@@ -76,7 +76,7 @@ struct OperatorImportTests {
             try writer.close()
             while try command.nextLine(timeout: 60_000) != nil {}
             #expect(
-                command.wait() == 0 && command.lines.last == "added 4998, replaced 2, skipped 0", "\(command.lines)")
+                command.wait() == 0 && command.lines.last == "\(service.database): added 4998, replaced 2, skipped 0", "\(command.lines)")
             try client.send(items[4_000...].joined())
             #expect(try JSON(try client.response(to: "POST").text)["replaced"]?.number == 5_000)
         }
