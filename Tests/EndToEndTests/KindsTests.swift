@@ -15,7 +15,7 @@ struct KindsTests {
     private func service() throws -> RunningService {
         let service = try RunningService(items: Items.user("u"), settings: ["kinds.file=\(Self.file)"])
         let lines = try service.importItems(Self.events, arguments: ["--set", "kinds.file=\(Self.file)"])
-        #expect(lines.contains("\(service.database): added 2, replaced 0, skipped 0"), "\(lines)")
+        #expect(lines.contains("added 2, replaced 0, skipped 0"), "\(lines)")
         return service
     }
 
