@@ -65,7 +65,7 @@ struct LiveTests {
             _ = try late.text(until: "retry: ")
             #expect(try late.event()?.id == event.id)
             #expect(try service.get("/feed/changes?syncToken=\(event.id)").text.contains(#""inserted":[]"#))
-            #expect(try service.admin("GET", "/metrics").text.contains("\nintertwine_feed_listeners 3"))
+            #expect(try service.admin("GET", "/metrics").text.contains("\nintertwine_feed_subscribers 3"))
         }
     }
 

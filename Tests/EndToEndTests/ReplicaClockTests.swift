@@ -67,7 +67,7 @@ struct ReplicaClockTests {
             #expect(try Replicas.wait { try database.psql(waits) == "1" })
             let second = try click("two")
             #expect(
-                try Replicas.wait { try still.admin("GET", "/metrics").text.contains("\nintertwine_ledger_queue_units 1") })
+                try Replicas.wait { try still.admin("GET", "/metrics").text.contains("\nintertwine_ledger_queued_units 1") })
             still.process.signal(SIGSTOP)
             defer { still.process.signal(SIGCONT) }
             try database.psql("SELECT pg_terminate_backend(pid) \(sleeping)")
