@@ -62,7 +62,7 @@ struct SourceSnapshotTests {
         try apply(kind, ["a", "b", "c", "d"])
         let version = store.version
         let error = #expect(throws: SnapshotRejection.self) { try apply(kind, ["a", "x"]) }
-        #expect(error?.description.hasPrefix("3 of 4 items would be removed, more than the share of 0.5 that may go at once; ") == true)
+        #expect(error?.description.hasPrefix("3 of 4 items would be removed, more than the share of 0.5 that may be removed at once; ") == true)
         #expect(throws: SnapshotRejection.empty) { try apply(kind, []) }
         #expect(throws: SnapshotRejection.empty) { try apply(kind, [], of: "new") }
         #expect(throws: SnapshotRejection.self) { try apply(kind, ["a", "b", "c"], removing: 0) }
@@ -177,7 +177,7 @@ struct SourceSnapshotTests {
     func exclusive() throws {
         let first = try SourceSnapshot(of: "people", kind: UserKind(), into: path)
         let error = #expect(throws: SnapshotRejection.self) { try SourceSnapshot(of: "people", kind: UserKind(), into: path) }
-        #expect(error == .busy("people") && error?.description.hasPrefix("the source people is being synchronised already") == true)
+        #expect(error == .busy("people") && error?.description.hasPrefix("the source people is already being synchronized") == true)
         let other = try SourceSnapshot(of: "others", kind: UserKind(), into: path)
         first.discard()
         other.discard()

@@ -71,10 +71,6 @@ final class GroupCommit: @unchecked Sendable {
 
     /// The time of the last successful commit.
     private var lastCommit: ContinuousClock.Instant?
-    /// The time of the last check of the file after a commit.
-    private var lastCheck: ContinuousClock.Instant?
-    /// The time for which that check also serves the next group, which is checked again after its commit.
-    private static let checkTime = Duration.milliseconds(5)
 
     /// The time for which a commit proves that the disk is writable, and the lock timeout of a test write.
     private static let (freshness, probeTimeout) = (Duration.seconds(1), Duration.milliseconds(500))
@@ -299,7 +295,7 @@ final class GroupCommit: @unchecked Sendable {
         if group.isEmpty { return }
         let (now, flushes) = (now(), isFlushDue)
         do {
-            if file.integrity.damage != nil || lastCheck.map({ $0.duration(to: .now) >= Self.checkTime }) ?? true { try checkFile() }
+            try checkFile()
             let receipts = try pool.writeWithoutTransaction { database in
                 // The first unit has waited longest.
                 try prepare(database, isSynced: true, busyTimeout: limits.maxQueueTime - (group.first?.arrival.duration(to: .now) ?? .zero))
@@ -308,9 +304,7 @@ final class GroupCommit: @unchecked Sendable {
                 return receipts
             }
             // Data that was written to a missing or damaged file is lost.
-            lastCheck = nil
             try checkFile()
-            lastCheck = .now
             if writer.hasWaitingCounts { planFlush() } else { lastCommit = .now }
             if flushes { flush.last = .now }
             state.withLock { state in
