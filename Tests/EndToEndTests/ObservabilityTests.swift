@@ -54,7 +54,9 @@ struct ObservabilityTests {
             for path in ["main.mjs", "page.css", "icon.svg"] { #expect(try service.get("/web-client/\(path)").status == 200) }
             #expect(try service.get("/web-client/nothing").status == 404)
             let samples = try PrometheusParser.samples(in: try service.admin("GET", "/metrics").text)
-            let counted = samples.filter { $0.name == "intertwine_http_requests_total" && $0.labels["route"]?.contains("web-client") == true }
+            let counted = samples.filter {
+                $0.name == "intertwine_http_requests_total" && $0.labels["route"]?.contains("web-client") == true
+            }
             #expect(
                 counted.map { "\($0.labels["route"] ?? "") \($0.labels["status"] ?? "") \($0.value)" }.sorted() == [
                     "/web-client/{file} 200 3.0", "/web-client/{file} 404 1.0",

@@ -62,7 +62,8 @@ struct SourceSnapshotTests {
         try apply(kind, ["a", "b", "c", "d"])
         let version = store.version
         let error = #expect(throws: SnapshotRejection.self) { try apply(kind, ["a", "x"]) }
-        #expect(error?.description.hasPrefix("3 of 4 items would be removed, more than the share of 0.5 that may be removed at once; ") == true)
+        #expect(
+            error?.description.hasPrefix("3 of 4 items would be removed, more than the share of 0.5 that may be removed at once; ") == true)
         #expect(throws: SnapshotRejection.empty) { try apply(kind, []) }
         #expect(throws: SnapshotRejection.empty) { try apply(kind, [], of: "new") }
         #expect(throws: SnapshotRejection.self) { try apply(kind, ["a", "b", "c"], removing: 0) }
