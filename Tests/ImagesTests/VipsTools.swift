@@ -121,7 +121,7 @@ enum BuiltWorkers {
     static var processes: [pid_t] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return all.compactMap { pid_t($0) }.filter { process in
-            status(process, "PPid") == String(getpid()) && status(process, "Name") == "intertwine-pict" && status(process, "State") != "Z"
+            status(process, "PPid") == String(getpid()) && status(process, "Name") == "intertwine-imag" && status(process, "State") != "Z"
         }
     }
 
