@@ -255,12 +255,12 @@ struct FeedRoutes: Sendable {
     ///
     /// It handles simple requests (``FastFeedQuery``), which pagination consists of. All other requests use the general route, with equal results.
     func pendingHandler() -> Router.PendingHandler {
-        let doors = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
+        let routes = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
         return { [self] head, peer, now in
             guard head.method == .get || head.method == .head, !head.hasField("accept-cells") else { return nil }
-            for door in doors {
-                guard let query = head.withTarget({ FastFeedQuery($0, of: door.path) }) else { continue }
-                return pendingRoute(head, query, at: door.pattern, door.feed, from: peer.address, now: now)
+            for route in routes {
+                guard let query = head.withTarget({ FastFeedQuery($0, of: route.path) }) else { continue }
+                return pendingRoute(head, query, at: route.pattern, route.feed, from: peer.address, now: now)
             }
             return nil
         }
@@ -282,20 +282,20 @@ struct FeedRoutes: Sendable {
             }
             return own(feed, of: assembler, gzip: gzip, at: pattern)
         }
-        var asked = feed
+        var personalized = feed
         if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
-            asked.campaigns = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
-            if campaigns.hasActive(feed: assembler.title, at: now) { return own(asked, of: assembler, gzip: gzip, at: pattern) }
+            personalized.campaigns = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
+            if campaigns.hasActive(feed: assembler.title, at: now) { return own(personalized, of: assembler, gzip: gzip, at: pattern) }
         }
         feed.isShared = true
         let target = head.withTarget { String(decoding: $0) }
-        let wish = PageLoader.PageRequest(request: feed, feed: assembler, target: target, gzip: gzip, route: pattern)
-        return PendingRoute(pattern: pattern) { [self, asked] reply in
+        let pageRequest = PageLoader.PageRequest(request: feed, feed: assembler, target: target, gzip: gzip, route: pattern)
+        return PendingRoute(pattern: pattern) { [self, personalized] reply in
             let work = CancellableWork()
-            shared.page(wish, work: work) { page in
+            shared.page(pageRequest, work: work) { page in
                 guard case .failure(let error) = page, error is PageIsPersonalizedError else { return reply(page) }
                 // A campaign became active after the first check.
-                work.perform { make(asked, of: assembler, gzip: gzip, reply) }
+                work.perform { make(personalized, of: assembler, gzip: gzip, reply) }
             }
             return work.cancel
         }
