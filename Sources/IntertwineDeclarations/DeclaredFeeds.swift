@@ -211,13 +211,13 @@ struct FeedsReader {
         _ name: String, of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
     ) throws(ConfigurationError) -> SortField {
         let taken = sections.flatMap(\.kinds)
-        let standing = section.name == SectionConfiguration.mainName ? kinds.names.filter { !taken.contains($0) } : section.kinds
-        let fields = standing.compactMap { kinds[$0] }.filter { $0.stream == .content }.map { Set($0.sortFields) }
+        let kindNames = section.name == SectionConfiguration.mainName ? kinds.names.filter { !taken.contains($0) } : section.kinds
+        let fields = kindNames.compactMap { kinds[$0] }.filter { $0.stream == .content }.map { Set($0.sortFields) }
         let common = fields.dropFirst().reduce(fields.first ?? []) { $0.intersection($1) }
         guard let field = common.first(where: { $0.name == name }) else {
             let shown = ItemError.shown(name)
             guard !common.isEmpty else {
-                let all = standing.joined(separator: ", ")
+                let all = kindNames.joined(separator: ", ")
                 throw node.error(
                     "'\(section.name)' cannot be ordered by '\(shown)': its kinds (\(all)) have no text, number or date in common that all "
                         + "their items have. Declare the field in each of them with required: true, or order by imported or newest")

@@ -114,17 +114,17 @@ package struct ResponseDescription: Sendable {
     ///   - others: Problem types of this response without an example.
     ///   - members: Further members of the problems.
     package static func problem(
-        _ status: HTTPResponse.Status, _ text: String, _ told: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil,
+        _ status: HTTPResponse.Status, _ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil,
         others: [Problem.ProblemType] = [], members: [OpenAPIValue.Member] = []
     ) -> ResponseDescription {
         let code = status.code
-        let uris = told.map(\.uri)
+        let uris = problems.map(\.uri)
         let words = uris.enumerated().filter { index, uri in !uris[..<index].contains(uri) }.map(\.element)
         let type = types ?? Schema.words(words)
-        let examples = told.map { told in
-            let details = told.details(status)
+        let examples = problems.map { problem in
+            let details = problem.details(status)
             return OpenAPIValue.Member(
-                told.name ?? told.kind?.rawValue ?? details.title.lowercased().replacing(" ", with: "-"),
+                problem.name ?? problem.kind?.rawValue ?? details.title.lowercased().replacing(" ", with: "-"),
                 .object([.init("value", .literal(String(decoding: details.json, as: UTF8.self)))]))
         }
         let schema = Schema.problem.with(
@@ -133,8 +133,8 @@ package struct ResponseDescription: Sendable {
         let content = OpenAPIValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
         // If request fields select the responses of a resource, its problems carry `Vary` as well.
         let fields = fields.contains { $0.name == "Vary" } ? fields : fields + [.problemVary]
-        let occurrences = told.compactMap { told in
-            told.kind.map { ProblemOccurrence(kind: $0, status: status, text: text, example: told.details(status)) }
+        let occurrences = problems.compactMap { problem in
+            problem.kind.map { ProblemOccurrence(kind: $0, status: status, text: text, example: problem.details(status)) }
         }
         let unseen = others.map { ProblemOccurrence(kind: $0, status: status, text: text, example: nil) }
         return ResponseDescription(

@@ -96,7 +96,7 @@ struct FileStamp: Equatable, Sendable {
     private let size: UInt64?
     private let changed: Date?
     /// The byte order marks of UTF-8 and UTF-16, which an editor may save in an empty file.
-    private static let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
+    private static let byteOrderMarks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
     /// True if the file contains nothing, not even a comment.
     let isBlank: Bool
 
@@ -111,7 +111,7 @@ struct FileStamp: Equatable, Sendable {
         size = attributes[.size] as? UInt64
         changed = attributes[.modificationDate] as? Date
         let content = size.map { $0 < 64 } == true ? FileManager.default.contents(atPath: real) : nil
-        let text = content.map { content in content.dropFirst(Self.marks.first { content.starts(with: $0) }?.count ?? 0) }
+        let text = content.map { content in content.dropFirst(Self.byteOrderMarks.first { content.starts(with: $0) }?.count ?? 0) }
         isBlank = text?.allSatisfy { [0x09, 0x0A, 0x0D, 0x20].contains($0) } ?? false
     }
 }

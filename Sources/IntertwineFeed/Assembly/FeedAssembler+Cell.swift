@@ -17,7 +17,7 @@ extension FeedAssembler {
     package func cell(_ id: String, _ request: FeedRequest) async throws -> CellLookup {
         guard let name = factories.item(ofCell: id) else { return .missing }
         let version = store.version
-        return try await read(request) { [self] snapshot, marks in
+        return try await read(request) { [self] snapshot, viewerState in
             guard let item = try snapshot.item(kind: name.kind, id: name.id) else { return .missing }
             var context = context(of: request)
             var (page, given): (AdServer.Page?, AdServer.ServedAd?)
@@ -32,7 +32,7 @@ extension FeedAssembler {
                 context.disclosure = campaignIndex.campaigns[index].disclosure
                 given = place
             }
-            let cell = try cell(id, of: item, given, in: context, marks)
+            let cell = try cell(id, of: item, given, in: context, viewerState)
             if case .found = cell {} else if let page, let given { campaigns?.delivery.release([given], page) }
             return cell
         }
@@ -49,7 +49,7 @@ extension FeedAssembler {
     }
 
     private func cell(
-        _ id: String, of item: FeedItem, _ given: AdServer.ServedAd?, in context: CellContext, _ marks: ViewerState?
+        _ id: String, of item: FeedItem, _ given: AdServer.ServedAd?, in context: CellContext, _ viewerState: ViewerState?
     ) throws -> CellLookup {
         var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: nil)
         guard let cell = try reader.cell(of: item) else { return reader.omissions.last.map { .omitted($0.reason) } ?? .missing }
@@ -61,7 +61,7 @@ extension FeedAssembler {
         }
         return .found(
             FeedPage.Entry(
-                found, state: try marks?.state(of: id) ?? [], position: item.position, in: context, campaign: given?.campaign,
+                found, state: try viewerState?.state(of: id) ?? [], position: item.position, in: context, campaign: given?.campaign,
                 showing: showing))
     }
 }

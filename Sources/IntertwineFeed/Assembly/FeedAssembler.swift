@@ -136,8 +136,8 @@ package final class FeedAssembler: Sendable {
     private func read<Value>(
         _ request: FeedRequest, _ snapshot: any FeedSnapshot, _ body: (any FeedSnapshot, ViewerState?) throws -> Value
     ) throws -> Value {
-        guard let marks = request.viewerState else { return try body(snapshot, nil) }
-        return try marks.read { try body(snapshot, $0) }
+        guard let viewerState = request.viewerState else { return try body(snapshot, nil) }
+        return try viewerState.read { try body(snapshot, $0) }
     }
 
     /// Validates a cursor without reading the store.
@@ -266,12 +266,12 @@ package final class FeedAssembler: Sendable {
     }
 
     private func entries(
-        _ content: PageContent, _ blocks: AdLayout, _ context: CellContext, _ marks: ViewerState?, headers: inout CellRenderer
+        _ content: PageContent, _ blocks: AdLayout, _ context: CellContext, _ viewerState: ViewerState?, headers: inout CellRenderer
     ) throws -> [FeedPage.Entry] {
         var entries: [FeedPage.Entry] = []
         entries.reserveCapacity(content.cells.count + blocks.blocks.reduce(0) { $0 + $1.advertisements.count + 1 })
         // The state is nil if the viewer has saved and selected no cell; no lookups are then necessary.
-        let states = marks.flatMap { $0.hasStates ? $0 : nil }
+        let states = viewerState.flatMap { $0.hasStates ? $0 : nil }
         var slot = 0
         for (number, block) in blocks.blocks.enumerated() {
             let section = block.section.flatMap(source.name(of:))

@@ -103,9 +103,9 @@ extension FeedAssembler {
         let context = context(of: request)
         let version = store.version
         let cursor = try request.cursor.map(cursor)
-        let (found, number, takenDown) = try await read(request, for: .background) { [self] snapshot, marks in
-            let walk = try PageSimulation(of: self, request, for: cursor, at: version, in: snapshot, marks, pages: Self.pageLimit)
-            var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: marks)
+        let (found, number, takenDown) = try await read(request, for: .background) { [self] snapshot, viewerState in
+            let walk = try PageSimulation(of: self, request, for: cursor, at: version, in: snapshot, viewerState, pages: Self.pageLimit)
+            var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
             var rank = 0
             let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
             let items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
@@ -180,7 +180,7 @@ private struct PageSimulation {
 
     init(
         of feed: FeedAssembler, _ request: FeedRequest, for cursor: PageCursor?, at version: StoreVersion, in snapshot: any FeedSnapshot,
-        _ marks: ViewerState?, pages limit: Int
+        _ viewerState: ViewerState?, pages limit: Int
     ) throws {
         var request = request
         request.followsChanges = false
@@ -192,7 +192,7 @@ private struct PageSimulation {
             if next == cursor { number = page }
             // The explained page does not depend on whether earlier pages were served.
             request.campaigns?.assumedServed = next == cursor ? [:] : servedCounts
-            let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, viewerState: marks)
+            let made = try feed.assemble(request, cursor: next, version: version, snapshot: snapshot, viewerState: viewerState)
             if let decision = made.decision, !decision.wasServed {
                 for place in decision.served.compactMap(\.self) { servedCounts[place.campaign, default: 0] += 1 }
             }

@@ -38,14 +38,14 @@ package struct FeedRequest: Sendable {
 
     package init(
         cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, hasViewer: Bool = false,
-        marks: (any ViewerStateStore)? = nil,
+        viewerState: (any ViewerStateStore)? = nil,
         layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, rotation: RotationSeed? = nil, followsChanges: Bool = false
     ) {
         self.cursor = cursor
         self.limit = limit
         self.now = now
         self.hasViewer = hasViewer
-        self.viewerState = marks
+        self.viewerState = viewerState
         self.layout = layout
         self.width = width
         self.scale = scale

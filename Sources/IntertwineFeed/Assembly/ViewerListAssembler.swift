@@ -106,10 +106,10 @@ private struct ListReader {
                 let viewModels = try factories.viewModels(of: listed.map { ByteString($0.cell) }, in: snapshot, context: context).filter {
                     campaignIndex?.hasCreative(CreativeID($0.value.subject.item)) != true
                 }
-                let cells = try ListMembership(of: viewer, in: ledger).read { marks in
+                let cells = try ListMembership(of: viewer, in: ledger).read { viewerState in
                     try listed.compactMap { listed in
                         try viewModels[ByteString(listed.cell)].map {
-                            Cell(entryID: listed.entryID, viewModel: $0, state: try marks.state(of: listed.cell))
+                            Cell(entryID: listed.entryID, viewModel: $0, state: try viewerState.state(of: listed.cell))
                         }
                     }
                 }

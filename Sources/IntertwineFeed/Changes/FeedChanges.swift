@@ -80,11 +80,11 @@ extension FeedAssembler {
             return request
         }
         let version = store.version
-        return try await read(request) { [self] snapshot, marks in
+        return try await read(request) { [self] snapshot, viewerState in
             var pages: [FeedPage] = []
             var cursor = start
             for request in requests {
-                let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot, viewerState: marks)
+                let page = try assemble(request, cursor: cursor, version: version, snapshot: snapshot, viewerState: viewerState)
                 pages.append(page)
                 guard let following = page.following else { break }
                 cursor = following

@@ -34,8 +34,8 @@ package struct RetentionClock: Sendable, Hashable {
     ///   - elapsed: the time since the previous call, measured by a monotonic clock; zero for the first call after the start.
     package mutating func advance(to clock: Int64, after elapsed: Duration) {
         // Several processes may report one hour, so the elapsed time is limited to the advance of the system clock.
-        let told = max(0, clock.subtractingReportingOverflow(self.clock).partialValue)
-        let passed = min(Int64(clamping: elapsed.components.seconds).multipliedReportingOverflow(by: 1_000).partialValue, told)
+        let reported = max(0, clock.subtractingReportingOverflow(self.clock).partialValue)
+        let passed = min(Int64(clamping: elapsed.components.seconds).multipliedReportingOverflow(by: 1_000).partialValue, reported)
         self.clock = clock
         let expected = now.addingReportingOverflow(passed).partialValue
         let lasted = (unconfirmed ?? 0) + passed

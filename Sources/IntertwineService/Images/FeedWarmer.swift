@@ -54,9 +54,9 @@ public struct FeedWarmer: Sendable {
 
     /// Requests all pages and images.
     ///
-    /// - Parameter told: Called from time to time with the progress.
+    /// - Parameter onProgress: Called from time to time with the progress.
     /// - Throws: `ConfigurationError` if a page cannot be fetched: the service does not run, or the feed does not exist.
-    public func run(_ told: @escaping @Sendable (Outcome) -> Void) async throws -> Outcome {
+    public func run(_ onProgress: @escaping @Sendable (Outcome) -> Void) async throws -> Outcome {
         let loop = try EventLoop(label: "warm")
         let everywhere = ["0.0.0.0/0", "::/0"].compactMap(Network.init)
         let port = base.port
@@ -71,7 +71,7 @@ public struct FeedWarmer: Sendable {
                 outcome.pages += 1
                 next = page.next
                 let news = page.images.filter { known.insert($0).inserted }
-                await ask(for: news, transfers, &outcome, told)
+                await ask(for: news, transfers, &outcome, onProgress)
             }
         }
         await transfers.shutDown()
@@ -79,7 +79,7 @@ public struct FeedWarmer: Sendable {
     }
 
     private func ask(
-        for hrefs: [String], _ transfers: CurlClient, _ outcome: inout Outcome, _ told: @Sendable (Outcome) -> Void
+        for hrefs: [String], _ transfers: CurlClient, _ outcome: inout Outcome, _ onProgress: @Sendable (Outcome) -> Void
     ) async {
         await withTaskGroup(of: String?.self) { group in
             var rest = hrefs[...]
@@ -91,7 +91,7 @@ public struct FeedWarmer: Sendable {
             for await failure in group {
                 outcome.images += 1
                 if let failure { outcome.failures[failure, default: 0] += 1 }
-                told(outcome)
+                onProgress(outcome)
                 begin()
             }
         }

@@ -168,7 +168,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         }
         let streams = state.withLock { state in
             var group = state.groups.removeValue(forKey: key) ?? Subscription()
-            let told = group.streams
+            let notified = group.streams
             var next = key
             next.syncTokens = syncTokens
             group.isNew = false
@@ -178,7 +178,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             } else {
                 state.groups[next] = group
             }
-            return told
+            return notified
         }
         send("changes", id: syncTokens, changes.json(), to: streams)
     }

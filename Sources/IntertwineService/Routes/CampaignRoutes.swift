@@ -190,7 +190,7 @@ extension IneligibilityReason {
         case .dailyGoalReached: "its goal of the day is reached"
         case .reserved: "what is left of its goal is given out and not seen yet, or held by other processes"
         case .pacing: "it is ahead of its pace"
-        case .unknownDelivery: "the ledger has not told yet what it has delivered"
+        case .unknownDelivery: "its delivery is not known yet"
         case .feed: "targeting: not this feed"
         case .section: "targeting: not this section"
         case .layout: "targeting: not this layout"

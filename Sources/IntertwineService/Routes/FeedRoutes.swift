@@ -393,7 +393,7 @@ extension FeedRequest {
     /// Creates a request for the first page of a feed, by a viewer or without one.
     init(of viewer: String?, in ledger: any Ledger, now: Int64) {
         self.init(
-            now: now, hasViewer: viewer != nil, marks: viewer.map { ListMembership(of: $0, in: ledger) },
+            now: now, hasViewer: viewer != nil, viewerState: viewer.map { ListMembership(of: $0, in: ledger) },
             rotation: RotationSeed(viewer: viewer, now: now))
     }
 }

@@ -110,16 +110,16 @@ enum ImageRouteDescription {
 
     /// Returns the response without an image: the proxy's reasons, and other problems with the given status.
     private static func none(
-        _ status: HTTPResponse.Status, _ text: String, _ reasons: [String], or told: [ResponseDescription.ProblemExample] = [],
+        _ status: HTTPResponse.Status, _ text: String, _ reasons: [String], or problems: [ResponseDescription.ProblemExample] = [],
         _ fields: [ResponseDescription.Header] = []
     ) -> ResponseDescription {
         let images = reasons.map { ResponseDescription.ProblemExample(.image(code: $0), "The image could not be fetched.") }
-        let others = told.map { Schema.word($0.uri) }
+        let others = problems.map { Schema.word($0.uri) }
         let type = others.isEmpty ? Schema.imageProblemType : .choice(others + [.imageProblemType])
         let further = ImageError.codes.filter { $0.status == status.code && !reasons.contains($0.code) }
         let upstream = reasons.contains { $0.hasPrefix("upstream-") } ? ["upstream-status"] : []
         return .problem(
-            status, text, told + images, failure + fields, types: type,
+            status, text, problems + images, failure + fields, types: type,
             others: (upstream + further.map(\.code)).map { .image(code: $0) })
     }
 

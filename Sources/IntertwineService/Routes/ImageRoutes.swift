@@ -90,14 +90,14 @@ struct ImageRoutes: Sendable {
         let fields = request.head.headerFields
         // A name that is no UUID comes from a proxy, and identifies no request here.
         let id = fields[.xRequestID].flatMap { UUID(uuidString: $0) }
-        let wish = ImageRequest(
+        let imageRequest = ImageRequest(
             verified.source, sizing: verified.sizing, id: id, priority: Self.isPrefetch(fields) ? .prefetch : .visible,
             viewer: clients.party(of: request.head, from: request.request.peer.address), via: fields[.via],
             cacheControl: fields[.cacheControl], accept: fields[.accept])
-        prefetcher?.record(wish)
-        let answer = await manager.image(wish)
+        prefetcher?.record(imageRequest)
+        let answer = await manager.image(imageRequest)
         // The event loop serves the next request for this image from the cache.
-        if case .complete = answer.body { responseCache.store(path: path, wish, expires: verified.expires, now: now) }
+        if case .complete = answer.body { responseCache.store(path: path, imageRequest, expires: verified.expires, now: now) }
         return ImageResponses.response(answer, to: request.request.id)
     }
 

@@ -60,7 +60,7 @@ struct HiddenRunTests {
 
     private func page(_ cursor: String? = nil, limit: Int = 3) async throws -> (ids: [String], next: String?, previous: String?) {
         let page = try await assembler.page(
-            FeedRequest(cursor: cursor, limit: limit, now: Fixture.now, hasViewer: true, marks: dismissals))
+            FeedRequest(cursor: cursor, limit: limit, now: Fixture.now, hasViewer: true, viewerState: dismissals))
         func name(in href: String?) -> String? { href.flatMap(Fixture.cursor(in:)) }
         return (page.entries.map { $0.cell.id }, name(in: page.next), name(in: page.previous))
     }

@@ -261,7 +261,7 @@ struct CompanionTests {
         let assembler = fixture.assembler()
         let page = try await assembler.page(FeedRequest(limit: 2, now: Fixture.now, followsChanges: true))
         func changes(_ cell: String) async throws -> [Int] {
-            let request = FeedRequest(now: Fixture.now, hasViewer: true, marks: HiddenSet([ByteString(cell)]))
+            let request = FeedRequest(now: Fixture.now, hasViewer: true, viewerState: HiddenSet([ByteString(cell)]))
             guard case .changed(let changed) = try await assembler.changes(since: [try #require(page.syncToken)], request) else {
                 throw TestFailure()
             }

@@ -104,7 +104,7 @@ struct RenderedCellCacheTests {
                         repeat {
                             let (isSame, next) = try await pair.isSame(
                                 FeedRequest(
-                                    cursor: cursor, limit: 7, now: now, hasViewer: hasViewer, marks: HiddenSet(["user:u3", "ad:1"]),
+                                    cursor: cursor, limit: 7, now: now, hasViewer: hasViewer, viewerState: HiddenSet(["user:u3", "ad:1"]),
                                     layout: layout, width: width, followsChanges: true))
                             #expect(isSame)
                             cursor = next

@@ -94,7 +94,7 @@ struct FeedChangesTests {
         let fixture = try Fixture(users: 8)
         let request = FeedRequest(limit: 4, now: Fixture.now, hasViewer: true, followsChanges: true)
         let syncToken = try #require(try await fixture.assembler().page(request).syncToken)
-        let hidden = FeedRequest(now: Fixture.now, hasViewer: true, marks: HiddenSet(["user:u2"]))
+        let hidden = FeedRequest(now: Fixture.now, hasViewer: true, viewerState: HiddenSet(["user:u2"]))
         guard case .changed(let without) = try await fixture.assembler().changes(since: [syncToken], hidden) else {
             throw CancellationError()
         }

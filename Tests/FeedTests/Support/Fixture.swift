@@ -53,7 +53,7 @@ struct Fixture: Sendable {
 
     func page(_ cursor: String? = nil, limit: Int = 20, hidden: Set<ByteString> = []) async throws -> FeedPage {
         try await assembler().page(
-            FeedRequest(cursor: cursor, limit: limit, now: Self.now, hasViewer: !hidden.isEmpty, marks: HiddenSet(hidden)))
+            FeedRequest(cursor: cursor, limit: limit, now: Self.now, hasViewer: !hidden.isEmpty, viewerState: HiddenSet(hidden)))
     }
 
     /// What an entry was made of, made once more.
