@@ -38,7 +38,8 @@ extension ResponseDescription {
     package static let negotiated: [ResponseDescription] = [.notModified, .notAcceptable, .preconditionFailed]
 
     /// Returns the description of 400 with an operation's own problems and the general ones.
-    package static func badRequest(_ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.problemCaching]) -> ResponseDescription
+    package static func badRequest(_ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.problemCaching])
+        -> ResponseDescription
     {
         .problem(.badRequest, text, problems + [notUnderstood], fields)
     }
