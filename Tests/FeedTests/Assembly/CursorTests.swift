@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Cursors")
 struct CursorTests {
-    @Test("refuses every mutation of a cursor with a typed error, and nothing else", arguments: 0..<4)
+    @Test("A mutated cursor fails with an invalid cursor error", arguments: 0..<4)
     func mutations(seed: Int) async throws {
         let fixture = try Fixture(
             users: 30, advertisements: 3, placement: MidpointPlacement(scope: seed % 2 == 0 ? .feed : .page(advertisements: 1)))
@@ -20,7 +20,7 @@ struct CursorTests {
     }
 
     @Test(
-        "are signed by HMAC-SHA256, as other programs make it",
+        "Cursors are signed with HMAC-SHA256",
         arguments: [
             ([], "O4bBPIHA-RvKWGM-WrHIobhOaaA"), (Array("abc".utf8), "O4bBPGFiY2oWrW0FTZBmVfmxFOh2c4Q"),
         ])
@@ -30,7 +30,7 @@ struct CursorTests {
         #expect(signer.payload(of: text) == payload)
     }
 
-    @Test("refuses each single character changed, the last one's unused bits included")
+    @Test("A cursor with one changed character is invalid, including the last character's unused bits")
     func everyCharacter() async throws {
         let fixture = try Fixture(users: 30)
         let assembler = fixture.assembler()
@@ -44,7 +44,7 @@ struct CursorTests {
         }
     }
 
-    @Test("refuses cursors of another key and of another feed, and tokens in their place")
+    @Test("Cursors of another key or feed, and tokens, are refused as cursors")
     func foreign() async throws {
         let fixture = try Fixture(users: 30)
         let other = try Fixture(users: 30, keyByte: 8)
@@ -57,7 +57,7 @@ struct CursorTests {
         await #expect(throws: FeedError.cursor(.invalid)) { try await fixture.page("AAAA") }
     }
 
-    @Test("goes on with cursors of the key before until the rotation is over")
+    @Test("Cursors of the previous key are accepted until the key rotation ends")
     func rotation() async throws {
         var fixture = try Fixture(users: 30)
         let cursor = try #require(try await fixture.page(limit: 5).next.flatMap(Fixture.cursor))
@@ -69,7 +69,7 @@ struct CursorTests {
         #expect(throws: FeedError.cursor(.invalid)) { try fixture.assembler().validate(cursor: cursor) }
     }
 
-    @Test("can change the limit on the way")
+    @Test("A walk can change its page limit")
     func limit() async throws {
         let fixture = try Fixture(users: 30)
         let first = try await fixture.page(limit: 5)

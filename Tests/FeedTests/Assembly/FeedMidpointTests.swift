@@ -3,12 +3,12 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("The middle of the feed")
+@Suite("The midpoint of the feed")
 struct FeedMidpointTests {
     private func version(_ number: UInt64) -> StoreVersion { StoreVersion(high: 0, low: number) }
     private func place(_ position: Int64) -> FeedPosition { FeedPosition(item: SortPosition(position: position)) }
 
-    @Test("is looked for once for each version of the store where that is quick")
+    @Test("A quick midpoint lookup runs once per store version")
     func quick() throws {
         let midpoint = VersionedCache<FeedPosition?>(maximumWait: .seconds(3_600))
         var looks = 0
@@ -24,7 +24,7 @@ struct FeedMidpointTests {
         #expect(looks == 2)
     }
 
-    @Test("is looked for by one while all who have nothing to go by wait for it")
+    @Test("Concurrent first requests share one midpoint lookup")
     func first() async throws {
         let midpoint = VersionedCache<FeedPosition?>(maximumWait: .milliseconds(20))
         let looks = Count()
@@ -44,7 +44,7 @@ struct FeedMidpointTests {
         #expect(looks.value.withLock { $0 } == 1)
     }
 
-    @Test("is that of a moment ago where looking takes long, and looked for aside by one at a time")
+    @Test("A slow lookup serves the cached midpoint and renews it in one background lookup")
     func slow() async throws {
         let midpoint = VersionedCache<FeedPosition?>(maximumWait: .zero)
         let aside = Mutex(0)

@@ -2,11 +2,11 @@ import IntertwineFeed
 import TestSupport
 import Testing
 
-@Suite("Walking the feed")
+@Suite("Walks through the feed")
 struct FeedWalkTests {
     static let scopes: [MidpointPlacement.Scope] = [.page(advertisements: 1), .page(advertisements: 2), .feed]
 
-    @Test("meets every item that was there at the start and was not deleted exactly once, while a writer writes", arguments: 0..<60)
+    @Test("A walk returns each surviving item exactly once during concurrent writes", arguments: 0..<60)
     func randomWriter(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         let scope = Self.scopes[seed % Self.scopes.count]
@@ -35,7 +35,7 @@ struct FeedWalkTests {
         }
     }
 
-    @Test("meets them exactly once along previous too", arguments: 0..<60)
+    @Test("A backward walk returns each surviving item exactly once during concurrent writes", arguments: 0..<60)
     func randomWriterBackward(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed) &+ 1_000)
         let fixture = try Fixture(
@@ -73,7 +73,7 @@ struct FeedWalkTests {
         }
     }
 
-    @Test("gives the same pages in reverse along previous, advertisements included", arguments: scopes, [1, 2, 3, 5, 20])
+    @Test("A backward walk returns the same pages in reverse, including advertisements", arguments: scopes, [1, 2, 3, 5, 20])
     func reverse(scope: MidpointPlacement.Scope, limit: Int) async throws {
         for (users, advertisements) in [(0, 1), (1, 1), (2, 2), (3, 5), (20, 3), (21, 2), (20, 7)] {
             let fixture = try Fixture(users: users, advertisements: advertisements, placement: MidpointPlacement(scope: scope))
@@ -93,7 +93,7 @@ struct FeedWalkTests {
         }
     }
 
-    @Test("gives the same bytes for the same cursor while nothing changed, within the hour")
+    @Test("The same cursor returns identical bytes within the hour if the store is unchanged")
     func sameCursorSamePage() async throws {
         let fixture = try Fixture(users: 50, advertisements: 3)
         let first = try await fixture.page(limit: 7)
@@ -106,7 +106,7 @@ struct FeedWalkTests {
         #expect(page.ids == nextHour.ids)
     }
 
-    @Test("fills the page and says where the feed ends, whatever is broken or dismissed", arguments: [1, 2, 3, 5, 10])
+    @Test("Pages are full and the feed ends correctly despite broken or dismissed items", arguments: [1, 2, 3, 5, 10])
     func leavesOut(limit: Int) async throws {
         let fixture = try Fixture(users: 10, advertisements: 2)
         for index in 0..<300 { fixture.store.put(Fixture.broken("b\(index)", at: 2500 + Int64(index))) }
@@ -122,7 +122,7 @@ struct FeedWalkTests {
         #expect(broken.count == 301, "each broken item is reported on one page of the walk")
     }
 
-    @Test("says previous only where there is something before, even after the item that the cursor came from was deleted")
+    @Test("A page has a previous link only if items precede it, also after deletions")
     func deletedNeighbour() async throws {
         let fixture = try Fixture(users: 4)
         let first = try await fixture.page(limit: 2)
@@ -140,13 +140,13 @@ struct FeedWalkTests {
         #expect(try await fixture.page(empty.previous.flatMap(Fixture.cursor), limit: 2).ids == ["user:new"])
     }
 
-    @Test("refuses limits outside 1 to 100", arguments: [-1, 0, 101, .max, .min])
+    @Test("Limits outside 1 to 100 are refused", arguments: [-1, 0, 101, .max, .min])
     func limits(limit: Int) async throws {
         let fixture = try Fixture(users: 2)
         await #expect(throws: FeedError.limitOutOfRange(limit)) { try await fixture.page(limit: limit) }
     }
 
-    @Test("tells for each advertisement on which page and in which slot it comes, or that it is on none", arguments: [1, 2])
+    @Test("An explanation gives each advertisement's page and slot, or the reason of its absence", arguments: [1, 2])
     func explainsRotation(perPage: Int) async throws {
         let fixture = try Fixture(
             users: 6, advertisements: 10, placement: MidpointPlacement(scope: .page(advertisements: perPage)))
@@ -168,7 +168,7 @@ struct FeedWalkTests {
         }
     }
 
-    @Test("explains each place, and which advertisements are on no page and why")
+    @Test("An explanation lists each entry, the omissions and the absence reason of each advertisement")
     func explains() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         fixture.store.put(Fixture.advertisement("clip", at: 9000, variant: "video"), in: .advertisements)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("Stepping over what a viewer dismissed")
+@Suite("Skipping of dismissed items")
 struct HiddenRunTests {
     /// Who dismissed what, and how often something was taken back.
     private final class Dismissals: ViewerStateStore, CellSet {
@@ -68,7 +68,7 @@ struct HiddenRunTests {
     private func users(_ range: Range<Int>) -> [String] { range.map { "user:u\($0)" } }
 
     @Test(
-        "a page steps over what the one before it read over, from the beginning and from the middle, and what is dismissed later is read once"
+        "A page skips dismissed runs already read, and reads a new run once"
     )
     func stepped() async throws {
         dismissals.hide(users(0..<2_000))
@@ -93,7 +93,7 @@ struct HiddenRunTests {
         #expect(source.count < 64)
     }
 
-    @Test("what is taken back, comes or goes is on the next page")
+    @Test("A withdrawn dismissal, a new item and a new dismissal change the next page")
     func changed() async throws {
         dismissals.hide(users(0..<2_000))
         for _ in 0..<2 { #expect(try await page().ids == users(2_000..<2_003)) }
@@ -105,7 +105,7 @@ struct HiddenRunTests {
         for _ in 0..<2 { #expect(try await page().ids == users(2_000..<2_003)) }
     }
 
-    @Test("walking back from behind a long run meets what stands before it")
+    @Test("A backward walk across a long dismissed run returns the items before it")
     func backward() async throws {
         dismissals.hide(users(5..<2_000))
         for _ in 0..<2 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("Which advertisement a walk begins with")
+@Suite("The first advertisement of a walk")
 struct HouseAdRotationTests {
     private static let hour: Int64 = 3_600_000
 
@@ -18,7 +18,7 @@ struct HouseAdRotationTests {
                 followsChanges: follows))
     }
 
-    @Test("what was looked for before the store changed does not tell that there are none, or nothing else")
+    @Test("An outdated advertisement stock claims neither emptiness nor exclusive use of its stream")
     func aged() async throws {
         let fixture = try Fixture(users: 2)
         let store = fixture.store
@@ -34,7 +34,7 @@ struct HouseAdRotationTests {
         #expect(!aged.isEmpty && !aged.ownsStream)
     }
 
-    @Test("of 400 viewers' first pages, each of ten advertisements is on 7 to 13 %", arguments: [0, 1, 23] as [Int64])
+    @Test("Each of ten advertisements is on 7 to 13 % of 400 first pages", arguments: [0, 1, 23] as [Int64])
     func viewers(hours: Int64) async throws {
         let fixture = try Fixture(users: 5, advertisements: 10)
         for name in ["viewer-", "v", ""] {
@@ -46,7 +46,7 @@ struct HouseAdRotationTests {
         }
     }
 
-    @Test("names that are random, and any number of advertisements, come out even", arguments: [2, 3, 7, 31, 64])
+    @Test("Random viewer names get an even distribution for any number of advertisements", arguments: [2, 3, 7, 31, 64])
     func anyNames(count: Int) async throws {
         let fixture = try Fixture(users: 1, advertisements: count)
         var random = SeededRandom(seed: UInt64(count))
@@ -60,7 +60,7 @@ struct HouseAdRotationTests {
         #expect(counts.count == count && counts.values.allSatisfy { (50...150).contains($0) }, "\(counts)")
     }
 
-    @Test("whoever has no name begins with another one each hour, and all come round")
+    @Test("Without a viewer, each hour begins with another advertisement until all ten are shown")
     func hours() async throws {
         let fixture = try Fixture(users: 3, advertisements: 10)
         var met: [String] = []
@@ -72,7 +72,7 @@ struct HouseAdRotationTests {
         #expect(Set(met).count == 10)
     }
 
-    @Test("a walk goes on round from there, and back the same way, whatever the hour and whichever is gone", arguments: 0..<20)
+    @Test("A walk rotates advertisements from its start in both directions, across hours and deletions", arguments: 0..<20)
     func walks(seed: Int) async throws {
         let fixture = try Fixture(users: 30, advertisements: 7, placement: MidpointPlacement(scope: .page(advertisements: seed % 3 + 1)))
         let viewer = "viewer \(seed)"
@@ -93,7 +93,7 @@ struct HouseAdRotationTests {
         #expect(!left.isEmpty && !left.contains("ad:\(first)") && Set(left).count == left.count)
     }
 
-    @Test("a page takes two looks into the store, wherever in a walk it is, once it is known what there is", arguments: [true, false])
+    @Test("A later page of a walk needs two store reads with a cached stock", arguments: [true, false])
     func looks(isFair: Bool) async throws {
         let fixture = try Fixture(users: 30, advertisements: 7, configuration: CellConfiguration())
         let assembler = fixture.assembler()
@@ -109,7 +109,7 @@ struct HouseAdRotationTests {
         }
     }
 
-    @Test("what a client holds keeps its advertisements over the hour")
+    @Test("Client pages retain their advertisements when the hour changes")
     func changes() async throws {
         let fixture = try Fixture(users: 9, advertisements: 5)
         let first = try await page(fixture, viewer: "ann", follows: true)

@@ -16,7 +16,7 @@ struct MidpointPlacementTests {
         }
     }
 
-    @Test("puts each page's advertisements at count / 2 of the page, the first and the last page included", arguments: cases)
+    @Test("Advertisements are placed at half of each page's content count, on all pages", arguments: cases)
     func pageScope(_ table: Case) async throws {
         for perPage in [1, 2, 3] {
             let fixture = try Fixture(
@@ -40,7 +40,7 @@ struct MidpointPlacementTests {
         }
     }
 
-    @Test("puts all advertisements once at count / 2 of the whole feed", arguments: cases)
+    @Test("All advertisements are placed once at half of the whole feed's content count", arguments: cases)
     func feedScope(_ table: Case) async throws {
         let fixture = try Fixture(
             users: table.users, advertisements: table.advertisements, placement: MidpointPlacement(scope: .feed))
@@ -51,7 +51,7 @@ struct MidpointPlacementTests {
         for page in pages.dropLast() { #expect(page.contentIDs.count == table.limit) }
     }
 
-    @Test("keeps the block of the whole feed when the item at the middle is deleted during the walk", arguments: [1, 2, 3, 5])
+    @Test("The advertisement block remains if the middle item is deleted during the walk", arguments: [1, 2, 3, 5])
     func deletedMiddle(limit: Int) async throws {
         let fixture = try Fixture(users: 10, advertisements: 2, placement: MidpointPlacement(scope: .feed))
         var page = try await fixture.page(limit: limit)
@@ -66,7 +66,7 @@ struct MidpointPlacementTests {
         #expect(ids.filter { $0.hasPrefix("user:") }.count == (isMet ? 10 : 9))
     }
 
-    @Test("looks for the middle of the feed once per change of the store")
+    @Test("The midpoint of the feed is computed again after a store change")
     func memoisedMidpoint() async throws {
         let fixture = try Fixture(users: 4, advertisements: 1, placement: MidpointPlacement(scope: .feed))
         let assembler = fixture.assembler()

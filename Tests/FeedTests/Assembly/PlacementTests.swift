@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("Where advertisements stand")
+@Suite("Placement of advertisements")
 struct PlacementTests {
     static let rules: [PlacementRule] = [
         .every(5, offset: 5), .every(3, offset: 0), .every(4, offset: 2), .every(1, offset: 7), .at([2, 7]), .at([0]),
@@ -68,7 +68,7 @@ struct PlacementTests {
     }
 
     @Test(
-        "counted through the feed, no place is skipped or met twice where pages meet, whatever is written between them", arguments: 0..<60)
+        "A forward walk skips or repeats no ad slot during concurrent writes", arguments: 0..<60)
     func forward(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         let rule = Self.rules[seed % Self.rules.count]
@@ -89,7 +89,7 @@ struct PlacementTests {
         }
     }
 
-    @Test("the same going back", arguments: 0..<60)
+    @Test("A backward walk skips or repeats no ad slot during concurrent writes", arguments: 0..<60)
     func backward(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed) &+ 1_000)
         let rule = Self.rules[seed % Self.rules.count]
@@ -112,7 +112,7 @@ struct PlacementTests {
         }
     }
 
-    @Test("pages in reverse are the same bytes", arguments: rules + [.pinned], [1, 2, 5, 20])
+    @Test("Pages of a backward walk are identical to those of the forward walk", arguments: rules + [.pinned], [1, 2, 5, 20])
     func reverse(rule: PlacementRule, limit: Int) async throws {
         for order in [SectionSort.imported, .newest] {
             let fixture = try fixture(rule, users: [11, 0, 7], order: order, ads: 4)
@@ -128,7 +128,7 @@ struct PlacementTests {
         }
     }
 
-    @Test("a walk whose first pages have no place begins with the viewer's own advertisement all the same")
+    @Test("A walk without an ad slot on its first pages begins with the viewer's advertisement")
     func start() async throws {
         let fixture = try Fixture(users: 9, advertisements: 10, placement: EveryPlacement(every: 5))
         var first: Set<String> = []
@@ -146,7 +146,7 @@ struct PlacementTests {
         #expect(first.count == 10)
     }
 
-    @Test("of a page, numbers are those of each page, and its end is one")
+    @Test("Page-scoped positions apply to each page and include its end")
     func page() async throws {
         let fixture = try Fixture(users: 14, advertisements: 5, placement: PlacementRule.at([2, 7]).placement(perPage: 1, isOfFeed: false))
         let pages = try await fixture.walk(limit: 7)
@@ -154,7 +154,7 @@ struct PlacementTests {
         #expect(pages.allSatisfy { $0.ids.enumerated().filter { $0.element.hasPrefix("ad:") }.map(\.offset) == [2, 8] })
     }
 
-    @Test("where there are fewer than places, they come again, with ids and tokens of their own, done by the same addresses")
+    @Test("Repeated advertisements have distinct ids and tokens but report the same cell")
     func again() async throws {
         let fixture = try Fixture(users: 20, advertisements: 2, placement: EveryPlacement(every: 3))
         let page = try await fixture.page()
@@ -170,7 +170,7 @@ struct PlacementTests {
         #expect(String(decoding: page.json(), as: UTF8.self).contains(#""id":"ad:0#3""#))
     }
 
-    @Test("each stands where it was listed, as often as it was listed, whatever content is written meanwhile", arguments: 0..<60)
+    @Test("Each pinned advertisement appears exactly as often as listed during concurrent content writes", arguments: 0..<60)
     func listed(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed) &+ 2_000)
         let fixture = try fixture(.pinned, users: seed % 2 == 0 ? [40] : [20, 3, 15], order: seed % 3 == 0 ? .newest : .imported, ads: 6)
@@ -203,7 +203,7 @@ struct PlacementTests {
         #expect(met == wanted)
     }
 
-    @Test("are read from words, and only from right ones")
+    @Test("Placement rules round-trip through text, and invalid text is refused")
     func words() {
         for rule in Self.rules + [.midpoint, .pinned, .every(1_000, offset: 100_000)] { #expect(PlacementRule(rule.text) == rule) }
         #expect(PlacementRule("every: 5") == .every(5, offset: 5))
@@ -217,7 +217,7 @@ struct PlacementTests {
         }
     }
 
-    @Test("walks begin with each of any number of advertisements alike often, though most are never read, and some are gone")
+    @Test("Walks begin evenly among 6,000 advertisements, including after deletions")
     func manyAdvertisements() throws {
         var snapshot = MemoryStore.Snapshot()
         let store = MemoryStore()

@@ -19,7 +19,7 @@ struct ViewerListTests {
         return (fixture, assembler)
     }
 
-    @Test("newest first, full pages, without what is gone", arguments: [1, 2, 3, 5, 11, 100])
+    @Test("A viewer's list has full pages, newest first, without deleted items", arguments: [1, 2, 3, 5, 11, 100])
     func walk(limit: Int) async throws {
         let (fixture, assembler) = try await fixture()
         for id in ["u3", "u4", "u5", "u11", "u0"] { fixture.store.delete(kind: "user", id: id) }
@@ -33,7 +33,7 @@ struct ViewerListTests {
         #expect(fixture.ledger.listed(.saved, "ann").count == 12)
     }
 
-    @Test("gives the same pages in reverse along previous", arguments: [1, 2, 3, 5, 11, 100])
+    @Test("A backward walk returns the same pages in reverse", arguments: [1, 2, 3, 5, 11, 100])
     func reverse(limit: Int) async throws {
         let (fixture, assembler) = try await fixture()
         for id in ["u3", "u4", "u11", "u0"] { fixture.store.delete(kind: "user", id: id) }
@@ -49,7 +49,7 @@ struct ViewerListTests {
         #expect(backward.last?.next == (forward.count > 1 ? forward[0].next : nil))
     }
 
-    @Test("finds the way back, and forward, from where all that was left is gone")
+    @Test("An empty page after deletions leads back to the previous page")
     func emptied() async throws {
         let (fixture, assembler) = try await fixture()
         func page(_ href: String?) async throws -> FeedPage {
@@ -63,7 +63,7 @@ struct ViewerListTests {
         #expect(back.ids == first.ids && back.next == nil && back.previous == nil)
     }
 
-    @Test("refuses another viewer's cursor and the feed's, and shows nobody another's list")
+    @Test("Cursors of another viewer or of the feed are refused, and lists are private")
     func foreign() async throws {
         let (fixture, assembler) = try await fixture()
         let cursor = try await assembler.page(of: "ann", cursor: nil, limit: 2, now: now).next.flatMap(Fixture.cursor)

@@ -42,7 +42,7 @@ struct AdServerTests {
         AdServer(ledger: ledger, process: "p", lifetime: 300_000)
     }
 
-    @Test("goals are met within 2 % and not exceeded on a day of 100,000 requests", arguments: [1, 3])
+    @Test("Goals are reached within 2 % on a day of 100,000 requests", arguments: [1, 3])
     func paces(processes: Int) async throws {
         var simulation = CampaignForecast(start: Self.start)
         (simulation.days, simulation.requests, simulation.processes) = (1, 100_000, processes)
@@ -77,7 +77,7 @@ struct AdServerTests {
         #expect(forecasts[5].impressions > 20_000)
     }
 
-    @Test("small goals are met to the last one, spread over the day", arguments: [1, 3])
+    @Test("Small goals are delivered exactly over a day", arguments: [1, 3])
     func smallGoals(processes: Int) async throws {
         var simulation = CampaignForecast(start: Self.start)
         (simulation.days, simulation.requests, simulation.processes, simulation.seen) = (1, 100_000, processes, 0.8)
@@ -92,7 +92,7 @@ struct AdServerTests {
         #expect(forecasts.prefix(goals.count).map { $0.days[0] } == goals)
     }
 
-    @Test("a goal of days is forecast by the days of its zone, as far as the flight and the time take part of them")
+    @Test("A daily goal is forecast by the days of its zone, including partial days")
     func daysOfZones() async throws {
         var simulation = CampaignForecast(start: Self.start)
         (simulation.days, simulation.requests) = (2, 200_000)
@@ -110,7 +110,7 @@ struct AdServerTests {
         #expect(goal == 6_000 && delivered <= goal && Double(delivered) >= Double(goal) * 0.98, "\(forecasts)")
     }
 
-    @Test("an even campaign is at its pace all day long")
+    @Test("An even campaign follows its pace throughout the day")
     func isEven() throws {
         let (delivery, campaignIndex) = (
             delivery(),
@@ -131,7 +131,7 @@ struct AdServerTests {
         }
     }
 
-    @Test("what is given out counts until it is seen or its time is over, and what is exhausted leaves at once")
+    @Test("A reservation counts until its impression or expiry, and an exhausted campaign stops at once")
     func reserves() throws {
         let (delivery, campaignIndex) = (
             delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 2) }])
@@ -158,7 +158,7 @@ struct AdServerTests {
         return page
     }
 
-    @Test("who has no name and sees nothing holds a quarter of what is out at most, and all of them a half")
+    @Test("Anonymous viewers hold at most a quarter of reservations per address and half in total")
     func nameless() throws {
         let (delivery, campaignIndex) = (
             delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 40) }])
@@ -179,7 +179,7 @@ struct AdServerTests {
         #expect(try ask(7, 300..<400, at: later).count == 9)
     }
 
-    @Test("who asks every second and sees nothing leaves most of an even pace to the others")
+    @Test("A frequent anonymous client without impressions leaves most of an even pace to other viewers")
     func namelessPace() throws {
         let hour = Self.campaign("a") {
             ($0.goal, $0.pacing, $0.ends) = (.init(unit: .impressions, total: 360), .even, Self.start + 6 * 3_600_000)
@@ -198,7 +198,7 @@ struct AdServerTests {
         #expect((350...360).contains(seen))
     }
 
-    @Test("an impression ends the reservation of its own place, and one that comes late ends none")
+    @Test("An impression ends only its own reservation, and a late impression ends no reservation")
     func endsItsOwn() throws {
         let (delivery, campaignIndex) = (
             delivery(), Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 3) }])
@@ -215,7 +215,7 @@ struct AdServerTests {
         #expect(delivery.progress(of: campaignIndex, now: late).map(\.reserved) == [1])
     }
 
-    @Test("a viewer sees a campaign no more often than its caps permit; who has no name sees it not at all")
+    @Test("Frequency caps limit a viewer's impressions and exclude anonymous viewers")
     func caps() throws {
         let (delivery, campaignIndex) = (
             delivery(),
@@ -231,7 +231,7 @@ struct AdServerTests {
         #expect(try delivery.allocate(Self.page("w"), of: campaignIndex)[0] != nil)
     }
 
-    @Test("caps are kept over a simulated week, by the ledger's exposures")
+    @Test("Frequency caps hold over two simulated days")
     func capsHold() async throws {
         var simulation = CampaignForecast(start: Self.start)
         (simulation.days, simulation.requests, simulation.viewers) = (2, 20_000, 50)
@@ -243,7 +243,7 @@ struct AdServerTests {
         #expect((290...300).contains(forecasts[0].impressions))
     }
 
-    @Test("the highest priority goes first, and within it the weights decide")
+    @Test("The highest priority is served first, and weights decide within a priority")
     func priorities() throws {
         let light = Self.campaign("light")
         let heavy = Self.campaign("heavy") { $0.weight = 3 }
@@ -272,7 +272,7 @@ struct AdServerTests {
     }
 
     @Test(
-        "each of many campaigns that can have a place has it by its weight, whatever the others are kept from by caps, labels or attributes"
+        "Eligible campaigns share ad slots by weight despite excluded campaigns"
     )
     func draws() throws {
         let many = (0..<200).map { number in
@@ -304,7 +304,7 @@ struct AdServerTests {
         #expect(shown.count == 120 && Set(shown).count == 100)
     }
 
-    @Test("no two of one label stand on a page, and no advertisement twice")
+    @Test("A page has one campaign per label and each advertisement at most once")
     func labels() throws {
         let campaignIndex = Self.campaignIndex([
             Self.campaign("a") { $0.labels = ["cars"] }, Self.campaign("b") { $0.labels = ["cars", "fuel"] },
@@ -318,7 +318,7 @@ struct AdServerTests {
     }
 
     @Test(
-        "targeting asks the place, the time, the language and the attributes",
+        "Targeting matches viewer attributes and languages",
         arguments: [
             ("any", "plan=free, country=DE", "", true), ("any", "plan=pro", "", false), ("any", "", "", false),
             ("all", "plan=free, country=DE", "", true), ("all", "plan=free", "", false),
@@ -340,7 +340,7 @@ struct AdServerTests {
         #expect((given[0] != nil) == isShown)
     }
 
-    @Test("hours and days are those of the campaign's zone, and places those that it names")
+    @Test("A campaign is served only in its zone's hours and days and its targeted places")
     func times() throws {
         // 2025-11-24 is a Monday; 23:30 UTC is 00:30 on Tuesday in Berlin.
         let late = Self.start + Self.day - 1_800_000
@@ -365,7 +365,7 @@ struct AdServerTests {
         #expect(CampaignTimeZone("+05:30") != nil && CampaignTimeZone("Mars/Base") == nil && CampaignTimeZone("+25:00") == nil)
     }
 
-    @Test("says of each campaign why it was not chosen")
+    @Test("An explanation gives the reason for each rejected campaign")
     func explains() throws {
         let campaignIndex = Self.campaignIndex([
             Self.campaign("chosen") { $0.labels = ["cars"] },

@@ -4,10 +4,10 @@ import Testing
 @testable import IntertwineFeed
 
 /// Processes that come, go and stall, on one ledger: whatever happens in whichever order, goals are kept, and reached in the end.
-@Suite("Goals among several processes")
+@Suite("Goals shared by several processes")
 struct BudgetSyncRequestTests {
     @Test(
-        "no order of giving, seeing, exchanging, failing, dying and starting gives more than the goal, and it is reached", arguments: 1...30
+        "Random orders of process events never exceed the goal and finally reach it", arguments: 1...30
     )
     func keepsGoals(seed: UInt64) throws {
         var world = World(seed: seed, total: seed % 3 == 0 ? 1_200 : 10 + Int(seed % 7) * 9)
@@ -19,7 +19,7 @@ struct BudgetSyncRequestTests {
         #expect(world.ledger.delivered >= world.goal && world.ledger.delivered <= world.goal + world.onTop, "seed \(seed)")
     }
 
-    @Test("a process that starts hears the others before it gives, and one that goes leaves its part to them")
+    @Test("A new process synchronizes before it serves, and a stopped process releases its budget")
     func comesAndGoes() throws {
         let ledger = ModelLedger()
         let campaignIndex = AdServerTests.campaignIndex([AdServerTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
@@ -49,7 +49,7 @@ struct BudgetSyncRequestTests {
         #expect(one.processes == 1)
     }
 
-    @Test("what is seen through another process ends the reservation of the one that gave it, and no other")
+    @Test("An impression through another process ends only the reservation of the serving process")
     func seenElsewhere() throws {
         let ledger = ModelLedger()
         let campaignIndex = AdServerTests.campaignIndex([AdServerTests.campaign("a") { $0.goal = .init(unit: .impressions, total: 9) }])
@@ -73,7 +73,7 @@ struct BudgetSyncRequestTests {
 }
 
 extension BudgetSyncRequestTests {
-    @Test("of a goal of clicks no more places are given between two exchanges than clicks are left, whichever process hears of the clicks")
+    @Test("Between exchanges, processes serve at most the remaining clicks of a click goal")
     func clicks() throws {
         let ledger = ModelLedger()
         let now = AdServerTests.start

@@ -12,7 +12,7 @@ struct CampaignReaderTests {
             Array(#"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1",2]\#(members)}"#.utf8))
     }
 
-    @Test("one with everything is read, and comes out of the store as it went in")
+    @Test("A campaign with all fields is read and stored without loss")
     func whole() throws {
         let item = try item(
             """
@@ -36,7 +36,7 @@ struct CampaignReaderTests {
                 Array(#"{"kind":"campaign","id":"spring",\#(String(decoding: item.body.dropFirst(), as: UTF8.self))"#.utf8)) == item)
     }
 
-    @Test("a section is known where feeds have some")
+    @Test("A section is unknown if feeds have no sections")
     func noSections() {
         let kind = CampaignKind(places: ValidTargets(feeds: ["main"], sections: []))
         let fault = #expect(throws: (any Error).self) {
@@ -46,7 +46,7 @@ struct CampaignReaderTests {
         #expect("\(fault as Any)".contains("unknown section 'main'; none exists"))
     }
 
-    @Test("what a spreadsheet takes for a formula is told as text")
+    @Test("CSV reports escape values that spreadsheets treat as formulas")
     func formulas() {
         let names = ["=1", "+1", "-1", "@a", "\t=1", "\r=1", "\n=1", "a=1", "a,b", "a\"b"]
         #expect(
@@ -55,7 +55,7 @@ struct CampaignReaderTests {
     }
 
     @Test(
-        "what is wrong is refused with the field and what is allowed",
+        "A faulty campaign field is refused with its name and the allowed values",
         arguments: [
             (#","starts":"2026-12-01T00:00:00Z","ends":"2026-11-01T00:00:00Z""#, "ends", "must be after starts"),
             (#","starts":"2026-12-01""#, "starts", "with its zone"),
@@ -85,7 +85,7 @@ struct CampaignReaderTests {
         #expect(fault?.reason.contains(reason) == true, "\(fault?.reason ?? "")")
     }
 
-    @Test("the id of a campaign that a file declares is taken")
+    @Test("A campaign id that a file declares is refused with the file's name")
     func taken() {
         let fault = #expect(throws: ItemError.self) {
             try ItemKinds([Self.kind]).validate(Array(#"{"kind":"campaign","id":"taken","advertiser":"A","creatives":["1"]}"#.utf8))

@@ -60,7 +60,7 @@ struct SpacingTests {
     }
 
     @Test(
-        "what an advertisement or a campaign gets does not depend on the size of the pages, and distances are kept",
+        "Page size changes no advertisement's positions, and minimum distances hold",
         arguments: [0, 1, 2], [1, 12, 40])
     func limits(campaigns: Int, distance: Int) async throws {
         for ads in [1, 3, 6] {
@@ -76,7 +76,7 @@ struct SpacingTests {
         }
     }
 
-    @Test("a session in reverse shows the same", arguments: [0, 2], [1, 12, 40])
+    @Test("A backward session shows the same advertisements", arguments: [0, 2], [1, 12, 40])
     func reverse(campaigns: Int, distance: Int) async throws {
         let feed = { try Self.feed(Array(Self.campaigns.prefix(campaigns)), spacing: AdSpacing(creative: distance)) }
         for limit in [5, 20, 7] {
@@ -87,7 +87,7 @@ struct SpacingTests {
         }
     }
 
-    @Test("each campaign, and each creative, has its share of one session", arguments: [nil, "v"])
+    @Test("Each campaign and creative has its share of one session", arguments: [nil, "v"])
     func shares(viewer: String?) async throws {
         let heavy = Campaign(id: "heavy", advertiser: "ACME", creatives: ["0", "1"], weight: 3)
         let light = Campaign(id: "light", advertiser: "ACME", creatives: ["2"])
@@ -103,7 +103,7 @@ struct SpacingTests {
         }
     }
 
-    @Test("side by side no advertisement stands twice")
+    @Test("Adjacent ad slots never repeat an advertisement")
     func sideBySide() async throws {
         let feed = try Self.feed(Array(Self.campaigns.prefix(1)), rule: .midpoint)
         for page in try await Self.pages(of: feed, limits: [20]) {
@@ -111,7 +111,7 @@ struct SpacingTests {
         }
     }
 
-    @Test("campaigns of one label keep their distance over all pages, and share what there is", arguments: [1, 20])
+    @Test("Campaigns of one label share slots and keep their distance across pages", arguments: [1, 20])
     func labels(distance: Int) async throws {
         var campaigns = Self.campaigns
         for index in campaigns.indices { campaigns[index].labels = ["cars"] }
@@ -126,7 +126,7 @@ struct SpacingTests {
         #expect(labelled.count == (distance == 1 ? 23 : 6) && labelled.count > showings[0]["ad:0"]?.count ?? 0)
     }
 
-    @Test("a cursor carries no more than 64 showings")
+    @Test("A cursor holds at most 64 shown advertisements")
     func bound() async throws {
         let feed = try Self.feed([], users: 200, ads: 100, rule: .every(1, offset: 1), spacing: AdSpacing(creative: 1_000))
         for page in try await Self.pages(of: feed, limits: [30]) {
@@ -136,7 +136,7 @@ struct SpacingTests {
         }
     }
 
-    @Test("cursors of the version before go on")
+    @Test("Cursors of the previous version are accepted")
     func golden() async throws {
         let feed = try Self.feed(Self.campaigns)
         // Of a page of 20 with `every 5`.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("Days on which clocks are changed")
+@Suite("Days with clock changes")
 struct ZoneDayTests {
     private static let hour: Int64 = 3_600_000
     /// 2027-01-01, midnight in UTC.
@@ -16,7 +16,7 @@ struct ZoneDayTests {
     }
 
     @Test(
-        "days follow each other without a gap, each moment is in its own, and few are not of 24 hours",
+        "Days are contiguous, contain their moments, and differ from 24 hours only at clock changes",
         arguments: [
             ("Europe/Berlin", [23, 25]), ("America/New_York", [23, 25]), ("Pacific/Auckland", [25, 23]), ("America/Santiago", [25, 23]),
             ("America/Havana", [23, 25]), ("Africa/Cairo", [23, 25]), ("Asia/Kathmandu", []), ("+05:30", []), ("UTC", []),
@@ -35,7 +35,7 @@ struct ZoneDayTests {
     }
 
     @Test(
-        "what is delivered of a day's goal keeps to the part of the day that has passed, in hours in which the campaign is shown",
+        "Even pacing of a daily goal follows the elapsed eligible hours of the day",
         arguments: [
             "Europe/Berlin", "America/New_York", "Pacific/Auckland", "America/Santiago", "America/Havana", "Australia/Lord_Howe",
             "Africa/Casablanca", "Asia/Kathmandu", "+05:30",

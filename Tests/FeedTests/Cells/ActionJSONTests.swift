@@ -22,7 +22,7 @@ struct ActionJSONTests {
         let name = "quiet"
     }
 
-    @Test("what is told of a slot is the same, prepared or asked of its commands", arguments: ["", "https://feed.example/a\"b"])
+    @Test("Prepared and computed slot actions have identical JSON", arguments: ["", "https://feed.example/a\"b"])
     func prepared(base: String) async throws {
         func pages(_ first: [String]) async throws -> [String] {
             var registry = CommandRegistry.standard
@@ -54,7 +54,7 @@ struct ActionJSONTests {
         #expect(prepared[0] != prepared[1] && prepared[1].contains(#"/cells/user:a%20b%2Fc/selection","label":"More"}"#))
     }
 
-    @Test("keep the order of their members and every type of value")
+    @Test("Custom actions preserve member order and all value types")
     func custom() async throws {
         var registry = CommandRegistry.standard
         try registry.register(Sign())

@@ -2,10 +2,10 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("What a client can show")
+@Suite("Client capabilities")
 struct ClientCapabilitiesTests {
     @Test(
-        "identifiers with versions, refusals and all others",
+        "Capabilities match identifiers with versions, refusals and wildcards",
         arguments: [
             ("A, B;v=2", "A", 1, true), ("A, B;v=2", "B", 2, true), ("A, B;v=2", "B", 3, false), ("A;v=2", "A", 1, true),
             ("A", "C", 1, false),
@@ -23,7 +23,7 @@ struct ClientCapabilitiesTests {
     }
 
     @Test(
-        "what is no list is told",
+        "A malformed capability list is refused",
         arguments: [
             "A,", ",A", "A B", "A;v=0", "A;v=x", "A;v", "A;q=2", "A;", "1", #""A"#, #""\x""#, "Ä", "A;V=1", "(A B)", "(a b",
             "(a,b);bindings", "(a;x);bindings", "(1);actions", #"("a""b");bindings"#,
@@ -32,14 +32,14 @@ struct ClientCapabilitiesTests {
         #expect(throws: FeedError.self) { try ClientCapabilities(text) }
     }
 
-    @Test("no more identifiers than there may be")
+    @Test("A list of more than 500 identifiers is refused")
     func bounds() throws {
         let list = { (count: Int) in (0..<count).map { "A\($0)" }.joined(separator: ", ") }
         #expect(throws: Never.self) { try ClientCapabilities(list(500)) }
         #expect(throws: FeedError.self) { try ClientCapabilities(list(501)) }
     }
 
-    @Test("types of bindings and actions, in one spelling for all that mean the same; all where nothing is said")
+    @Test("Binding and action types have one canonical form, and an absent list supports all types")
     func types() throws {
         let capabilities = try ClientCapabilities("(text  image );bindings, A, *;q=0, (link request);actions")
         #expect(capabilities.text == "A, *;q=0, (image text);bindings, (link request);actions")
@@ -53,7 +53,7 @@ struct ClientCapabilitiesTests {
         #expect(throws: FeedError.self) { try ClientCapabilities("(\(many));bindings") }
     }
 
-    @Test("clients that lack the same are alike, and one that lacks nothing is as one that says nothing")
+    @Test("Clients without the same cells are equal, and full support equals no restriction")
     func lacking() throws {
         let all: Set<CellIdentifier> = [CellIdentifier("A"), CellIdentifier("B", version: 2)]
         #expect(UnsupportedCells(try ClientCapabilities("A, B;v=2, Z"), among: all) == nil)

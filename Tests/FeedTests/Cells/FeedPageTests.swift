@@ -7,7 +7,7 @@ import Testing
 struct FeedPageTests {
     func text(_ page: FeedPage) -> String { String(decoding: page.json(), as: UTF8.self) }
 
-    @Test("a page of every kind of cell is spelled as the contract spells it")
+    @Test("A page with each kind of cell has the documented JSON")
     func golden() async throws {
         let fixture = try Fixture(advertisements: 1)
         fixture.store.put(Fixture.user("tt", at: 1, variant: "featured", name: "Tongue Twister"))
@@ -43,7 +43,7 @@ struct FeedPageTests {
         #expect(page.link == nil)
     }
 
-    @Test("offers a viewer what acts for one, and nobody else")
+    @Test("Actions that need a viewer appear only for a viewer")
     func viewerActions() async throws {
         let fixture = try Fixture(users: 1)
         let nobody = try await fixture.page()
@@ -54,7 +54,7 @@ struct FeedPageTests {
         #expect(!String(decoding: nobody.json(), as: UTF8.self).contains("dismissal"))
     }
 
-    @Test("which type of user gets which cell is configuration; a type without one stays out")
+    @Test("Configuration selects the cell of a user type, and an unconfigured type is omitted")
     func userCells() async throws {
         var configuration = CellConfiguration()
         configuration.userCells = [.regular: .circular]
@@ -66,7 +66,7 @@ struct FeedPageTests {
     }
 
     @Test(
-        "ids and names of any characters survive JSON and hrefs",
+        "Ids and names of any characters survive JSON and hrefs",
         arguments: [
             "Tongue Twister", #"a"b\c/d"#, "tab\there\nline\u{1}\u{1F}\u{7F}", "ümlaut 🎈 漢字", "a:b:c", "100%/..?#&=+", "..", "\u{2028}",
             "🏳️‍🌈",
@@ -93,7 +93,7 @@ struct FeedPageTests {
         _ = try await fixture.performer().simulate(.selection, of: "user:" + id, for: ClientFingerprint(), now: Fixture.now)
     }
 
-    @Test("what has to be escaped is, wherever in a text it stands, and nothing else")
+    @Test("JSON escapes exactly the required characters at any position in a text")
     func escapes() async throws {
         let marked = (Array(1...0x1F) + [0x22, 0x5C, 0x7F]).map { UnicodeScalar(UInt8($0)) }
         let names = (0..<20).flatMap { offset in
@@ -118,7 +118,7 @@ struct FeedPageTests {
         #expect(text.contains(#"\n"#) && text.contains(#"\u001f"#) && text.contains("\u{7F}") && !text.contains(#"\u007f"#))
     }
 
-    @Test("hrefs are absolute below a public base URL, minted images included")
+    @Test("Hrefs, including image links, are absolute below a public base URL")
     func base() async throws {
         let links = Links(
             base: "https://feed.example/",
@@ -143,7 +143,7 @@ struct FeedPageTests {
         #expect(next.link == "<\(try #require(next.previous))>; rel=\"prev\"")
         #expect(page.link == "<\(try #require(page.next))>; rel=\"next\"")
     }
-    @Test("a page mints the images that it shows; that of a screen is minted for who opens it")
+    @Test("A page mints only its own images, and a screen's image is minted when opened")
     func minted() async throws {
         let minted = Mutex<[String]>([])
         let links = Links(image: { source, shape, _ in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("Advertisements that are played")
+@Suite("Media advertisements")
 struct MediaCellTests {
     private static func item(_ id: String, _ type: String, _ more: String = "") throws -> FeedItem {
         let fields =
@@ -18,7 +18,7 @@ struct MediaCellTests {
         return fixture
     }
 
-    @Test("bind a poster, what is played, its type and duration, and tell how far it was played", arguments: CellLayout.allCases)
+    @Test("Video advertisements bind media, poster, type and duration, and have playback actions", arguments: CellLayout.allCases)
     func video(layout: CellLayout) async throws {
         let more = #","posterUrl":"https://ads.example/p.png","mediaType":"video/mp4","duration":12.5"#
         var configuration = CellConfiguration()
@@ -41,7 +41,7 @@ struct MediaCellTests {
         }
     }
 
-    @Test("need none of these")
+    @Test("Audio advertisements need no poster, type or duration")
     func audio() async throws {
         let page = try await fixture(Self.item("a", "audio")).page()
         let entry = try #require(page.entries.first { $0.adSlot != nil })
@@ -51,7 +51,7 @@ struct MediaCellTests {
     }
 
     @Test(
-        "say what is wrong with them",
+        "An invalid media field is refused with its name",
         arguments: [
             (#","posterUrl":"ftp://a/""#, "posterUrl"), (#","mediaType":"text/html""#, "mediaType"),
             (#","mediaType":"video/""#, "mediaType"),
@@ -63,7 +63,7 @@ struct MediaCellTests {
         #expect(error?.field == field)
     }
 
-    @Test("how far they were played counts once for each viewer and page, is no way to be performed, and is unknown of an image")
+    @Test("Playback events count once per viewer and page, only in reports and for media")
     func playback() async throws {
         let fixture = try fixture(Self.item("v", "video"))
         fixture.store.put(Fixture.advertisement("0", at: 2), in: .advertisements)
@@ -87,7 +87,7 @@ struct MediaCellTests {
         }
     }
 
-    @Test("a share and a time are read from words, and only from right ones")
+    @Test("Viewability rules are read from valid text only")
     func words() {
         for text in ["50% 1s", "30% 0s", "12.5% 2.5s", "100% 3600s"] { #expect(Viewability(text)?.text == text) }
         for wrong in ["", "50%", "0% 1s", "101% 1s", "50 1", "50% -1s", "nan% 1s", "50% 3601s", "50% 1s 1s"] {

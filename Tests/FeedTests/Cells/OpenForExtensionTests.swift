@@ -1,7 +1,7 @@
 import IntertwineFeed
 import Testing
 
-@Suite("Kinds, cells and commands of others")
+@Suite("Custom kinds, cells and commands")
 struct OpenForExtensionTests {
     struct EventCellFactory: CellViewModelFactory {
         let identifier = "EventCollectionViewCell"
@@ -30,7 +30,7 @@ struct OpenForExtensionTests {
         return fixture
     }
 
-    @Test("a kind of cell is one factory and one registration")
+    @Test("A custom kind of cell requires one factory and one registration")
     func kind() async throws {
         let page = try await fixture(Effects()).page()
         #expect(page.ids == ["event:1", "user:u0"])
@@ -41,7 +41,7 @@ struct OpenForExtensionTests {
                     + #""selection":{"type":"request","method":"POST","href":"/cells/event:1/selection"}}}"#))
     }
 
-    @Test("a command that reaches other systems is performed and undone like any other")
+    @Test("A command with external effects is performed and undone")
     func command() async throws {
         let effects = Effects()
         let fixture = try fixture(effects)
@@ -55,7 +55,7 @@ struct OpenForExtensionTests {
         #expect(effects.all == ["+sign-up", "-receipt of sign-up"])
     }
 
-    @Test("advertisements of several forms rotate in one order, forward and backward")
+    @Test("Advertisements of several variants rotate in one order in both directions")
     func forms() async throws {
         var fixture = try Fixture(users: 9, placement: MidpointPlacement(scope: .page(advertisements: 2)))
         let plan = try CellCommands(kind: "ad", slots: [:], registry: .standard, offers: [])
@@ -84,7 +84,7 @@ struct OpenForExtensionTests {
         }
     }
 
-    @Test("another placement needs nothing but its numbers, and advertisements without a place wait for the next page")
+    @Test("A custom placement needs only its indices, and surplus advertisements wait for the next page")
     func placement() async throws {
         let fixture = try Fixture(users: 7, advertisements: 4, placement: EveryThird())
         #expect(

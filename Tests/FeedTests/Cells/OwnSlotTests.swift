@@ -3,7 +3,7 @@ import IntertwineFeed
 import Synchronization
 import Testing
 
-@Suite("Slots of one's own, and what they take")
+@Suite("Custom slots and their input")
 struct OwnSlotTests {
     /// Keeps what it is given.
     final class Comments: Command {
@@ -54,7 +54,7 @@ struct OwnSlotTests {
         return try Fixture(users: 1, configuration: configuration, registry: registry)
     }
 
-    @Test("a command puts the cell on the list that the input names, and takes it back from there")
+    @Test("A command adds a cell to its input's list, and undo removes it")
     func filed() async throws {
         var (registry, configuration) = (CommandRegistry.standard, CellConfiguration())
         try registry.register(File())
@@ -76,7 +76,7 @@ struct OwnSlotTests {
         #expect(fixture.ledger.events.first?.input?.choices == [EventInput.Choice("list", "later")])
     }
 
-    @Test("are kept with the events, in the order of the declarations, within a limit")
+    @Test("Events record the input in declaration order within a size limit")
     func recorded() async throws {
         let fixture = try fixture()
         func comment(_ body: String) async throws {
@@ -102,7 +102,7 @@ struct OwnSlotTests {
         #expect(noted.ledger.events.count == 1)
     }
 
-    @Test("stand behind the others in a cell, and say what they take")
+    @Test("Custom slots follow standard slots in a cell and declare their input")
     func described() async throws {
         let fixture = try fixture()
         let page = try await fixture.assembler().page(FeedRequest(limit: 1, now: Fixture.now, hasViewer: true))
@@ -120,7 +120,7 @@ struct OwnSlotTests {
         #expect(json.contains(parts.joined()), "\(json)")
     }
 
-    @Test("are performed under their own name in the ledger, and undone")
+    @Test("Custom slots are recorded by name in the ledger and can be undone")
     func performed() async throws {
         let fixture = try fixture()
         let like = CommandKey("like")
@@ -144,7 +144,7 @@ struct OwnSlotTests {
         }
     }
 
-    @Test("give their commands what came, checked")
+    @Test("Commands receive validated input")
     func given() async throws {
         try await comment(#"{"text":"Ah","mood":"good","stars":4.5,"public":true}"#)
         try await comment(#" {"stars": 3, "mood": null, "text": "\u00e9"} "#)
@@ -156,7 +156,7 @@ struct OwnSlotTests {
     }
 
     @Test(
-        "refuse what is not what they take, and perform nothing",
+        "Invalid input is refused with its field, and no command runs",
         arguments: [
             ("", "text"), ("{}", "text"), (#"{"text":null}"#, "text"), (#"{"text":3}"#, "text"), (#"{"text":""}"#, "text"),
             (#"{"text":"01234567890"}"#, "text"), (#"{"text":"a","mood":"sad"}"#, "mood"), (#"{"text":"a","stars":6}"#, "stars"),
@@ -170,7 +170,7 @@ struct OwnSlotTests {
         #expect(comments.all.isEmpty)
     }
 
-    @Test("what no slot can be called, and what none can take, stops the start")
+    @Test("Invalid slot names and input declarations are refused at startup")
     func plans() throws {
         for name in ["", "2nd", "a b", "a/b", "é", "click", "save", "undo", String(repeating: "a", count: 65)] {
             #expect(throws: CellCommandsError.self, "\(name)") {
@@ -194,7 +194,7 @@ struct OwnSlotTests {
     }
 }
 
-@Suite("One item in several cells")
+@Suite("Several cells for one item")
 struct CompanionTests {
     static let place = KindDeclaration(
         name: "place", fields: [FieldDeclaration("title", .text, isRequired: true), FieldDeclaration("image", .image)],
@@ -226,7 +226,7 @@ struct CompanionTests {
         return fixture
     }
 
-    @Test("they stand together, with ids of their own, and are one item for the limit and the midpoint")
+    @Test("Companion cells are adjacent, have distinct ids, and count as one item")
     func pages() async throws {
         let fixture = try fixture(["a", "bare", "c"], advertisements: 1)
         let pages = try await fixture.walk(limit: 2)
@@ -241,7 +241,7 @@ struct CompanionTests {
         #expect(back.ids == pages[0].ids)
     }
 
-    @Test("each is performed by its own id, and what is not there is unknown")
+    @Test("Each companion cell is performed by its id, and a missing companion is unknown")
     func performed() async throws {
         let fixture = try fixture(["a", "bare"])
         for cell in ["place:a#photos", "place:bare#notes", "place:a"] {
@@ -255,7 +255,7 @@ struct CompanionTests {
         }
     }
 
-    @Test("who dismisses the first dismisses all, who dismisses a companion that one alone; changes tell them apart")
+    @Test("Dismissal of the first cell removes its companions, and a companion's dismissal removes itself")
     func dismissed() async throws {
         let fixture = try fixture(["a", "b"])
         let assembler = fixture.assembler()
@@ -276,7 +276,7 @@ struct CompanionTests {
         #expect(performance.undo != nil && fixture.ledger.listed(.dismissed, "ann") == ["place:b#notes"])
     }
 
-    @Test("an item whose id ends like that of a companion is left out; of a kind without companions it is an id like any other")
+    @Test("An item is omitted if its id ends like a companion's id of its kind")
     func ambiguous() async throws {
         let fixture = try fixture(["a#photos", "a", "x#y"])
         fixture.store.put(Fixture.user("u#photos", at: 9))
@@ -290,7 +290,7 @@ struct CompanionTests {
         _ = try await fixture.performer().perform(.selection, of: "user:u#photos", for: ann, now: Fixture.now, response: { $0.json() })
     }
 
-    @Test("a companion needs a name and a first cell")
+    @Test("A companion needs a valid name and a first cell")
     func faults() {
         for (companion, cells) in [("a b", 0...2), ("photos", 1...2)] {
             var declaration = Self.place

@@ -3,7 +3,7 @@ import IntertwineFeed
 import Synchronization
 import Testing
 
-@Suite("Finished cells")
+@Suite("Cache of rendered cells")
 struct RenderedCellCacheTests {
     /// The same feed with cells that are kept, with none, and what the first counts.
     struct Pair {
@@ -50,7 +50,7 @@ struct RenderedCellCacheTests {
         }
     }
 
-    @Test("what becomes known of an image stands in the cells that show it, and no other cell is made anew for that")
+    @Test("New image metadata appears in the cells of the image; other cells remain cached")
     func looks() async throws {
         let known = Known()
         let pair = Pair(try Fixture(users: 3, links: Links(known: known)))
@@ -72,7 +72,7 @@ struct RenderedCellCacheTests {
         #expect(try await pair.isSame(FeedRequest(now: Fixture.now)).0)
     }
 
-    @Test("an image that turns out to be another one stands in its cells at once, one that was forgotten in none, and others stay as made")
+    @Test("Corrected or forgotten image metadata updates its cells at once; other cells remain cached")
     func corrections() async throws {
         let known = Known()
         for user in ["u0", "u1", "u2", "other"] { known.learn("https://img.example/\(user).png") }
@@ -88,7 +88,7 @@ struct RenderedCellCacheTests {
         #expect(forgotten.isAwaiting && !String(decoding: forgotten.json(), as: UTF8.self).contains("placeholder"))
     }
 
-    @Test("pages of kept cells are those of new ones: whoever asks, in whatever form, from hour to hour, whatever changes")
+    @Test("Cached and uncached pages are identical for all viewers, layouts, hours and changes")
     func same() async throws {
         var configuration = CellConfiguration()
         configuration.userCommands[.impression] = ["analytics"]
@@ -132,7 +132,7 @@ struct RenderedCellCacheTests {
         }
     }
 
-    @Test("what a factory makes of the page besides tokens is right on every page")
+    @Test("Page-dependent content of a factory is correct on every page")
     func telltale() async throws {
         var fixture = try Fixture(users: 9)
         try fixture.factories.register(
@@ -149,7 +149,7 @@ struct RenderedCellCacheTests {
         }
     }
 
-    @Test("no more bytes are kept than there is room for, and what goes is counted")
+    @Test("The cache respects its byte limit and counts evictions")
     func bound() async throws {
         let capacity = 200_000
         let pair = Pair(try Fixture(users: 900, advertisements: 3), capacity: capacity)
@@ -166,7 +166,7 @@ struct RenderedCellCacheTests {
         #expect(none.kept.cells.contents == (0, 0) && none.counters.hits == 0)
     }
 
-    @Test("who walks again and again over more cells than there is room for finds most of them")
+    @Test("Repeated walks over more cells than the capacity mostly hit the cache")
     func walks() async throws {
         let all = try Fixture(users: 1_000)
         _ = try await all.walk(limit: 100)
@@ -177,7 +177,7 @@ struct RenderedCellCacheTests {
         #expect(pair.counters.hits - hits > pair.counters.misses - misses)
     }
 
-    @Test("what cells of a kind have in common is kept once, and each tells its own id and size, whatever the id is made of")
+    @Test("Cells of a kind share cached parts but have correct ids and sizes")
     func frames() async throws {
         let fixture = try Fixture(links: Links(base: "https://feed.example", known: Known()))
         let ids = [

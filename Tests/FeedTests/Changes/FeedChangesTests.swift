@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineFeed
 
-@Suite("What became of the pages that a client holds")
+@Suite("Changes to a client's pages")
 struct FeedChangesTests {
     private func page(_ fixture: Fixture, _ cursor: String? = nil, limit: Int = 4) async throws -> FeedPage {
         try await fixture.assembler().page(FeedRequest(cursor: cursor, limit: limit, now: Fixture.now, followsChanges: true))
@@ -28,7 +28,7 @@ struct FeedChangesTests {
         return changed
     }
 
-    @Test("where nothing happened, nothing changed; and the pages are the same to the byte")
+    @Test("An unchanged feed reports no changes and returns identical pages")
     func nothing() async throws {
         let fixture = try Fixture(users: 20, advertisements: 3)
         let pages = try await held(fixture, pages: 3)
@@ -37,7 +37,7 @@ struct FeedChangesTests {
         #expect(changed.pages.map { $0.json() } == pages.map { $0.json() })
     }
 
-    @Test("pages have a sync token only if the request asks for it, and their hrefs keep the parameter")
+    @Test("Pages have a sync token only on request, and their hrefs preserve the parameter")
     func wish() async throws {
         let fixture = try Fixture(users: 20)
         let plain = try await fixture.page(limit: 4)
@@ -48,7 +48,7 @@ struct FeedChangesTests {
         #expect((object["page"] as? [String: Any])?["syncToken"] as? String == page.syncToken)
     }
 
-    @Test("a cell put between others pushes the last one to the next page held, and no cell is held twice or lost")
+    @Test("An inserted cell shifts later cells across pages without loss or duplicates")
     func inserted() async throws {
         let fixture = try Fixture(users: 20, advertisements: 1)
         let pages = try await held(fixture, pages: 2)
@@ -60,7 +60,7 @@ struct FeedChangesTests {
         #expect(changed.pages.last?.next.flatMap { Fixture.cursor(in: $0) } != pages.last?.next.flatMap { Fixture.cursor(in: $0) })
     }
 
-    @Test("what is told as JSON has all that a client needs: ids, indices, cells, and what to ask with the next time")
+    @Test("Changes as JSON contain ids, indices, cells and the next sync tokens")
     func json() async throws {
         let fixture = try Fixture(users: 6)
         let pages = try await held(fixture, pages: 1)
@@ -89,7 +89,7 @@ struct FeedChangesTests {
         #expect(after.changes.count == 0)
     }
 
-    @Test("what a viewer dismissed is removed from the viewer's list, and comes back when that is undone")
+    @Test("A dismissed cell is removed from the viewer's pages and returns after undo")
     func dismissed() async throws {
         let fixture = try Fixture(users: 8)
         let request = FeedRequest(limit: 4, now: Fixture.now, hasViewer: true, followsChanges: true)
@@ -104,7 +104,7 @@ struct FeedChangesTests {
         #expect(back.pages.first?.ids == ["user:u0", "user:u1", "user:u2", "user:u3"])
     }
 
-    @Test("when the hour of the tokens turns, the cells that carry one are reconfigured, and no others")
+    @Test("A new token hour reconfigures only cells with tokens")
     func hour() async throws {
         let fixture = try Fixture(users: 8, advertisements: 1)
         let pages = try await held(fixture, pages: 1)
@@ -113,7 +113,7 @@ struct FeedChangesTests {
         #expect(changed.changes.reconfigured.contains(2))
     }
 
-    @Test("beyond the bounds, and where the feed, the key or the version is another one, the client is to reload")
+    @Test("A client must reload beyond the limits or with another feed, key or version")
     func reload() async throws {
         let fixture = try Fixture(users: 400)
         let page = try await page(fixture, limit: 4)
@@ -133,7 +133,7 @@ struct FeedChangesTests {
         #expect(try await mustReload(fixture, all))
     }
 
-    @Test("pages that do not follow each other must be taken anew, whatever happened meanwhile", arguments: [false, true])
+    @Test("Pages that are not consecutive require a reload, with or without changes", arguments: [false, true])
     func order(isChanged: Bool) async throws {
         let fixture = try Fixture(users: 20, advertisements: 3)
         let pages = try await held(fixture, pages: 4)
@@ -155,7 +155,7 @@ struct FeedChangesTests {
     }
 
     @Test(
-        "pages that were walked backward follow each other as well, also where the one between them has changed", arguments: [false, true])
+        "Pages of a backward walk are consecutive, also after changes between them", arguments: [false, true])
     func backward(isChanged: Bool) async throws {
         let fixture = try Fixture(users: 20, advertisements: 3)
         var pages = [try #require(try await held(fixture, pages: 4).last)]
@@ -175,7 +175,7 @@ struct FeedChangesTests {
         return true
     }
 
-    @Test("any bytes in place of a sync token get an answer")
+    @Test("Arbitrary bytes as a sync token get a response")
     func mutations() async throws {
         let fixture = try Fixture(users: 30, advertisements: 2)
         let syncToken = try #require(try await held(fixture, pages: 2).last?.syncToken)
@@ -196,7 +196,7 @@ struct FeedChangesTests {
     }
 
     @Test(
-        "a page is packed and unpacked without loss, whatever its ids",
+        "A page state is encoded and decoded without loss for any ids",
         arguments: [["user:a", "user:ab", "user:b", "ad:1", "ad:1"], [], ["", "é", "e\u{301}", "日本", String(repeating: "x", count: 520)]])
     func packing(ids: [String]) throws {
         let cells = ids.enumerated().map { ClientCell(id: $1, digest: UInt64($0) * 0x0102_0304_0506 & 0xFFFF_FFFF_FFFF) }
@@ -213,7 +213,7 @@ struct FeedChangesTests {
         }
     }
 
-    @Test("a page of twenty short ids takes less than 400 characters, and one that would take too many tells nothing")
+    @Test("A twenty-cell sync token has under 400 characters, and an oversized page has no token")
     func size() async throws {
         let fixture = try Fixture(users: 60, advertisements: 3)
         let syncToken = try #require(try await held(fixture, pages: 2, limit: 20).last?.syncToken)

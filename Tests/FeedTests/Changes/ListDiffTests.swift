@@ -2,9 +2,9 @@ import IntertwineFeed
 import TestSupport
 import Testing
 
-@Suite("What turns one list of cells into another")
+@Suite("Differences between lists of cells")
 struct ListDiffTests {
-    @Test("applied to the old list it gives the new one, with no more moves than needed", arguments: 0..<300)
+    @Test("The difference transforms the old list into the new list with the fewest moves", arguments: 0..<300)
     func property(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let old = Self.list(&random)
@@ -20,7 +20,7 @@ struct ListDiffTests {
         #expect(ListDiff(from: new, to: new).count == 0)
     }
 
-    @Test("one cell moved over many is one move")
+    @Test("One cell moved over many is one move")
     func oneMove() {
         let old = (0..<50).map { ClientCell(id: "\($0)", digest: 0) }
         let forward = ListDiff(from: old, to: Array(old.dropFirst()) + [old[0]])
@@ -29,7 +29,7 @@ struct ListDiffTests {
         #expect(backward.moved == [ListDiff.Move(from: 49, to: 0)] && backward.count == 1)
     }
 
-    @Test("a cell that moves and changes is in both lists, and one that a list holds twice is told apart by its number")
+    @Test("A moved and changed cell is in both lists, and duplicate ids are distinguished")
     func both() {
         let old = [
             ClientCell(id: "a", digest: 1), ClientCell(id: "x", digest: 1), ClientCell(id: "b", digest: 1), ClientCell(id: "x", digest: 1),

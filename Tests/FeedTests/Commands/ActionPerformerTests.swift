@@ -19,7 +19,7 @@ struct ActionPerformerTests {
         return performance
     }
 
-    @Test("a user's selection is in the ledger, and is answered as the contract says")
+    @Test("A user's selection is recorded in the ledger and has the documented response")
     func user() async throws {
         let fixture = try Fixture(users: 1)
         let performance = try await perform(fixture)
@@ -35,7 +35,7 @@ struct ActionPerformerTests {
         #expect(try await fixture.ledger.selection(id: id)?.steps.map(\.command) == ["analytics", "present"])
     }
 
-    @Test("an advertisement's selection leads to its stored URL, and cannot be undone")
+    @Test("An advertisement's selection leads to its stored URL and cannot be undone")
     func advertisement() async throws {
         let fixture = try Fixture(advertisements: 1)
         let performance = try await perform(fixture, .selection, "ad:0")
@@ -50,7 +50,7 @@ struct ActionPerformerTests {
         }
     }
 
-    @Test("what fills a cell is made for those who see it, and not for what people do with it", arguments: ["user:u0", "ad:0"])
+    @Test("Sized images are minted for pages and not for actions", arguments: ["user:u0", "ad:0"])
     func unseen(cell: String) async throws {
         let sized = Effects()
         let fixture = try Fixture(
@@ -65,7 +65,7 @@ struct ActionPerformerTests {
         #expect(sized.all.count == 3)
     }
 
-    @Test("where there is no time to undo, no undo is offered")
+    @Test("A zero undo window offers no undo")
     func noUndo() async throws {
         let fixture = try Fixture(users: 1)
         let performer = ActionPerformer(
@@ -76,7 +76,7 @@ struct ActionPerformerTests {
         #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
     }
 
-    @Test("a dismissal is undone once, even if the item is gone")
+    @Test("A dismissal is undone once, also after its item is deleted")
     func undo() async throws {
         let fixture = try Fixture(users: 1)
         let id = try #require(try await perform(fixture, .dismissal).invocation)
@@ -89,7 +89,7 @@ struct ActionPerformerTests {
         await #expect(throws: ActionError.alreadyUndone) { try await fixture.performer().undo(invocation: id, for: ann, now: now + 2) }
     }
 
-    @Test("a simulated undo tells what would be taken back, refuses what an undo would, and takes nothing back")
+    @Test("A simulated undo lists its steps, refuses invalid undos and changes nothing")
     func simulatedUndo() async throws {
         let fixture = try Fixture(users: 1)
         let id = try #require(try await perform(fixture, .dismissal).invocation)
@@ -104,7 +104,7 @@ struct ActionPerformerTests {
         await #expect(throws: ActionError.alreadyUndone) { try await performer.simulateUndo(invocation: id, for: ann, now: now + 2) }
     }
 
-    @Test("an undo under an idempotency key is answered again as before, and runs once")
+    @Test("An undo with an idempotency key runs once and replays its response")
     func repeatedUndo() async throws {
         let fixture = try Fixture(users: 1)
         let id = try #require(try await perform(fixture, .dismissal).invocation)
@@ -128,7 +128,7 @@ struct ActionPerformerTests {
         await #expect(throws: ActionError.alreadyUndone) { try await performer.undo(invocation: id, for: ann, now: now + 1) }
     }
 
-    @Test("undo is refused after its time, to other viewers, and for what never was")
+    @Test("Undo is refused after expiry, to other viewers and for unknown invocations")
     func undoRefused() async throws {
         let fixture = try Fixture(users: 1)
         let id = try #require(try await perform(fixture, .dismissal).invocation)
@@ -141,7 +141,7 @@ struct ActionPerformerTests {
         #expect(fixture.ledger.listed(.dismissed, "ann") == ["user:u0"])
     }
 
-    @Test("refuses unknown cells, empty slots and viewer-bound commands without a viewer, and writes nothing")
+    @Test("Unknown cells, empty slots and commands without a required viewer are refused without writes")
     func refusals() async throws {
         let fixture = try Fixture(users: 1, advertisements: 1)
         fixture.store.put(Fixture.broken("b", at: 9))
@@ -159,7 +159,7 @@ struct ActionPerformerTests {
         #expect(fixture.ledger.commits == 0)
     }
 
-    @Test("simulating says what would run, and runs nothing")
+    @Test("A simulation lists its commands and runs no command")
     func simulate() async throws {
         let fixture = try Fixture(users: 1)
         let performance = try await fixture.performer().simulate(.dismissal, of: "user:u0", for: ann, now: now)
@@ -173,7 +173,7 @@ struct ActionPerformerTests {
         }
     }
 
-    @Test("the same idempotency key gets the same answer and runs nothing again")
+    @Test("A repeated idempotency key replays the response and runs no command")
     func idempotency() async throws {
         let fixture = try Fixture(users: 2)
         let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
@@ -191,7 +191,7 @@ struct ActionPerformerTests {
         #expect(fixture.ledger.events.count == 1)
     }
 
-    @Test("of many requests with the same key at the same instant one runs and all get its answer; of many undos one runs")
+    @Test("Concurrent requests with one key run once, and concurrent undos run once")
     func simultaneous() async throws {
         let effects = Effects()
         var registry = CommandRegistry.standard
@@ -226,7 +226,7 @@ struct ActionPerformerTests {
         #expect(undone == 1 && effects.all == ["+book", "-receipt of book"])
     }
 
-    @Test("DNT leaves no viewer in the events, and undo still works for the one it was for")
+    @Test("DNT removes the viewer from events, and undo of a dismissal still works")
     func untraced() async throws {
         let fixture = try Fixture(users: 1)
         var client = ann
@@ -239,14 +239,14 @@ struct ActionPerformerTests {
         #expect(fixture.ledger.listed(.dismissed, "ann").isEmpty)
     }
 
-    @Test("a ledger that does not answer fails the action")
+    @Test("A ledger failure fails the action")
     func ledgerFails() async throws {
         let fixture = try Fixture(users: 1)
         fixture.ledger.fail(with: .overloaded)
         await #expect(throws: StoreError.overloaded) { try await perform(fixture) }
     }
 
-    @Test("any sequence of actions, failures and undo leaves the viewer's lists as if only what was not undone had run", arguments: 0..<80)
+    @Test("Random actions, failures and undos leave lists with exactly the effects not undone", arguments: 0..<80)
     func undoProperty(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         var registry = CommandRegistry.standard

@@ -6,7 +6,7 @@ struct BotFilterTests {
     static let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
     @Test(
-        "programs, prefetching and HEAD do not count",
+        "Bots, prefetching and HEAD requests do not count",
         arguments: [
             (firefox, nil, false, Verdict.counted),
             ("curl/7.88.1", nil, false, .counted),

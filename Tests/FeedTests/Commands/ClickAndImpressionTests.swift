@@ -16,7 +16,7 @@ struct ClickAndImpressionTests {
         return String(href.dropFirst("/click/".count))
     }
 
-    @Test("a click leads to the stored URL and is one event")
+    @Test("A click leads to the stored URL and records one event")
     func click() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         let click = try await fixture.performer().click(token: token(fixture), for: client, now: now)
@@ -26,7 +26,7 @@ struct ClickAndImpressionTests {
         #expect(event.deduplication != nil && event.rates.count == 1)
     }
 
-    @Test("an expired token still leads there, uncounted; a deleted advertisement is gone; a forged token leads nowhere")
+    @Test("Expired tokens redirect uncounted, deleted advertisements are gone, and forged tokens are refused")
     func outcomes() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         let token = try await token(fixture)
@@ -43,7 +43,7 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.events.count == 1)
     }
 
-    @Test("a link that was followed before leads to the URL that is stored now, and expires all the same")
+    @Test("A repeated click uses the currently stored URL, and its token still expires")
     func followedAgain() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         let token = try await token(fixture)
@@ -60,7 +60,7 @@ struct ClickAndImpressionTests {
         await #expect(throws: ActionError.gone("ad:0")) { try await performer.click(token: token, for: client, now: now) }
     }
 
-    @Test("no mutation of a token leads anywhere", arguments: 0..<4)
+    @Test("A mutated click token is forged", arguments: 0..<4)
     func mutations(seed: Int) throws {
         let tokens = try Fixture().tokens
         let genuine = tokens.click(cell: "ad:1", slot: 0, now: now)
@@ -71,7 +71,7 @@ struct ClickAndImpressionTests {
         }
     }
 
-    @Test("a command that fails beside the clickthrough keeps nobody from getting there")
+    @Test("A failing command beside the clickthrough does not prevent the redirect")
     func failingNeighbour() async throws {
         var registry = CommandRegistry.standard
         try registry.register(FailingCommand(name: "fail"))
@@ -83,7 +83,7 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.events.map(\.kind) == [.click])
     }
 
-    @Test("an impression that does not count is recorded, and runs no command", arguments: [Verdict.bot, .prefetch])
+    @Test("An uncounted impression is recorded and runs no command", arguments: [Verdict.bot, .prefetch])
     func uncountedImpression(verdict: Verdict) async throws {
         var configuration = CellConfiguration()
         configuration.advertisementCommands[.impression] = ["analytics", "save"]
@@ -100,7 +100,7 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.listed(.saved, "ann") == ["ad:0"])
     }
 
-    @Test("a link stays where a command beside it needs a viewer and there is none")
+    @Test("A link remains if a command beside it needs a viewer and the viewer is absent")
     func linkWithoutViewer() async throws {
         var configuration = CellConfiguration()
         configuration.advertisementCommands[.selection] = ["analytics", "save", "clickthrough"]
@@ -111,7 +111,7 @@ struct ClickAndImpressionTests {
         #expect(user.action(in: .dismissal) == nil)
     }
 
-    @Test("what counting knew an address by yesterday is looked for while the window reaches beyond midnight")
+    @Test("Yesterday's address hashes are checked while the window reaches beyond midnight")
     func midnight() {
         let day: Int64 = 86_400_000
         var event = LedgerEvent(at: 20_000 * day + 1_000, kind: .click, cell: "ad:1")
@@ -128,7 +128,7 @@ struct ClickAndImpressionTests {
         #expect(repeats().count == 2)
     }
 
-    @Test("a token for a cell that leads nowhere is gone")
+    @Test("A token of a cell without a destination is gone")
     func nowhere() async throws {
         let fixture = try Fixture(users: 1)
         let token = fixture.tokens.click(cell: "user:u0", slot: 0, now: now)
@@ -136,7 +136,7 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.events.isEmpty)
     }
 
-    @Test("what the request says about counting is kept", arguments: [Verdict.bot, .prefetch])
+    @Test("A click's request verdict is recorded", arguments: [Verdict.bot, .prefetch])
     func verdicts(verdict: Verdict) async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         var client = client
@@ -147,7 +147,7 @@ struct ClickAndImpressionTests {
     }
 
     @Test(
-        "a click that does not count by what the request or its token says is recorded, and runs no command",
+        "A click uncounted by its request or token is recorded and runs no command",
         arguments: [(.counted, 0, true), (.bot, 0, false), (.prefetch, 0, false), (.counted, 26, false)] as [(Verdict, Int64, Bool)])
     func nobodysChoice(verdict: Verdict, hours: Int64, isPerformed: Bool) async throws {
         var configuration = CellConfiguration()
@@ -164,7 +164,7 @@ struct ClickAndImpressionTests {
     }
 
     @Test(
-        "a second click is a repetition by its viewer, or by address and user agent where one of the two named nobody",
+        "Clicks are deduplicated by viewer, or by address and user agent if one is anonymous",
         arguments: [
             (ClientFingerprint(addressHash: "a", userAgent: "x"), ClientFingerprint(addressHash: "a", userAgent: "x"), true),
             (ClientFingerprint(addressHash: "a", userAgent: "x"), ClientFingerprint(addressHash: "b", userAgent: "x"), false),
@@ -187,7 +187,7 @@ struct ClickAndImpressionTests {
         #expect(found.count == 2 && Set(found[0].recordedKeys).isDisjoint(with: found[1].checkedKeys) != isRepeated)
     }
 
-    @Test("an impression token counts once for a viewer or, without one, for an address, whatever the user agent; on two pages it is two")
+    @Test("An impression token counts once per viewer or anonymous address, and once per page")
     func tokens() async throws {
         let fixture = try Fixture(users: 60, advertisements: 1)
         func sighting(_ page: FeedPage) throws -> ActionPerformer.ImpressionReport {
