@@ -57,7 +57,7 @@ struct FeedMidpointTests {
             }
         }
         #expect(try ask(1) == place(1))
-        // Looking took some nanoseconds, so it is due again at once.
+        // The lookup lasted some nanoseconds, so a renewal is due at once.
         while count() == 0 { #expect(try ask(2) == place(1)) }
         for _ in 0..<100 { #expect(try ask(3) == place(1)) }
         #expect(count() == 1)

@@ -6,7 +6,7 @@ import Testing
 struct FeedWalkTests {
     static let scopes: [MidpointPlacement.Scope] = [.page(advertisements: 1), .page(advertisements: 2), .feed]
 
-    @Test("A walk returns each surviving item exactly once during concurrent writes", arguments: 0..<60)
+    @Test("A walk returns each initial, undeleted item exactly once during concurrent writes", arguments: 0..<60)
     func randomWriter(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         let scope = Self.scopes[seed % Self.scopes.count]
@@ -35,7 +35,7 @@ struct FeedWalkTests {
         }
     }
 
-    @Test("A backward walk returns each surviving item exactly once during concurrent writes", arguments: 0..<60)
+    @Test("A backward walk returns each initial, undeleted item exactly once during concurrent writes", arguments: 0..<60)
     func randomWriterBackward(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed) &+ 1_000)
         let fixture = try Fixture(
@@ -57,7 +57,7 @@ struct FeedWalkTests {
         if seed % Self.scopes.count == 2 { #expect(met.filter { $0.hasPrefix("ad:") } == ["ad:0", "ad:1", "ad:2"]) }
     }
 
-    /// A few writes anywhere in the feed; who is deleted survives no more.
+    /// Performs a few random writes, and removes deleted items from the survivors.
     private func write(_ random: inout SeededRandom, survivors: inout Set<String>, in fixture: Fixture) {
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             let id = "u\(Int.random(in: 0..<80, using: &random))"
@@ -87,7 +87,7 @@ struct FeedWalkTests {
                 #expect(page.json() == mirrored.json())
                 #expect((page.next == nil) == (mirrored.next == nil) && (page.previous == nil) == (mirrored.previous == nil))
             }
-            // And forward again, from where the way back ended.
+            // A second forward walk begins at the end of the backward walk.
             let again = try await fixture.walk(from: backward.last?.next.flatMap(Fixture.cursor), limit: limit)
             #expect(again.map(\.ids).suffix(max(1, forward.count - 1)) == forward.map(\.ids).suffix(max(1, forward.count - 1)))
         }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Skipping of dismissed items")
 struct HiddenRunTests {
-    /// Who dismissed what, and how often something was taken back.
+    /// The dismissed cells, and the number of withdrawals.
     private final class Dismissals: ViewerStateStore, CellSet {
         private let state = Mutex<(cells: Set<String>, withdrawals: Int64)>(([], 0))
 
@@ -25,7 +25,7 @@ struct HiddenRunTests {
         func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(of: "ann", dismissed: self)) }
     }
 
-    /// The content of the store, and how many items of it were read.
+    /// The content of the store, and the number of items that were read.
     private final class CountingSource: DataSource {
         private let source = FlatDataSource()
         private let read = Atomic(0)
@@ -78,7 +78,7 @@ struct HiddenRunTests {
         #expect(source.count < 64)
         #expect(try await page(limit: 20).ids == users(2_000..<2_020))
         #expect(source.count < 64)
-        // From a page whose own items are shown.
+        // This walk begins with a page of visible items.
         dismissals.hide(users(2_010..<2_900))
         let first = try await page(limit: 8)
         _ = source.count

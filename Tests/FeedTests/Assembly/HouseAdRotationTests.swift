@@ -56,7 +56,7 @@ struct HouseAdRotationTests {
             let name = String(random.next(), radix: 16) + "-" + String(random.next(), radix: 16)
             for id in try await page(fixture, viewer: name).adIDs { counts[id, default: 0] += 1 }
         }
-        // Five standard deviations of a fair choice.
+        // The bounds are five standard deviations of a fair choice.
         #expect(counts.count == count && counts.values.allSatisfy { (50...150).contains($0) }, "\(counts)")
     }
 
@@ -100,7 +100,7 @@ struct HouseAdRotationTests {
         let rotation = isFair ? RotationSeed(viewer: nil, now: Fixture.now) : nil
         let first = try await assembler.page(FeedRequest(limit: 4, now: Fixture.now, rotation: rotation))
         let cursor = try #require(first.next.flatMap(Fixture.cursor))
-        // Nobody has begun a walk since.
+        // No walk has begun since this write.
         fixture.store.put(Fixture.user("new", at: 100_000))
         for isFirst in [true, false] {
             let before = fixture.store.looks

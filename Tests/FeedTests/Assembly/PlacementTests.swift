@@ -9,7 +9,7 @@ struct PlacementTests {
         .every(5, offset: 5), .every(3, offset: 0), .every(4, offset: 2), .every(1, offset: 7), .at([2, 7]), .at([0]),
     ]
 
-    /// Two sections of users with a rule, in any order.
+    /// Sections of users with a placement rule and a sort order.
     private func fixture(_ rule: PlacementRule, users: [Int], order: SectionSort = .imported, ads: Int = 3) throws -> Fixture {
         var fixture = try Fixture(advertisements: ads, placement: rule.placement(perPage: 1, isOfFeed: true))
         for (section, count) in users.enumerated() {
@@ -36,7 +36,7 @@ struct PlacementTests {
         }
     }
 
-    /// The cells of a section in the order of the walk, each with the advertisements in front of it.
+    /// The numbers of a section's items that follow an advertisement, in the order of the walk.
     private func numbers(ofPlacesIn cells: [String], section: Int, firstIs start: Int64 = 0) -> [Int64] {
         var (numbers, count, pending): ([Int64], Int64, Bool) = ([], start, false)
         for cell in cells {
@@ -57,7 +57,7 @@ struct PlacementTests {
         numbers.filter { number in
             switch rule {
             case .every(let every, let offset):
-                // Behind what was added in front of the walk's first item, the places are those of that.
+                // Before the walk's first item, its numbering continues backward.
                 number >= offset
                     ? (number - Int64(offset)) % Int64(every) == 0
                     : number <= 0 && numbers.lowerBound < number && number % Int64(every) == 0
@@ -105,7 +105,7 @@ struct PlacementTests {
             met = page.entries.map(\.id) + met
         }
         for section in users.indices {
-            // Their ends are where they were when the walk turned.
+            // Sections end at the same items as at the turn of the walk.
             let end = Int64(all.count { $0.hasPrefix("user:s\(section)-") })
             let start = end - Int64(met.count { $0.hasPrefix("user:s\(section)-") })
             #expect(numbers(ofPlacesIn: met, section: section, firstIs: start) == expected(rule, start..<end), "\(rule.text) in \(section)")
@@ -222,7 +222,7 @@ struct PlacementTests {
         var snapshot = MemoryStore.Snapshot()
         let store = MemoryStore()
         let ads = (0..<6_000).map { Fixture.advertisement("\($0)", at: Int64($0 + 1) << 20) }
-        // Of the first half, every other one was deleted.
+        // Every other advertisement of the first half was deleted.
         snapshot.lanes[.advertisements] = ads.enumerated().filter { $0.offset >= 3_000 || $0.offset % 2 == 0 }.map(\.element)
         let rotation = HouseAdRotation(types: [ItemType(kind: "ad", variant: "image")])
         let stock = try rotation.stock(at: store.version, in: snapshot, of: store)
@@ -234,7 +234,7 @@ struct PlacementTests {
             let first = try #require(snapshot.lanes[.advertisements]?.first { $0.position > mark })
             counts[(first.position >> 20) / 600, default: 0] += 1
         }
-        // Tenths of the places; those of the first half hold half as many. Five standard deviations.
+        // Tenths of the positions: the first half has half as many advertisements. The bounds are five standard deviations.
         let (few, many) = ((0..<5).map { counts[$0] ?? 0 }, (5..<10).map { counts[$0] ?? 0 })
         #expect(few.allSatisfy { (1...44).contains($0) } && many.allSatisfy { (10...72).contains($0) }, "\(few) \(many)")
     }

@@ -139,11 +139,11 @@ struct AdServerTests {
         let first = try #require(try delivery.allocate(Self.page("1"), of: campaignIndex)[0])
         #expect(try delivery.allocate(Self.page("2"), of: campaignIndex)[0] != nil)
         #expect(try delivery.allocate(Self.page("3"), of: campaignIndex)[0] == nil)
-        // The same page once more is the same, and gives nothing out.
+        // The same page again returns the same advertisement and creates no reservation.
         #expect(try delivery.allocate(Self.page("1"), of: campaignIndex)[0] == first)
         delivery.eventsDidCommit([Self.seen(first)], [.counted])
         #expect(try delivery.allocate(Self.page("3", page: 2), of: campaignIndex)[0] == nil)
-        // What a robot saw counts for nothing. The other one is never seen.
+        // A bot's impression does not count. The other reservation gets no impression.
         delivery.eventsDidCommit([Self.seen(first)], [.bot])
         let later = Self.start + 310_000
         #expect(try delivery.allocate(Self.page("4", now: later), of: campaignIndex)[0] != nil)
@@ -151,7 +151,7 @@ struct AdServerTests {
         #expect(delivery.progress(of: campaignIndex, now: later).map(\.obstacle) == [.reserved])
     }
 
-    /// Somebody without a name, who asks from an address.
+    /// A page for a client at an address without a viewer.
     private static func nameless(_ number: Int, from address: UInt16, at now: Int64 = start + 1) -> AdServer.Page {
         var page = page(nil, page: UInt32(number + 1), now: now)
         page.facts.address = address
@@ -173,7 +173,7 @@ struct AdServerTests {
         let page = Self.nameless(300, from: 9)
         #expect(try delivery.explain(page, of: campaignIndex, served: [nil]) == [[.reserved]])
         #expect(try (0..<100).count { try delivery.allocate(Self.page("v\($0)"), of: campaignIndex)[0] != nil } == 20)
-        // Who sees what was given gets more, and what nobody sees is free in the end.
+        // A client with impressions gets more slots, and reservations without impressions expire.
         delivery.eventsDidCommit(first.prefix(4).map { Self.seen($0, by: nil) }, Array(repeating: .counted, count: 4))
         let later = Self.start + 310_000
         #expect(try ask(7, 300..<400, at: later).count == 9)
@@ -207,7 +207,7 @@ struct AdServerTests {
         let second = try #require(try delivery.allocate(Self.page("2", now: Self.start + 200_000), of: campaignIndex)[0])
         let late = Self.start + 310_000
         delivery.eventsDidCommit([Self.seen(first, by: "1", at: late)], [.counted])
-        // Of three, one is delivered and one given out still.
+        // Of three, one is delivered and one is still reserved.
         #expect(delivery.progress(of: campaignIndex, now: late).map(\.reserved) == [1])
         #expect(try delivery.allocate(Self.page("3", now: late), of: campaignIndex)[0] != nil)
         #expect(try delivery.allocate(Self.page("4", now: late), of: campaignIndex)[0] == nil)
@@ -260,7 +260,7 @@ struct AdServerTests {
             counts[given?.campaign ?? "", default: 0] += 1
         }
         #expect(counts["house"] == nil && (2_900...3_100).contains(counts["heavy"] ?? 0))
-        // A sponsorship has all there is, and the next ones what it leaves.
+        // A sponsorship is served first, and the next campaigns get the remaining slots.
         let sponsored = Self.campaignIndex([
             light,
             Self.campaign("sponsor") {
@@ -292,10 +292,11 @@ struct AdServerTests {
             let given = try #require(try delivery.allocate(page, of: campaignIndex)[0])
             counts[(Int(given.campaign.dropFirst()) ?? 0) % 4] += 1
         }
-        // Who has no name sees none with caps: 50 x 3 to 50 x 1. Who has one sees all but the sponsors: 150 to 50 to 50.
+        // Without a viewer, campaigns with caps are excluded: 50 x 3 to 50 x 1.
+        // With a viewer, only sponsorships are excluded: 150 to 50 to 50.
         #expect((13_300...13_700).contains(counts[0]) && (4_300...4_700).contains(counts[1]) && (1_850...2_150).contains(counts[2]))
         #expect(counts[3] == 0)
-        // Where a viewer has seen all that come first, what is left is found.
+        // After a viewer has seen all campaigns with caps, the remaining campaign is served.
         let few = Self.campaignIndex(
             (0..<100).map { number in
                 Self.campaign("c\(number)") { if number != 77 { $0.caps = [.init(count: 1, window: 3_600)] } }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineFeed
 
-/// Processes that come, go and stall, on one ledger: whatever happens in whichever order, goals are kept, and reached in the end.
+/// Processes that start, stop and stall on one ledger: in any order of events, goals are never exceeded and are finally reached.
 @Suite("Goals shared by several processes")
 struct BudgetSyncRequestTests {
     @Test(
@@ -31,12 +31,12 @@ struct BudgetSyncRequestTests {
         }
         let (one, two) = (process("1"), process("2"))
         let now = AdServerTests.start + 1
-        // Alone it holds all of it, and writes nothing for a while.
+        // A single process holds the complete budget and writes nothing for a while.
         #expect(try give(one, 1, at: now) == 1)
         let writes = ledger.writes
         for step in 1..<9 { try one.exchange(now: now + Int64(step) * 500) }
         #expect(ledger.writes == writes && one.processes == 1)
-        // Another one finds nothing until the first has heard of it.
+        // Another process serves nothing until the first process has detected it.
         #expect(try give(two, 3, at: now + 4_500) == 0)
         try one.exchange(now: now + 4_600)
         try two.exchange(now: now + 4_700)
@@ -106,7 +106,7 @@ extension BudgetSyncRequestTests {
     }
 }
 
-/// What processes hold as a ledger keeps it, with a moment between a process's word and its being on disk.
+/// The leases of processes as a ledger stores them, with an interruption between a request and its commit.
 private final class ModelLedger: CampaignLedger {
     struct Lost: Error {}
 
@@ -124,7 +124,7 @@ private final class ModelLedger: CampaignLedger {
     }
 
     private let state = Mutex(State())
-    /// Called before an exchange is on disk; it is not where this is false.
+    /// Called before an exchange is committed; the exchange is lost if the result is false.
     private let between = Mutex<(@Sendable () -> Bool)?>(nil)
 
     var delivered: Int { state.withLock { $0.delivered } }
@@ -182,7 +182,7 @@ private final class ModelLedger: CampaignLedger {
     }
 }
 
-/// Some processes, the pages that they gave, and a clock.
+/// Several processes, the pages that they served, and a clock.
 private struct World {
     private final class Process: Sendable {
         struct Place {
@@ -191,7 +191,7 @@ private struct World {
         }
 
         let delivery: AdServer
-        /// When it last exchanged, and what it has given and nobody has seen: of that, how many the ledger knows.
+        /// The time of the last exchange, the served slots without an impression, and the number of them that the ledger knows.
         let state = Mutex<(exchanged: Int64, places: [Place], known: Int)>((.min, [], 0))
 
         init(_ name: String, _ ledger: ModelLedger) {
@@ -203,12 +203,12 @@ private struct World {
     private let campaignIndex: CampaignIndex
     let ledger = ModelLedger()
     let goal: Int
-    /// Impressions of places that processes gave before they died and that no other one could know of, and of those whose time was over.
+    /// Impressions of slots that processes served before a crash without a record in the ledger, and of expired slots.
     private(set) var onTop = 0
     private var processes: [Process] = []
-    /// What those that are gone have given.
+    /// The slots that crashed processes served.
     private var orphans: [(place: Process.Place, isKnown: Bool)] = []
-    /// What was given long ago and may still be seen.
+    /// Expired slots that may still get an impression.
     private var stale: [Process.Place] = []
     private var now = AdServerTests.start + 1
     private var random: UInt64
@@ -246,7 +246,7 @@ private struct World {
         }
     }
 
-    /// All that is given is seen from now on, and nobody dies.
+    /// Every served slot gets an impression from now on, and no process crashes.
     mutating func finish() throws {
         if processes.isEmpty { try start() }
         for _ in 0..<4_000 where ledger.delivered < goal {
@@ -267,7 +267,7 @@ private struct World {
 
     private mutating func start() throws {
         names += 1
-        // Names come in any order.
+        // Names have a random order.
         let process = Process("\(below(1_000)) \(names)", ledger)
         try process.delivery.begin(campaignIndex, now: now)
         process.state.withLock { $0.exchanged = now }
@@ -281,7 +281,7 @@ private struct World {
         }
     }
 
-    /// What was given long ago is seen by nobody any more.
+    /// Moves expired slots to `stale`, and removes those of crashed processes.
     private mutating func forget() {
         let since = now - Self.lifetime
         orphans.removeAll { $0.place.at <= since }
@@ -313,7 +313,7 @@ private struct World {
         if let place { tell(place) }
     }
 
-    /// An impression comes to any of the processes.
+    /// Reports an impression to any of the processes.
     private mutating func tell(_ place: Process.Place) {
         ledger.count()
         guard !processes.isEmpty else { return }
@@ -333,7 +333,7 @@ private struct World {
         if !orphan.isKnown { onTop += 1 }
     }
 
-    /// In two halves: pages are given while what the process holds is written, which may fail.
+    /// An exchange in two halves: pages are served during the write, which may fail.
     private mutating func exchange(_ process: Process) throws {
         let (count, fails, at) = (below(4), below(8) == 0, now)
         let (campaignIndex, known) = (campaignIndex, process.state.withLock { $0.places.count })
@@ -341,7 +341,7 @@ private struct World {
         let isFresh = process.state.withLock { now < $0.exchanged + 8_000 }
         let wasWritten = Mutex(false)
         ledger.interrupt {
-            // Who must not give any more waits for the exchange.
+            // A process that must not serve waits for the exchange.
             if isFresh { for viewer in viewers { try? Self.give(process, campaignIndex, viewer, at: at) } }
             if !fails { wasWritten.withLock { $0 = true } }
             return !fails

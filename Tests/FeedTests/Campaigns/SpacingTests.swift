@@ -25,7 +25,7 @@ struct SpacingTests {
 
     /// All pages in the order of the feed.
     ///
-    /// - Parameter isBackward: whether they are read from the last one back; the last one itself is read forward.
+    /// - Parameter isBackward: whether pages are read backward from the last page, which itself is read forward.
     private static func pages(
         of feed: FeedAssembler, limits: [Int], viewer: String? = "v", moment: Int64 = 1, isBackward: Bool = false
     ) async throws -> [FeedPage] {
@@ -50,7 +50,7 @@ struct SpacingTests {
         return pages
     }
 
-    /// The content items before each advertisement, by its cell.
+    /// The numbers of content items before each advertisement, by its cell.
     private static func showings(in pages: [FeedPage]) -> [String: [Int]] {
         var (count, showings): (Int, [String: [Int]]) = (0, [:])
         for entry in pages.flatMap(\.entries) {
@@ -139,7 +139,7 @@ struct SpacingTests {
     @Test("Cursors of the previous version are accepted")
     func golden() async throws {
         let feed = try Self.feed(Self.campaigns)
-        // Of a page of 20 with `every 5`.
+        // The cursor of a page of 20 with `every 5`.
         let text = "Fy2X8wHIvCWGzdh81hIAAAAAAABOIAAAAAAAABdwAAAAAAAAABQAMk0LtpujHLXIOdE1zqeuZA"
         let cursor = try feed.cursor(text)
         #expect(cursor.shown == nil && cursor.offsets?.here == 20 && feed.text(cursor) == text)

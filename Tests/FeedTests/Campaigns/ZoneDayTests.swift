@@ -8,7 +8,7 @@ struct ZoneDayTests {
     /// 2027-01-01, midnight in UTC.
     private static let year: Int64 = 1_798_761_600_000
 
-    /// The days of a year, as clocks of a zone count them.
+    /// The days of a year by the clocks of a zone.
     private static func days(in zone: CampaignTimeZone) -> [Range<Int64>] {
         var days = [zone.clocks.day(of: year)]
         while let last = days.last, last.upperBound < year + 365 * 24 * hour { days.append(zone.clocks.day(of: last.upperBound)) }
@@ -50,7 +50,7 @@ struct ZoneDayTests {
             campaign.targeting.hours = hours
             let campaignIndex = AdServerTests.campaignIndex([campaign])
             let delivery = AdServer(ledger: nil, process: "p", lifetime: 300_000)
-            // What there is to be, minute by minute, by what the clocks show.
+            // The eligible minutes of the day, by the clocks of the zone.
             let minutes = stride(from: day.lowerBound, to: day.upperBound, by: 60_000).map { moment in
                 let shown = TimeZoneOffsets.local(moment + zone.clocks.offset(at: moment)).rest / Self.hour
                 return hours >> UInt32(shown) & 1 != 0

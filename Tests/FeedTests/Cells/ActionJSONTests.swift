@@ -17,7 +17,7 @@ struct ActionJSONTests {
         }
     }
 
-    /// Has nothing to tell; but that is not known before it is asked.
+    /// Provides no action, which is known only after a call.
     struct Quiet: Command {
         let name = "quiet"
     }

@@ -17,7 +17,7 @@ struct ClientCapabilitiesTests {
     func knows(text: String, name: String, version: Int, isKnown: Bool) throws {
         let capabilities = try ClientCapabilities(text)
         #expect(capabilities.knows(CellIdentifier(name, version: version)) == isKnown)
-        // One spelling for all that mean the same, and one digest.
+        // Equal capabilities have one canonical text and one digest.
         let again = try ClientCapabilities(capabilities.text)
         #expect(again == capabilities && again.digest == capabilities.digest && again.digest.utf8.count == 16)
     }
@@ -47,7 +47,7 @@ struct ClientCapabilitiesTests {
         #expect(capabilities.types.knows(binding: "text") && !capabilities.types.knows(binding: "date"))
         #expect(try ClientCapabilities("A").types.knowsAll)
         #expect(try ClientCapabilities("();bindings, *").types.knows(binding: "text") == false)
-        // They count even for one who knows all cells.
+        // Types count even if all cells are supported.
         #expect(UnsupportedCells(try ClientCapabilities("*, (text);bindings"), among: []) != nil)
         let many = (0..<65).map { "t\($0)" }.joined(separator: " ")
         #expect(throws: FeedError.self) { try ClientCapabilities("(\(many));bindings") }

@@ -66,7 +66,7 @@ struct FeedPageTests {
     }
 
     @Test(
-        "Ids and names of any characters survive JSON and hrefs",
+        "Ids and names of any characters round-trip through JSON and hrefs",
         arguments: [
             "Tongue Twister", #"a"b\c/d"#, "tab\there\nline\u{1}\u{1F}\u{7F}", "ümlaut 🎈 漢字", "a:b:c", "100%/..?#&=+", "..", "\u{2028}",
             "🏳️‍🌈",

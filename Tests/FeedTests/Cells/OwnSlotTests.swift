@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Custom slots and their input")
 struct OwnSlotTests {
-    /// Keeps what it is given.
+    /// Records its input.
     final class Comments: Command {
         let name = "comment"
         let input = [FieldDeclaration("text", .text, isRequired: true, maximum: 10)]
@@ -22,7 +22,7 @@ struct OwnSlotTests {
     let ann = ClientFingerprint(viewer: "ann", userAgent: "test")
     let comments = Comments()
 
-    /// Puts the cell on the list that its input names.
+    /// Adds the cell to the list that its input names.
     private struct File: UndoableCommand {
         let name = "file"
         let needs: CommandRequirements = .viewer

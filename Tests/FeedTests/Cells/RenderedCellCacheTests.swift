@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Cache of rendered cells")
 struct RenderedCellCacheTests {
-    /// The same feed with cells that are kept, with none, and what the first counts.
+    /// The same feed with a cache of cells and without one, and the counters of the cache.
     struct Pair {
         let kept: Fixture
         let new: Fixture
@@ -19,7 +19,7 @@ struct RenderedCellCacheTests {
             (self.kept, self.new) = (kept, new)
         }
 
-        /// Whether a page is the same either way; nil for the last, else the cursor of the next.
+        /// Whether both pages are equal, and the cursor of the next page; nil after the last page.
         func isSame(_ request: FeedRequest) async throws -> (Bool, next: String?) {
             let page = try await kept.assembler().page(request)
             let other = try await new.assembler().page(request)
@@ -120,7 +120,7 @@ struct RenderedCellCacheTests {
         #expect(pair.counters.hits > 1_000 && pair.counters.misses > 100)
     }
 
-    /// Tells a page's number by itself, beside the token.
+    /// Binds the page's number beside the token.
     struct Telltale: CellViewModelFactory {
         let identifier = "Telltale"
 
@@ -156,7 +156,7 @@ struct RenderedCellCacheTests {
         for _ in 0..<2 { _ = try await pair.kept.walk(limit: 20) }
         #expect((1...capacity).contains(pair.kept.cells.contents.bytes) && pair.kept.cells.contents.cells > 50)
         #expect(pair.counters.evictions > 50 && pair.counters.misses > 900)
-        // Few cells are kept where their shelf is full of others: it takes some pages.
+        // A few cells are cached only after several pages if their part of the cache is full.
         for _ in 0..<48 { _ = try await pair.kept.page(limit: 5) }
         let (hits, misses) = (pair.counters.hits, pair.counters.misses)
         for _ in 0..<3 { _ = try await pair.kept.page(limit: 5) }
@@ -212,7 +212,7 @@ struct RenderedCellCacheTests {
         _ = try await many.walk(limit: 100)
         let (cells, bytes) = many.cells.contents
         let page = try await many.page()
-        // Less than the JSON of each takes alone, beside what all cells have.
+        // A cached cell uses less memory than its JSON and a constant.
         #expect(cells == 1_000 && bytes / cells < 384 + page.json().count / page.entries.count)
     }
 }

@@ -147,7 +147,7 @@ struct FeedChangesTests {
         for right in [[0], [0, 1], [1, 2, 3], [0, 1, 2, 3], [3]] {
             #expect(try await !mustReload(fixture, right.map { pages[$0] }), "\(right)")
         }
-        // What the answer has the client hold follows each other too, and the page behind it.
+        // The pages of the response are consecutive too, as is the page after them.
         let now = try await changed(fixture, Array(pages.prefix(3))).pages
         #expect(try await !mustReload(fixture, now))
         let next = try await page(fixture, now.last?.next.flatMap(Fixture.cursor))
@@ -160,7 +160,7 @@ struct FeedChangesTests {
         let fixture = try Fixture(users: 20, advertisements: 3)
         var pages = [try #require(try await held(fixture, pages: 4).last)]
         while let previous = pages[0].previous {
-            // It comes to stand on the page before, behind the place that the held page was once read from.
+            // The new item belongs to the page before, behind the position from which the client's page was read.
             if isChanged { fixture.store.put(Fixture.user("new\(pages.count)", at: 12_500 - 4_000 * Int64(pages.count - 1))) }
             pages.insert(try await page(fixture, Fixture.cursor(in: previous)), at: 0)
         }

@@ -43,7 +43,7 @@ struct ListDiffTests {
         #expect(changes.removed.isEmpty && changes.inserted.isEmpty)
     }
 
-    /// As the description tells clients to.
+    /// Applies changes as the API description specifies.
     static func apply<Cell>(_ changes: ListDiff, to old: [Cell], taking new: [Cell]) -> [Cell] {
         var list = old
         for index in (changes.removed + changes.moved.map(\.from)).sorted(by: >) { list.remove(at: index) }
@@ -77,7 +77,7 @@ struct ListDiffTests {
         return list
     }
 
-    /// Those that are kept but for the longest run that stands in the same order in both, found the slow way.
+    /// The number of common cells minus the longest run in equal order, computed by exhaustive search.
     private static func leastMoves(_ old: [ClientCell], _ new: [ClientCell]) -> Int {
         let kept = old.compactMap { cell in new.firstIndex { $0.id == cell.id } }
         var best: [Int] = []

@@ -259,7 +259,7 @@ struct ActionPerformerTests {
         configuration.userCommands[.dismissal] = ["dismiss", "save"]
         let fixture = try Fixture(users: 4, configuration: configuration, registry: registry)
 
-        // The model: for each performance that was not undone, what it put on which list.
+        // The model: the list entries of each performance that was not undone.
         struct Performed { var id: String; var viewer: String; var puts: [(ViewerList, String)] }
         var model: [Performed] = []
         for _ in 0..<40 {

@@ -100,7 +100,7 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.listed(.saved, "ann") == ["ad:0"])
     }
 
-    @Test("A link remains if a command beside it needs a viewer and the viewer is absent")
+    @Test("A link remains if a command beside it needs an absent viewer")
     func linkWithoutViewer() async throws {
         var configuration = CellConfiguration()
         configuration.advertisementCommands[.selection] = ["analytics", "save", "clickthrough"]
@@ -206,7 +206,7 @@ struct ClickAndImpressionTests {
             (ClientFingerprint(addressHash: "a", userAgent: "x"), one), (ClientFingerprint(addressHash: "a", userAgent: "y"), one),
             (ClientFingerprint(addressHash: "b", userAgent: "x"), one), (ClientFingerprint(addressHash: "a", userAgent: "x"), other),
             (ClientFingerprint(viewer: "v", addressHash: "c"), one), (ClientFingerprint(viewer: "w", addressHash: "c"), one),
-            // Whoever names nobody takes nothing from those who do, nor they from him.
+            // Clients with a viewer and clients without one do not affect each other's counts.
             (ClientFingerprint(addressHash: "c"), one), (ClientFingerprint(viewer: "x", addressHash: "a"), one),
             (ClientFingerprint(viewer: "v"), one),
             (ClientFingerprint(userAgent: "x"), one), (ClientFingerprint(userAgent: "y"), one),
@@ -221,7 +221,7 @@ struct ClickAndImpressionTests {
         #expect(repeated == [false, true, false, false, false, false, false, false, true, false, true])
     }
 
-    @Test("a token of an hour that has not come does not count, and still leads on")
+    @Test("A token of a future hour does not count but still redirects")
     func tomorrow() async throws {
         let fixture = try Fixture(users: 1, advertisements: 1)
         let token = fixture.tokens.click(cell: "ad:0", slot: 0, now: now + 6 * 3_600_000)
@@ -230,7 +230,7 @@ struct ClickAndImpressionTests {
         #expect(try await fixture.performer().click(token: token, for: client, now: now + 6 * 3_600_000).verdict == .counted)
     }
 
-    @Test("rates are those of the viewer and of the address, whatever the user agent")
+    @Test("Rates are counted per viewer and per address, independent of the user agent")
     func rates() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         for client in [
@@ -243,7 +243,7 @@ struct ClickAndImpressionTests {
         #expect(rates[0].intersection(rates[1]) == rates[2])
     }
 
-    @Test("impressions under the same idempotency key get the same verdicts and run nothing again")
+    @Test("Impressions with a repeated idempotency key get the same verdicts and run no command")
     func repeatedImpressions() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
@@ -259,12 +259,12 @@ struct ClickAndImpressionTests {
         var other = key
         other.fingerprint = "g"
         await #expect(throws: ActionError.keyReused) { try await performer.impressions([], for: client, now: now, idempotency: other) }
-        // What leaves nothing behind uses no key up.
+        // A request without recorded events does not use its key.
         (other.key, other.fingerprint) = ("l", "h")
         #expect(try await performer.impressions([sightings[1]], for: client, now: now, idempotency: other) == [.unknown])
         other.fingerprint = "i"
         #expect(try await performer.impressions([sightings[0]], for: client, now: now, idempotency: other) == [.counted])
-        // Many of one verdict are kept as few bytes.
+        // Many equal verdicts are stored in few bytes.
         other.key = "m"
         let many = [sightings[0]] + Array(repeating: sightings[1], count: 499)
         for _ in 0..<2 {
@@ -274,7 +274,7 @@ struct ClickAndImpressionTests {
         #expect(fixture.ledger.answers.allSatisfy { $0.count < 30 })
     }
 
-    @Test("impressions get a verdict each, in order, and one commit")
+    @Test("Impressions get one verdict each, in order, in one commit")
     func impressions() async throws {
         let fixture = try Fixture(users: 2, advertisements: 2)
         func token(_ cell: String, age hours: Int64 = 0) -> String {
@@ -297,7 +297,7 @@ struct ClickAndImpressionTests {
         #expect(try await fixture.performer().impressions([], for: client, now: now).isEmpty)
     }
 
-    @Test("tokens of the key before are valid until the rotation is over, and none are for another purpose")
+    @Test("Tokens of the previous key are valid until rotation ends, for their purpose only")
     func tokens() throws {
         let old = try SigningKey(Array(repeating: 1, count: 32))
         let new = try SigningKey(Array(repeating: 2, count: 32))

@@ -2,18 +2,18 @@ import IntertwineFeed
 import Synchronization
 import Testing
 
-@Suite("One engine for commands")
+@Suite("Command engine")
 struct CommandEngineTests {
     let effects = Effects()
     let ann = ClientFingerprint(viewer: "ann", userAgent: "test")
 
-    /// A macro of somebody else's, which says only what it is made of.
+    /// A custom macro that declares only its components.
     struct Pair: Command {
         let name = "pair"
         let components: [any Command]?
     }
 
-    /// Another one: the second command is performed only where the first one fails.
+    /// A custom macro that performs the second command only if the first command fails.
     struct Otherwise: Command {
         let name = "otherwise"
         let first: any Command
@@ -42,7 +42,7 @@ struct CommandEngineTests {
         return context
     }
 
-    @Test("a macro that somebody else wrote is noted, skipped and taken back like the one that comes with the product")
+    @Test("A custom macro is recorded, skipped and undone like the standard macro")
     func macros() async throws {
         let own = Pair(components: [remote("a"), FailingCommand(name: "f"), remote("b")])
         let context = await run(MacroCommand([remote("z"), own, Pair(components: [remote("c")])], policy: .compensate))
@@ -56,7 +56,7 @@ struct CommandEngineTests {
         #expect(effects.all == Array(repeating: ["+z", "+a", "-receipt of a", "-receipt of z"], count: 2).flatMap { $0 })
     }
 
-    @Test("a macro may choose what it performs")
+    @Test("A macro may choose the commands to perform")
     func choice() async {
         let context = await run(
             MacroCommand([
@@ -78,7 +78,7 @@ struct CommandEngineTests {
         return try Fixture(users: 1, advertisements: 1, configuration: configuration, registry: registry)
     }
 
-    @Test("what it comes down to is simulated, asked for a viewer, and undone in reverse")
+    @Test("A macro's components are simulated, checked for a viewer, and undone in reverse")
     func performer() async throws {
         let fixture = try fixture(Pair(components: [remote("a"), SaveCommand(), Pair(components: [remote("b")])]))
         let performer = fixture.performer()
@@ -95,7 +95,7 @@ struct CommandEngineTests {
         #expect(effects.all == ["+a", "+b", "-receipt of b", "-receipt of a"] && fixture.ledger.listed(.saved, "ann").isEmpty)
     }
 
-    /// Makes cells whose selection is one command, and no macro.
+    /// Creates cells with a selection of one command and no macro.
     struct PlainFactory: CellViewModelFactory {
         let identifier = "PlainCell"
         let command: any Command
@@ -107,7 +107,7 @@ struct CommandEngineTests {
         }
     }
 
-    @Test("a command that stands in a slot alone is a step, and leaves nothing where it fails", arguments: [true, false])
+    @Test("A single command in a slot is one step, and its failure leaves no effects", arguments: [true, false])
     func alone(fails: Bool) async throws {
         var fixture = try Fixture()
         let command: any Command = fails ? FailingCommand(name: "f") : SaveCommand()
@@ -120,7 +120,7 @@ struct CommandEngineTests {
         #expect(fixture.ledger.listed(.saved, "ann") == (fails ? [] : ["plain:1"]))
     }
 
-    /// A ledger that takes clicks at once.
+    /// A ledger that completes clicks at once.
     private final class PromptLedger: Ledger {
         let base = MemoryLedger()
         let taken = Mutex(0)
@@ -142,7 +142,7 @@ struct CommandEngineTests {
     }
 
     @Test(
-        "a click on a known link is with the ledger when following it returns; one whose command waits comes later",
+        "A click on a cached link reaches the ledger at once unless its command waits",
         arguments: [true, false])
     func clicks(waits: Bool) async throws {
         let fixture = try fixture(waits ? remote("a") as any Command : Pair(components: [SaveCommand()]))
@@ -162,11 +162,11 @@ struct CommandEngineTests {
         #expect(effects.all == (waits ? ["+a", "+a"] : []))
     }
 
-    @Test("a click whose commands do nothing else is the same event, and leads to the same place, as where they are performed")
+    @Test("A click without other effects has the same event and destination as performed commands")
     func plainClicks() async throws {
         for client in [ann, ClientFingerprint(address: "192.0.2.0/24", addressHash: "a"), ClientFingerprint(viewer: "ann", verdict: .bot)] {
             var clicks: [(event: LedgerEvent, click: ActionPerformer.Click)] = []
-            // Of a macro of somebody else's it is not known what it does with its commands.
+            // The effects of a custom macro are unknown in advance.
             for commands in [["analytics", "clickthrough"], ["analytics", "pair", "clickthrough"]] {
                 let fixture = try fixture(Pair(components: [AnalyticsCommand()]), advertisements: commands)
                 let token = fixture.tokens.click(
@@ -179,7 +179,7 @@ struct CommandEngineTests {
         }
     }
 
-    @Test("a performance has one name, made when it is asked for, and another performance has another")
+    @Test("An invocation has one stable id, and another invocation has a different id")
     func names() {
         var (one, other) = (
             CommandContext(cell: "c", subject: nil, occurrence: .click, client: ClientFingerprint(), now: 1),

@@ -16,7 +16,7 @@ struct MacroCommandTests {
         return context
     }
 
-    @Test("stop leaves the rest out and keeps what was done")
+    @Test("The stop policy skips later commands and retains earlier effects")
     func stop() async {
         let context = await run(MacroCommand([remote("a"), FailingCommand(name: "f"), remote("b")], policy: .stop))
         #expect(context.steps.map(\.outcome) == [.performed, .failed, .skipped])
@@ -24,7 +24,7 @@ struct MacroCommandTests {
         #expect(effects.all == ["+a"])
     }
 
-    @Test("continue goes on with the rest, and does not fail")
+    @Test("The continue policy performs later commands and does not fail")
     func continues() async throws {
         let macro = MacroCommand([remote("a"), FailingCommand(name: "f"), remote("b")], policy: .continue)
         var context = CommandContext(
@@ -34,7 +34,7 @@ struct MacroCommandTests {
         #expect(effects.all == ["+a", "+b"])
     }
 
-    @Test("compensate takes back what was done, in reverse")
+    @Test("The compensate policy undoes earlier commands in reverse order")
     func compensate() async {
         let context = await run(
             MacroCommand([remote("a"), DismissCommand(), remote("b"), FailingCommand(name: "f"), remote("c")], policy: .compensate))
@@ -44,7 +44,7 @@ struct MacroCommandTests {
         #expect(context.steps.allSatisfy { $0.undo == nil })
     }
 
-    @Test("compensate leaves performed what cannot be taken back, and takes back the rest")
+    @Test("The compensate policy leaves commands with a failed undo performed and undoes the others")
     func compensationFails() async {
         let context = await run(
             MacroCommand([remote("a"), remote("stuck", undoFails: true), FailingCommand(name: "f")], policy: .compensate))
@@ -53,7 +53,7 @@ struct MacroCommandTests {
         #expect(context.steps[1].undo != nil)
     }
 
-    @Test("an inner macro that fails is a failed step of the outer one, whose policy then holds")
+    @Test("A failing inner macro is a failed step under the outer macro's policy")
     func nested() async {
         let inner = MacroCommand([remote("b"), FailingCommand(name: "f"), remote("c")], policy: .stop)
         let context = await run(MacroCommand([remote("a"), inner, remote("d")], policy: .compensate))
@@ -62,14 +62,14 @@ struct MacroCommandTests {
         #expect(effects.all == ["+a", "+b", "-receipt of b", "-receipt of a"])
     }
 
-    @Test("a failed command leaves nothing in the context")
+    @Test("A failed command leaves no changes in the context")
     func failureIsAtomic() async {
         let context = await run(MacroCommand([AnalyticsCommand(), FailingCommand(name: "f")]))
         #expect(context.events.map(\.kind) == [.selection])
         #expect(context.presentation == nil)
     }
 
-    @Test("undoing one of two commands of a performance that put the cell on the same list leaves the other's")
+    @Test("Undo of one command leaves another command's entry on the same list")
     func sameListTwice() async throws {
         let inner = MacroCommand([SaveCommand(), FailingCommand(name: "f")], policy: .compensate)
         let context = await run(MacroCommand([SaveCommand(), inner], policy: .continue))
@@ -78,7 +78,7 @@ struct MacroCommandTests {
         #expect(ledger.listed(.saved, "ann") == ["user:u"])
     }
 
-    @Test("a viewer-bound command without a viewer fails by itself")
+    @Test("A command that needs a viewer fails as a step if the viewer is absent")
     func noViewer() async {
         let context = await run(MacroCommand([SaveCommand()]), viewer: nil)
         #expect(context.steps.map(\.outcome) == [.failed])

@@ -9,7 +9,7 @@ struct SlotCommandsTests {
         return configuration
     }
 
-    @Test("refuses an unknown command with its name and the known ones")
+    @Test("An unknown command is refused with its name and the known commands")
     func unknown() throws {
         let wrong = configuration { $0.userCommands[.selection] = ["analytics", "presnt"] }
         let error = #expect(throws: CellCommandsError.self) { try CellFactories.standard(wrong) }
@@ -19,7 +19,7 @@ struct SlotCommandsTests {
         )
     }
 
-    @Test("refuses a command that acts for a viewer where there can be none, with its name", arguments: ["save", "dismiss"])
+    @Test("A command that needs a viewer is refused by name if viewers are disabled", arguments: ["save", "dismiss"])
     func withoutViewers(name: String) throws {
         let wrong = configuration({ $0.advertisementCommands[.selection] = SlotCommands([name]) }, hasViewers: false)
         let error = #expect(throws: CellCommandsError.self) { try CellFactories.standard(wrong) }
@@ -27,7 +27,7 @@ struct SlotCommandsTests {
         _ = try CellFactories.standard(CellConfiguration(hasViewers: false))
     }
 
-    @Test("refuses a command whose needs the kind of cell does not meet")
+    @Test("A command with needs that its kind of cell does not meet is refused")
     func needs() throws {
         #expect(throws: CellCommandsError.unmetNeeds("clickthrough", needs: .destination, kind: "user", slot: .selection)) {
             try CellFactories.standard(configuration { $0.userCommands[.selection] = ["clickthrough"] })
@@ -40,7 +40,7 @@ struct SlotCommandsTests {
         }
     }
 
-    @Test("takes a new command by one registration, and refuses its name a second time")
+    @Test("A registered command is accepted, and a second registration of its name is refused")
     func registration() throws {
         var registry = CommandRegistry.standard
         try registry.register(RemoteCommand(name: "book", effects: Effects()))
@@ -48,7 +48,7 @@ struct SlotCommandsTests {
         #expect(throws: CellCommandsError.registeredTwice("save")) { try registry.register(SaveCommand()) }
     }
 
-    @Test("refuses contradicting registrations of factories")
+    @Test("Contradictory registrations of factories are refused")
     func factories() throws {
         let plan = try CellCommands(kind: "user", slots: [:], registry: .standard, offers: [])
         let factory = UserSnapshotCellFactory(plan: plan)

@@ -8,7 +8,7 @@ struct SectionTests {
     private static let stars = StreamID(rawValue: 2)
     private static let others = StreamID(rawValue: 3)
 
-    /// `stars` and `others`, with so many users each, and an empty section between them.
+    /// `stars` and `others` with the given numbers of users, and an empty section between them.
     private func fixture(
         stars: Int, others: Int, advertisements: Int = 0, placement: any AdPlacement = MidpointPlacement(),
         order: SectionSort = .imported
@@ -25,7 +25,7 @@ struct SectionTests {
         return fixture
     }
 
-    @Test("a section's header is a cell of its own in front of its first item, and nothing can be done with it")
+    @Test("A section header is a separate cell before the first item and has no actions")
     func header() async throws {
         let fixture = try fixture(stars: 1, others: 1)
         let text = String(decoding: try await fixture.page().json(), as: UTF8.self)
@@ -42,7 +42,7 @@ struct SectionTests {
     }
 
     @Test(
-        "one cursor crosses sections; headers do not count, and each page tells the sections that it meets", arguments: [1, 2, 3, 4, 100])
+        "One cursor crosses sections, headers are not counted, and pages list their sections", arguments: [1, 2, 3, 4, 100])
     func walk(limit: Int) async throws {
         let fixture = try fixture(stars: 3, others: 2)
         let pages = try await fixture.walk(limit: limit)
@@ -59,7 +59,7 @@ struct SectionTests {
         #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
     }
 
-    @Test("a section can be read from its end, with everything else as before", arguments: [1, 2, 5])
+    @Test("A section can be sorted newest first, with correct pages in both directions", arguments: [1, 2, 5])
     func newest(limit: Int) async throws {
         let fixture = try fixture(stars: 3, others: 2, advertisements: 1, placement: MidpointPlacement(scope: .feed), order: .newest)
         let pages = try await fixture.walk(limit: limit)
@@ -74,7 +74,7 @@ struct SectionTests {
         #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
     }
 
-    @Test("an empty last page leads back to the item that its cursor came from, in either direction", arguments: [false, true])
+    @Test("An empty last page leads back to the previous items in either sort order", arguments: [false, true])
     func emptyLastPage(isDescending: Bool) async throws {
         var fixture = try Fixture(users: 4)
         fixture.source = FlatDataSource(order: SectionSort(isDescending: isDescending))
@@ -86,7 +86,7 @@ struct SectionTests {
         #expect(try await fixture.page(empty.previous.flatMap(Fixture.cursor), limit: 2).ids == users.prefix(2).map { "user:" + $0 })
     }
 
-    @Test("advertisements stand in each section's part of the page, and none twice on it")
+    @Test("Each section's part of a page has distinct advertisements")
     func advertisements() async throws {
         let two = try fixture(stars: 4, others: 2, advertisements: 3)
         #expect(
@@ -100,7 +100,7 @@ struct SectionTests {
         #expect(pages.map(\.adIDs) == [["ad:0"], ["ad:1", "ad:2"]])
     }
 
-    @Test("with all advertisements at the middle of the feed, they stand once, in the section where that is", arguments: [1, 2, 3, 100])
+    @Test("Feed-scoped advertisements appear once, in the section that contains the feed's midpoint", arguments: [1, 2, 3, 100])
     func midpoint(limit: Int) async throws {
         let fixture = try fixture(stars: 2, others: 6, advertisements: 2, placement: MidpointPlacement(scope: .feed))
         let ids = try await fixture.walk(limit: limit).flatMap(\.ids)
@@ -111,7 +111,7 @@ struct SectionTests {
         #expect(try await edge.page().ids == ["section:stars", "user:s0", "user:s1", "section:others", "ad:0", "user:o0", "user:o1"])
     }
 
-    @Test("a section's own placement holds in it alone")
+    @Test("A section's placement applies only to that section")
     func ownPlacement() async throws {
         var fixture = try fixture(stars: 2, others: 2, advertisements: 5)
         fixture.source = SectionedDataSource([
@@ -121,7 +121,7 @@ struct SectionTests {
         #expect(try await fixture.page().ids == ["user:s0", "user:s1", "user:o0", "ad:0", "ad:1", "user:o1"])
     }
 
-    @Test("pages without advertisements keep the rotation's place: the walk back meets the same as the walk there", arguments: [1, 2, 3])
+    @Test("Pages without advertisements preserve the rotation in both directions", arguments: [1, 2, 3])
     func rotationAcrossGaps(limit: Int) async throws {
         for (quiet, loud) in [(0, 1), (1, 0)] {
             for advertisements in [1, 2, 4] {
@@ -129,7 +129,7 @@ struct SectionTests {
                 let none = MidpointPlacement(scope: .page(advertisements: 0))
                 var sections = [FeedSection("stars", stream: Self.stars), FeedSection("others", stream: Self.others)]
                 sections[quiet].placement = none
-                // A third section that has some again, whichever of the others has none.
+                // A third section with advertisements, for either choice of the section without them.
                 sections.append(FeedSection("nobody", stream: StreamID(rawValue: 9)))
                 fixture.store.put(Fixture.user("n0", at: 1), in: StreamID(rawValue: 9))
                 fixture.store.put(Fixture.user("n1", at: 2), in: StreamID(rawValue: 9))
@@ -140,7 +140,7 @@ struct SectionTests {
                     backward.append(try await fixture.page(Fixture.cursor(in: previous), limit: limit))
                 }
                 #expect(backward.reversed().map(\.ids) == pages.map(\.ids), "\(loud) \(advertisements)")
-                // And forward again, from the start that was reached by going back.
+                // A second forward walk begins at the end of the backward walk.
                 var again = [try #require(backward.last)]
                 while let next = again.last?.next { again.append(try await fixture.page(Fixture.cursor(in: next), limit: limit)) }
                 #expect(again.map(\.ids) == pages.map(\.ids), "\(loud) \(advertisements)")
@@ -148,7 +148,7 @@ struct SectionTests {
         }
     }
 
-    @Test("a section without advertisements has none either where all stand at the middle of the feed", arguments: [1, 2, 100])
+    @Test("A section without advertisements has no feed-scoped advertisements either", arguments: [1, 2, 100])
     func quietSection(limit: Int) async throws {
         var fixture = try fixture(stars: 3, others: 3, advertisements: 2, placement: MidpointPlacement(scope: .feed))
         let quiet = MidpointPlacement(scope: .page(advertisements: 0))
@@ -156,7 +156,7 @@ struct SectionTests {
             FeedSection("stars", stream: Self.stars), FeedSection("others", stream: Self.others, placement: quiet),
         ])
         let first = try await fixture.page(limit: 1)
-        // The item at the middle goes, and so does the one behind it: what comes next has no advertisements.
+        // After deletion of the middle item and the next item, the following section has no advertisements.
         fixture.store.delete(kind: "user", id: "s1")
         fixture.store.delete(kind: "user", id: "s2")
         let rest = try await fixture.walk(from: first.next.flatMap(Fixture.cursor), limit: limit).flatMap(\.ids)
@@ -165,7 +165,7 @@ struct SectionTests {
         #expect(try await fixture.walk(limit: limit).flatMap(\.ids) == ["user:o0", "user:o1", "user:o2"])
     }
 
-    @Test("the middle of the feed is that of what the layout shows")
+    @Test("The midpoint of the feed counts only items that the layout shows")
     func midpointOfShown() async throws {
         var fixture = try fixture(stars: 4, others: 6, advertisements: 1, placement: MidpointPlacement(scope: .feed))
         let cell = CellDeclaration(
@@ -184,13 +184,13 @@ struct SectionTests {
         }
         let collection = try await fixture.walk(limit: 100).flatMap(\.entries).map(\.cell.id)
         let table = try await fixture.assembler().page(FeedRequest(limit: 100, now: Fixture.now, layout: .table)).ids
-        // Of 610 that the one layout shows, and 10 that the other one does.
+        // One layout shows 610 items, and the other shows 10.
         #expect(collection.filter { !$0.hasPrefix("section:") }.firstIndex(of: "ad:0") == 305)
         #expect(table.filter { !$0.hasPrefix("section:") }.firstIndex(of: "ad:0") == 5)
     }
 
     @Test(
-        "without content there are advertisements alone where the feed shows them alone, and nothing otherwise",
+        "An empty feed shows only advertisements if configured, and otherwise no cells",
         arguments: [
             (MidpointPlacement(), ["ad:0"]), (MidpointPlacement(scope: .page(advertisements: 0)), []),
             (MidpointPlacement(scope: .feed), ["ad:0", "ad:1"]),
@@ -207,7 +207,7 @@ struct SectionTests {
                 == #"{"cells":[],"page":{"protocol":1,"limit":20,"next":null,"previous":null,"sections":[]}}"#)
     }
 
-    @Test("an empty feed asks the first of its sections that may have advertisements for how many it shows")
+    @Test("An empty feed uses the placement of the first section that permits advertisements")
     func emptyOwnPlacement() async throws {
         var fixture = try fixture(stars: 0, others: 0, advertisements: 5)
         let (none, two) = (MidpointPlacement(scope: .page(advertisements: 0)), MidpointPlacement(scope: .page(advertisements: 2)))
@@ -218,7 +218,7 @@ struct SectionTests {
         #expect(try await fixture.page().ids.isEmpty)
     }
 
-    @Test("an empty last page of a feed that is not empty has no advertisements")
+    @Test("An empty last page of a feed with items has no advertisements")
     func emptyLast() async throws {
         let fixture = try fixture(stars: 3, others: 0, advertisements: 2)
         let first = try await fixture.page(limit: 2)
@@ -226,7 +226,7 @@ struct SectionTests {
         #expect(try await fixture.page(first.next.flatMap(Fixture.cursor), limit: 2).ids.isEmpty)
     }
 
-    @Test("a cursor holds for its feed and its arrangement of sections alone, and every damage to it is refused")
+    @Test("A cursor is valid only for its feed and sections, and mutations are refused")
     func cursors() async throws {
         let fixture = try fixture(stars: 3, others: 3)
         let cursor = try #require(try await fixture.page(limit: 4).next.flatMap(Fixture.cursor))
@@ -248,7 +248,7 @@ struct SectionTests {
         }
     }
 
-    @Test("a dismissed or broken first item takes the header to the next, and a section with nothing to show has none")
+    @Test("The header precedes the first visible item, and an empty section has no header")
     func leftOut() async throws {
         let fixture = try fixture(stars: 2, others: 1)
         fixture.store.put(Fixture.broken("b", at: 1), in: Self.stars)
@@ -257,7 +257,7 @@ struct SectionTests {
         #expect(page.sections == ["stars"])
     }
 
-    @Test("a data source of one's own is paged like any other: across its sections, in both directions", arguments: [1, 2, 3, 10])
+    @Test("A custom data source is paged across its sections in both directions", arguments: [1, 2, 3, 10])
     func ownDataSource(limit: Int) async throws {
         struct Numbers: DataSource {
             let sectionCount = 4
@@ -286,7 +286,7 @@ struct SectionTests {
         #expect(backward.reversed().map { $0.json() } == pages.map { $0.json() })
     }
 
-    @Test("places compare by key, then by position")
+    @Test("Sort positions compare by key, then by position")
     func places() {
         let places = [
             SortPosition(position: 3), SortPosition(key: .number(-1), position: 9), SortPosition(key: .number(2), position: 1),

@@ -1,12 +1,12 @@
 import IntertwineFeed
 import Testing
 
-@Suite("Ids are bytes")
+@Suite("Ids as bytes")
 struct ByteStringTests {
     static let (composed, decomposed) = ("\u{E9}", "e\u{301}")
     let now = Fixture.now
 
-    /// One user and one advertisement: the store in memory takes ids as Swift does.
+    /// One user and one advertisement, because the in-memory store compares ids by Swift's equality.
     private func fixture() throws -> Fixture {
         let fixture = try Fixture(advertisements: 1)
         for (item, lane) in [(Fixture.user("u", at: 1), StreamID.content), (Fixture.advertisement("a", at: 9_000), .advertisements)] {
@@ -16,21 +16,21 @@ struct ByteStringTests {
         return fixture
     }
 
-    @Test("texts equal each other where their bytes do")
+    @Test("Byte strings are equal only if their bytes are equal")
     func equality() {
         #expect(ByteString(Self.composed) != ByteString(Self.decomposed) && Self.composed == Self.decomposed)
         #expect(ByteString("\u{212A}") != ByteString("K") && ByteString("K") == "K")
         #expect(Set([Self.composed, Self.decomposed, Self.composed].map { ByteString($0) }).count == 2)
     }
 
-    @Test("a dismissed cell hides no other")
+    @Test("A dismissed cell does not hide a cell with a canonically equivalent id")
     func hidden() async throws {
         let fixture = try fixture()
         #expect(try await fixture.page(hidden: [ByteString("user:\(Self.decomposed)")]).contentIDs.count == 1)
         #expect(try await fixture.page(hidden: [ByteString("user:\(Self.composed)")]).contentIDs.isEmpty)
     }
 
-    @Test("a selection is its own viewer's to undo")
+    @Test("An invocation can be undone only by a viewer with identical bytes")
     func undo() async throws {
         let fixture = try fixture()
         let performer = fixture.performer()
@@ -43,7 +43,7 @@ struct ByteStringTests {
         #expect(try await performer.undo(invocation: id, for: owner, now: now).count == 2)
     }
 
-    @Test("a token vouches for its own cell alone, and a link is its own token's")
+    @Test("Cell ids and tokens are compared by bytes in impressions and clicks")
     func tokens() async throws {
         let fixture = try fixture()
         let token = fixture.tokens.impression(cell: "ad:\(Self.composed)", slot: 0, now: now)
@@ -52,7 +52,7 @@ struct ByteStringTests {
             [.init(cell: "ad:\(Self.decomposed)", token: token), .init(cell: "ad:\(Self.composed)", token: token)], for: client, now: now)
         #expect(verdicts == [.unknown, .counted])
         let performer = fixture.performer()
-        // An hour whose token holds a K; the Kelvin sign is the same to Swift.
+        // This token contains a K, which Swift considers equal to the Kelvin sign.
         let click = try #require(
             (0..<200).lazy.map { fixture.tokens.click(cell: "ad:0", slot: $0, now: now) }.first { $0.contains("K") })
         #expect(try await performer.click(token: click, for: client, now: now).cell == "ad:0")
@@ -61,7 +61,7 @@ struct ByteStringTests {
         }
     }
 
-    @Test("two cells whose ids differ in their bytes are two in a list of changes")
+    @Test("Cells with ids of different bytes are distinct in a list of changes")
     func changes() {
         let (one, other) = (ClientCell(id: Self.composed, digest: 1), ClientCell(id: Self.decomposed, digest: 1))
         let changes = ListDiff(from: [one], to: [other])

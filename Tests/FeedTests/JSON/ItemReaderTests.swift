@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reading items from a file")
 struct ItemReaderTests {
-    /// What came out, in order: ids, and bad items as "line: reason".
+    /// The results in order: ids, and bad items as "line: reason".
     private func read(_ bytes: [UInt8], piece: Int = .max, kinds: ItemKinds = .standard) -> [String] {
         var reader = ItemReader(kinds: kinds)
         var found: [String] = []
@@ -32,15 +32,15 @@ struct ItemReaderTests {
         #"{"kind":"user","id":"\#(id)","username":"\#(id)","avatarUrl":"http://a/","type":"regular"\#(extra)}"#
     }
 
-    @Test("takes characters of several bytes that arrive in two pieces")
+    @Test("Multibyte characters across two chunks are read correctly")
     func cutCharacters() {
         #expect(read("[\(user("Käthe")),\(user("日本")),\(user("😀"))]") == ["Käthe", "日本", "😀"])
         #expect(read("\(user("Käthe"))\n\(user("😀"))") == ["Käthe", "😀"])
-        // The two halves of an escaped character as well.
+        // A surrogate pair across two chunks is read correctly too.
         #expect(read("[\(user(#"\uD83D\uDE00"#)),\(user("b"))]") == ["😀", "b"])
     }
 
-    @Test("takes an array or lines, whichever it is")
+    @Test("An array and separate lines are both read")
     func formats() {
         #expect(read("[\(user("a")),\(user("b"))]") == ["a", "b"])
         #expect(read("\u{FEFF} \r\n[\n  \(user("a")) ,\n\t\(user("b"))\n]\n") == ["a", "b"])
@@ -49,7 +49,7 @@ struct ItemReaderTests {
         #expect(read("[\n{\n\"kind\" : \"user\",\n\"username\":\"a\",\"avatarUrl\":\"http://a/\",\"type\":\"regular\"\n}\n]") == ["a"])
     }
 
-    @Test("klass is read as kind, and advertisement as ad")
+    @Test("The key klass is read as kind, and advertisement as ad")
     func synonyms() {
         func ad(_ kind: String) -> String {
             #"{\#(kind),"id":1,"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
@@ -70,12 +70,12 @@ struct ItemReaderTests {
         }
     }
 
-    @Test("an empty file has no items", arguments: ["", " \n\r\n\t", "\u{FEFF}", "[]", "[ \n ] "])
+    @Test("An empty file has no items", arguments: ["", " \n\r\n\t", "\u{FEFF}", "[]", "[ \n ] "])
     func empty(_ text: String) {
         #expect(read(text) == [])
     }
 
-    @Test("a bad line is reported with its number, and the next is taken")
+    @Test("A bad line is reported with its number, and later lines are read")
     func badLines() {
         let text = [user("a"), #"{"kind":"user"}"#, "nonsense", "", user("b") + " x", #"{"kind":"user","#, user("c"), "[1]", "\"\u{7F}"]
             .joined(separator: "\n")
@@ -86,14 +86,14 @@ struct ItemReaderTests {
             ])
     }
 
-    @Test("a bad field in an array is reported with the line on which its item begins")
+    @Test("A bad field in an array is reported with its item's first line")
     func badFields() {
         let text = "[\(user("a")),\n{\"kind\":\"user\",\n\"username\":7},\n\(user("b"))]"
         #expect(read(text) == ["a", "2: username: must be a string, is a number", "b"])
     }
 
     @Test(
-        "goes on behind an item that is not JSON with the next that is",
+        "Reading continues with the next valid item after an element of invalid JSON",
         arguments: [
             ("{\"kind\":\"user\",}", "comma"), ("{\"kind\":\"user\" \"id\":1}", "comma"), ("{\"kind\":user}", "value"),
             ("{\"kind\":\"us\\er\"}", "escape"), ("{\"kind\":\"user\"", "name"), ("{\"kind\":\"user\",\"x\":{\"y\":1}", "expected"),
@@ -111,12 +111,12 @@ struct ItemReaderTests {
         }
     }
 
-    @Test("a missing comma costs no item")
+    @Test("A missing comma loses no item")
     func missingComma() {
         #expect(read("[\(user("a"))\n\(user("b"))]") == ["a", "2: a comma or the end of the object or array is expected", "b"])
     }
 
-    @Test("a comma too many, or none of the end, is one bad item")
+    @Test("A surplus comma or a truncated end is one bad item")
     func ends() {
         #expect(read("[\(user("a")),]") == ["a", "1: a comma precedes the end: remove it"])
         #expect(read("[\(user("a")),\n") == ["a", "2: the array is not terminated: the file may be truncated"])
@@ -127,7 +127,7 @@ struct ItemReaderTests {
     }
 
     @Test(
-        "an item that ends the array before its time costs no other",
+        "An item that ends the array early loses no other item",
         arguments: [
             #"{"kind":"user","tags": "a", {"b":[1,"x"]}]}"#, #"{"kind":"user","tags":["a"]]}"#, "{}]", "]", "{}] {}", "{}]}",
         ])
@@ -137,7 +137,7 @@ struct ItemReaderTests {
         #expect(found.contains { $0.hasPrefix("2: ") })
     }
 
-    @Test("an item that is too long is let go, and the next is taken", arguments: [true, false])
+    @Test("An oversized item is skipped, and the next item is read", arguments: [true, false])
     func tooLong(isArray: Bool) {
         let giant = user("giant", #","x":"\#(String(repeating: "{,[ ", count: 400_000))""#)
         let parts = [user("a"), giant, user("b")]
@@ -147,7 +147,7 @@ struct ItemReaderTests {
         }
     }
 
-    @Test("a bad item of an array that is one line is told by index, id and byte")
+    @Test("A bad item in a one-line array is reported with index, id and byte")
     func places() {
         let items = (0..<5_000).map { number in
             number == 17 || number == 4_321 ? user("u\(number)").replacing("http://a/", with: "ftp://a/") : user("u\(number)")
@@ -173,7 +173,7 @@ struct ItemReaderTests {
         }
     }
 
-    @Test("a broken element counts, whatever is wrong with it")
+    @Test("Every broken element increments the index")
     func indices() {
         let text = "[\(user("a")),7,{\"kind\":},\(user("b")),{\"kind\":\"user\",\"id\":\"c\"} \(user("d")),]"
         var reader = ItemReader(kinds: .standard)
@@ -189,7 +189,7 @@ struct ItemReaderTests {
     }
 
     @Test(
-        "what is no list of items at all is called what it is, and what to do about it is said",
+        "An import of another format fails with its name and the remedy",
         arguments: [
             ("<!DOCTYPE html><html><body>Not found</body></html>", "an HTML page"), ("\n  <HTML>\n<p>", "an HTML page"),
             ("<?xml version=\"1.0\"?><users/>", "XML"), ("kind,id,username\nuser,a,A\n", "CSV"), ("\"kind\";\"id\"\n", "CSV"),
@@ -210,7 +210,7 @@ struct ItemReaderTests {
         #expect(read(mark + Array(text.utf8)) == found)
     }
 
-    @Test("a giant wrapper is told before it is read, and one bad line among others is one bad line")
+    @Test("A large wrapper object is refused early, and one bad line is one bad item")
     func wrappers() {
         let giant = "{\"users\":[" + Array(repeating: user("a"), count: 20_000).joined(separator: ",") + "]}"
         for piece in [1 << 16, .max] {
@@ -224,7 +224,7 @@ struct ItemReaderTests {
         #expect(read([0x28, 0xB5, 0x2F, 0xFD, 0, 0, 0]).first?.contains("zstd -dc") == true)
     }
 
-    @Test("bytes changed at random never make it trap or hang, and pieces never make a difference")
+    @Test("Random byte changes never cause a trap, and chunk sizes never change the result")
     func mutations() {
         var generator = SeededRandom(seed: 20_261_121)
         let texts = [

@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON Pointer (RFC 6901)")
 struct JSONPointerTests {
     @Test(
-        "finds what the RFC's own examples point to",
+        "Pointers resolve the examples of the RFC",
         arguments: [
             ("/foo", #"["bar", "baz"]"#), ("/foo/0", "bar"), ("/", "0"), ("/a~1b", "1"), ("/c%d", "2"), ("/e^f", "3"), ("/g|h", "4"),
             (#"/i\j"#, "5"), (#"/k"l"#, "6"), ("/ ", "7"), ("/m~0n", "8"), ("/deep/1/x", "9"), ("/foo/2", nil), ("/foo/-", nil),
@@ -19,19 +19,19 @@ struct JSONPointerTests {
         #expect(token.map { String(decoding: object.bytes[$0.range], as: UTF8.self) } == expected)
     }
 
-    @Test("is refused where it is none", arguments: ["foo", "/a~", "/a~2", "/~~0", "#/foo"])
+    @Test("A malformed pointer is refused", arguments: ["foo", "/a~", "/a~2", "/~~0", "#/foo"])
     func malformed(text: String) {
         #expect(JSONPointer(text) == nil)
     }
 
-    @Test("a member's name is taken as it is", arguments: ["a/b", "m~n", "", "~1"])
+    @Test("A member's name becomes one token and round-trips through the text", arguments: ["a/b", "m~n", "", "~1"])
     func member(name: String) {
         let pointer = JSONPointer(member: name)
         #expect(pointer.tokens == [name])
         #expect(JSONPointer(pointer.description) == pointer)
     }
 
-    @Test("a name that occurs twice on the way is a fault")
+    @Test("A duplicate name on the path is an error")
     func twice() throws {
         let object = try JSONObject(Array(#"{"a":{"b":1,"b":2}}"#.utf8))
         let pointer = try #require(JSONPointer("/a/b"))

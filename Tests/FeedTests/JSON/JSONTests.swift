@@ -5,9 +5,9 @@ import Testing
 
 @Suite("JSON objects")
 struct JSONTests {
-    // The first part of each is RFC 8259's grammar, the rest what people and programs get wrong.
+    // The first cases of each list are RFC 8259's grammar; the others are common mistakes.
     @Test(
-        "reads what RFC 8259 allows",
+        "The parser accepts the grammar of RFC 8259",
         arguments: [
             "{}", " \t\r\n{ } \n", #"{"a":1}"#, #"{"a":-0}"#, #"{"a":0.5e+10}"#, #"{"a":1E-2}"#, #"{"a":[]}"#, #"{"a":[{},[[]],""]}"#,
             #"{"a":true,"b":false,"c":null}"#, #"{"":""}"#, #"{"a":"\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00"}"#, #"{"a":"é😀\u0000"}"#,
@@ -18,7 +18,7 @@ struct JSONTests {
     }
 
     @Test(
-        "refuses everything else, and says why and where",
+        "Invalid JSON objects are refused with the reason and offset",
         arguments: [
             ("", .endOfText, 0), ("[]", .expectedObject, 0), ("{", .endOfText, 1), (#"{"a""#, .endOfText, 4), (#"{"a":"#, .endOfText, 5),
             (#"{"a":1"#, .endOfText, 6), (#"{"a":1,}"#, .trailingComma, 7), (#"{,}"#, .expectedName, 1), (#"{a:1}"#, .expectedName, 1),
@@ -39,7 +39,7 @@ struct JSONTests {
 
     // RFC 3629 §4
     @Test(
-        "refuses bytes that are not UTF-8",
+        "Invalid UTF-8 is refused",
         arguments: [
             [0x80], [0xC0, 0xAF], [0xC1, 0xBF], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80],
             [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98],
@@ -49,7 +49,7 @@ struct JSONTests {
         #expect(throws: JSONError(.badUTF8, at: 6)) { try JSONObject(text) }
     }
 
-    @Test("bounds nesting without recursion")
+    @Test("Nesting is limited without recursion")
     func nesting() throws {
         let deep = { (depth: Int) in
             Array((#"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}").utf8)
@@ -61,7 +61,7 @@ struct JSONTests {
         }
     }
 
-    @Test("resolves escapes, and writes strings so that equal ones have equal bytes")
+    @Test("Escapes are decoded, and equal strings are written with equal bytes")
     func escapes() throws {
         let object = try JSONObject(Array(#"{"a":"\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00"}"#.utf8))
         let characters = object.characters(of: object.members[0].value)
@@ -75,7 +75,7 @@ struct JSONTests {
 @Suite("JSON arrays")
 struct JSONArrayTests {
     @Test(
-        "gives the elements as they stand there",
+        "Array elements are returned unchanged",
         arguments: [
             ("[]", []), (" [ ]\n", []), ("[1]", ["1"]), (#"[ {"a":[1, 2]} , "b\"" ,null]"#, [#"{"a":[1, 2]}"#, #"b\""#, "null"]),
             ("[[],[[]]]", ["[]", "[[]]"]),
@@ -86,7 +86,7 @@ struct JSONArrayTests {
     }
 
     @Test(
-        "refuses everything else, and says why and where",
+        "Invalid JSON arrays are refused with the reason and offset",
         arguments: [
             ("", .endOfText, 0), ("{}", .expectedArray, 0), ("[", .endOfText, 1), ("[1", .endOfText, 2), ("[1,", .endOfText, 3),
             ("[1,]", .expectedValue, 3), ("[,]", .expectedValue, 1), ("[1 2]", .expectedCommaOrEnd, 3), ("[1}", .expectedCommaOrEnd, 2),
@@ -97,9 +97,9 @@ struct JSONArrayTests {
     }
 }
 
-@Suite("Texts that are looked at eight bytes at a time")
+@Suite("Byte checks in words of eight bytes")
 struct EightBytesTests {
-    @Test("each byte is told from others wherever it stands", arguments: 0...17)
+    @Test("Each byte value is classified correctly at every offset", arguments: 0...17)
     func bytes(offset: Int) {
         let start = [UInt8](repeating: UInt8(ascii: "a"), count: offset)
         for byte in UInt8.min ... .max {

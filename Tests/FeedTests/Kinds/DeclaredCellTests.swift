@@ -11,7 +11,7 @@ struct DeclaredCellTests {
     static let sparse =
         #"{"id":"b/2","title":"Jazz","starts":"2026-05-02","image":"https://i.example/f.png","signup":"https://sign.example/2"}"#
 
-    @Test("bind text, images, dates, numbers and links; what the item lacks is left out")
+    @Test("Cells bind text, images, dates, numbers and links, and omit absent fields")
     func bindings() async throws {
         let fixture = try KindFixture.fixture(KindFixture.event, items: [Self.full, Self.sparse])
         let page = try await fixture.page()
@@ -29,7 +29,7 @@ struct DeclaredCellTests {
         #expect(page.ids == ["event:1", "event:b/2"])
     }
 
-    @Test("lead to the stored link by a token, and are clicked")
+    @Test("A selection token leads to the item's stored link")
     func clickthrough() async throws {
         let fixture = try KindFixture.fixture(KindFixture.event, items: [Self.full])
         let viewModel = try fixture.viewModel(of: try await fixture.page().entries.first)
@@ -45,7 +45,7 @@ struct DeclaredCellTests {
         "?x=1#y", "//evil.example/", "@evil.example", "{{#title}}", "}}", "{{!", "\t\r\n",
     ]
 
-    @Test("no value leaves the place that its template gives it", arguments: hostile)
+    @Test("Hostile field values remain inside their template position", arguments: hostile)
     func escaping(value: String) async throws {
         var writer: [UInt8] = []
         writer.append(jsonString: value.utf8)
@@ -70,7 +70,7 @@ struct DeclaredCellTests {
     }
 
     @Test(
-        "are chosen by a field's value",
+        "Field conditions select the cell",
         arguments: [
             Choice(conditions: [FieldCondition("soldOut", .anyOf(["true"]))], holds: ["event:1"]),
             Choice(conditions: [FieldCondition("soldOut", .present(false))], holds: ["event:b/2"]),
@@ -93,7 +93,7 @@ struct DeclaredCellTests {
         #expect(chosen == choice.holds)
     }
 
-    @Test("an item that no cell's conditions admit stays out, and is performed in the layout that shows it")
+    @Test("An item without a matching cell is omitted but performed in another layout's cell")
     func noCell() async throws {
         var declaration = KindFixture.event
         declaration.cells[.collection]?[0].conditions = [FieldCondition("soldOut", .anyOf(["true"]))]
@@ -107,7 +107,7 @@ struct DeclaredCellTests {
         #expect(performance.steps.map(\.command) == ["analytics", "clickthrough"])
     }
 
-    @Test("an item that was stored under another declaration is left out, and not shown half")
+    @Test("An item stored under an incompatible declaration is omitted")
     func changedDeclaration() async throws {
         let fixture = try KindFixture.fixture(KindFixture.event, items: [Self.full])
         for (id, body) in [("x", #"{"title":3}"#), ("y", "{"), ("z", #"{"title":"T","starts":"soon","image":"https://i.example/"}"#)] {
@@ -118,7 +118,7 @@ struct DeclaredCellTests {
         #expect(page.omissions.count == 3)
     }
 
-    @Test("advertisements can be declared too")
+    @Test("Declared kinds can be advertisements")
     func advertisements() async throws {
         var declaration = KindFixture.event
         declaration.stream = .advertisements

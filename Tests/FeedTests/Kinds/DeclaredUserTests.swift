@@ -1,7 +1,7 @@
 import IntertwineFeed
 import Testing
 
-@Suite("Users declared once more")
+@Suite("Users as a declared kind")
 struct DeclaredUserTests {
     static let users = [
         #"{"id":"tt","username":"Tongue Twister","avatarUrl":"https://i.example/1.png","backgroundUrl":"https://i.example/b.png","type":"featured"}"#,
@@ -10,7 +10,7 @@ struct DeclaredUserTests {
         #"{"id":7,"username":"seven","avatarUrl":"http://i.example/4.png","type":"regular","extra":[1,{"a":2}]}"#,
     ]
 
-    @Test("give, but for the ids, byte-identical cells", arguments: CellLayout.allCases, [nil, 1, 100, 320, 375, 1024, 10_000])
+    @Test("Declared cells and user cells differ only in ids", arguments: CellLayout.allCases, [nil, 1, 100, 320, 375, 1024, 10_000])
     func identical(layout: CellLayout, width: Int?) async throws {
         let links = Links(base: "https://feed.example", image: { source, _, now in Links.ImageLink("/images/\(now)/\(source.utf8.count)") })
         var fixture = try Fixture(users: 0, links: links)
@@ -35,7 +35,7 @@ struct DeclaredUserTests {
         }
     }
 
-    @Test("are selected, undone and dismissed like the others")
+    @Test("Declared users are selected, undone and dismissed like standard users")
     func actions() async throws {
         let fixture = try KindFixture.fixture(KindFixture.person, items: Self.users)
         let client = ClientFingerprint(viewer: "ann")
@@ -50,7 +50,7 @@ struct DeclaredUserTests {
     }
 
     @Test(
-        "are validated as users are",
+        "Declared users have the same validation errors as standard users",
         arguments: [
             #"{"id":"a","avatarUrl":"https://i.example/1.png","type":"regular"}"#,
             #"{"username":"","avatarUrl":"https://i.example/1.png","type":"regular"}"#,

@@ -23,7 +23,7 @@ struct ItemKindsTests {
         FeedItem(kind: item.kind, id: item.id, variant: item.variant, position: 1, body: item.body)
     }
 
-    @Test("a user comes back from its body as it went in")
+    @Test("A user round-trips through its body")
     func userRoundTrip() throws {
         let item = try ItemKinds.standard.validate(
             Self.text(Self.user, ["backgroundUrl": #""http:\/\/b.example\/?q=\u0061""#, "extra": "[{}]"]))
@@ -35,7 +35,7 @@ struct ItemKindsTests {
                     variant: .featured))
     }
 
-    @Test("an advertisement comes back from its body as it went in")
+    @Test("An advertisement round-trips through its body")
     func advertisementRoundTrip() throws {
         let item = try ItemKinds.standard.validate(Self.text(Self.ad, ["type": #""audio""#]))
         #expect(item.stream == .advertisements)
@@ -44,12 +44,12 @@ struct ItemKindsTests {
                 == Advertisement(id: "1", contentURL: "https://a.example/1.png", clickthroughURL: "https://b.example/", variant: .audio))
     }
 
-    @Test("a user without an id has its username for one", arguments: [nil, "null"])
+    @Test("A user without an id gets its username as id", arguments: [nil, "null"])
     func missingID(_ id: String?) throws {
         #expect(try ItemKinds.standard.validate(Self.text(Self.user, ["id": id])).id == "Tongue Twister")
     }
 
-    @Test("a username may hold a line break unless it is the id", arguments: [nil, "null", #""tt""#])
+    @Test("A username may contain a line break unless it is the id", arguments: [nil, "null", #""tt""#])
     func usernameAsID(_ id: String?) throws {
         let text = Self.text(Self.user, ["id": id, "username": #""a\nb""#])
         if id == #""tt""# {
@@ -60,14 +60,14 @@ struct ItemKindsTests {
         }
     }
 
-    @Test("a background may be missing or null", arguments: [nil, "null"])
+    @Test("A background may be missing or null", arguments: [nil, "null"])
     func missingBackground(_ value: String?) throws {
         let item = try ItemKinds.standard.validate(Self.text(Self.user, ["backgroundUrl": value]))
         #expect(try User(item: stored(item)).backgroundURL == nil)
     }
 
     @Test(
-        "an id that is a number is the same as its decimal form",
+        "A numeric id equals its decimal text",
         arguments: [
             ("1", "1"), (#""1""#, "1"), ("1.0", "1"), ("-0.00", "0"), ("-7", "-7"), ("-0", "0"),
             ("123456789012345678901234567890", "123456789012345678901234567890"),
@@ -76,7 +76,7 @@ struct ItemKindsTests {
         #expect(try ItemKinds.standard.validate(Self.text(Self.ad, ["id": id])).id == expected)
     }
 
-    @Test("equal items have equal bodies, however they were written")
+    @Test("Equal items in different spellings have equal bodies")
     func canonical() throws {
         let plain = try ItemKinds.standard.validate(Self.text(Self.user, ["username": #""Zoë/1""#]))
         let escaped = try ItemKinds.standard.validate(Self.text(Self.user, ["username": #""Zo\u00eb\/1""#, "age": "3"]))
@@ -84,7 +84,7 @@ struct ItemKindsTests {
     }
 
     @Test(
-        "a bad field is named, with the reason",
+        "A bad field is reported with its name and the reason",
         arguments: [
             (user, "kind", nil, "kind: is missing"),
             (user, "kind", #""event""#, #"kind: must be one of ad, user, is "event""#),
@@ -114,7 +114,7 @@ struct ItemKindsTests {
         #expect(error?.description == message)
     }
 
-    @Test("a field that occurs twice is an error where it is read, and only there")
+    @Test("A duplicate field is an error only if the kind reads it")
     func twice() throws {
         let text = { (extra: String) in Array(#"{"kind":"user","username":"a","avatarUrl":"http://a/","type":"regular"\#(extra)}"#.utf8) }
         let error = #expect(throws: ItemError.self) { try ItemKinds.standard.validate(text(#","user\u006eame":"b""#)) }
@@ -122,7 +122,7 @@ struct ItemKindsTests {
         _ = try ItemKinds.standard.validate(text(#","x":1,"x":2"#))
     }
 
-    @Test("messages show a value without what a terminal would act upon")
+    @Test("Messages replace terminal control characters in values")
     func quoting() {
         let error = #expect(throws: ItemError.self) {
             try ItemKinds.standard.validate(Self.text(Self.user, ["type": #""\u001b[31m\u202e""#]))
@@ -131,7 +131,7 @@ struct ItemKindsTests {
     }
 
     @Test(
-        "takes absolute http and https URLs",
+        "Absolute http and https URLs are accepted",
         arguments: [
             "http://a", "HTTPS://A.example:443/p?q#f", "http://[::1]:80/", "https://a.b/%zz{|}^`", "http://a:/", "http://a?b@c",
             "http://127.0.0.1:65535",
@@ -141,7 +141,7 @@ struct ItemKindsTests {
     }
 
     @Test(
-        "takes no other",
+        "Other URLs are refused",
         arguments: [
             "", "a", "//a/", "/a", "ftp://a/", "http:/a", "http:a", "http://", "http:///a", "http://?a", "javascript://a/", "data:,a",
             "http://user@a/", "http://u:p@a/", "http://a b/", "http://a/\r\nX: y", "http://a/\u{0}", "http://ä/", "http://a/é",
@@ -154,7 +154,7 @@ struct ItemKindsTests {
         #expect(ItemURL.error(in: ArraySlice(url.utf8)) != nil)
     }
 
-    @Test("a URL has at most 2,048 bytes")
+    @Test("A URL has at most 2,048 bytes")
     func longURL() {
         let url = Array(("https://a.example/" + String(repeating: "a", count: 2_030)).utf8)
         #expect(url.count == 2_048)

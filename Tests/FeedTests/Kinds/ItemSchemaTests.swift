@@ -29,7 +29,7 @@ struct ItemSchemaTests {
         "null", "true", "false", "0", "-0", "1.0", "1", "7", "999.5", "1000", "1000.01", "-1", "1e2", "1e999", "[]", "{}", #"["a"]"#,
     ]
 
-    /// An item whose fields are taken from the lists above, most of them as they should be.
+    /// An item with mostly valid fields; the other fields come from the lists above.
     static func item(_ names: [String], _ good: [String: String], _ random: inout SeededRandom) -> String {
         var members: [String] = []
         for name in names {
@@ -55,7 +55,7 @@ struct ItemSchemaTests {
         "signup": #""https://a.example/5""#, "city": #""Berlin""#, "price": "12.5", "soldOut": "false", "id": "1",
     ]
 
-    @Test("admit exactly the items that import admits", arguments: 0..<4)
+    @Test("Schemas and import accept the same items", arguments: 0..<4)
     func equivalence(kind index: Int) throws {
         let kind = Self.kinds[index]
         let kinds = ItemKinds([kind])
@@ -68,11 +68,11 @@ struct ItemSchemaTests {
         var counts = [true: 0, false: 0]
         for _ in 0..<3_000 {
             let json = Self.item(properties.keys.sorted(), good, &random)
-            // JSON Schema takes 1e2 for a whole number; an id is its digits, and that has none of its own.
+            // JSON Schema accepts 1e2 as an integer; an id requires decimal digits.
             if json.contains(#""id":1e2"#) { continue }
             let isValid = (try? kinds.validate(Array(json.utf8))) != nil
             counts[isValid, default: 0] += 1
-            // A number that no double can hold is JSON, and no item of ours; the decoder refuses it as well.
+            // A number beyond the range of a double is valid JSON but not a valid item; the decoder refuses it as well.
             guard let value = try? SchemaValue(json.utf8) else {
                 #expect(!isValid)
                 continue
@@ -82,7 +82,7 @@ struct ItemSchemaTests {
         #expect(counts.values.allSatisfy { $0 > 300 }, "\(counts)")
     }
 
-    @Test("a text that stands for the id is held to what an id may be", arguments: [(0, "username"), (2, "username")])
+    @Test("A field that replaces the id must satisfy the rules of ids", arguments: [(0, "username"), (2, "username")])
     func substitutes(kind index: Int, field: String) throws {
         let kind = Self.kinds[index]
         let schema = try SchemaValue(kind.schema())
@@ -102,7 +102,7 @@ struct ItemSchemaTests {
         }
     }
 
-    @Test("every kind has one, those of others included")
+    @Test("Every kind has a schema, including custom kinds")
     func others() throws {
         struct Plain: ItemKind {
             let name = "plain"
@@ -116,7 +116,7 @@ struct ItemSchemaTests {
         }
     }
 
-    @Test("equal items have equal bodies, numbers included", arguments: [("12.50", "12.5"), ("1e2", "100"), ("-0", "0"), ("7.0", "7")])
+    @Test("Equal items have equal bodies, including numbers", arguments: [("12.50", "12.5"), ("1e2", "100"), ("-0", "0"), ("7.0", "7")])
     func bodies(written: String, stored: String) throws {
         let kind = try DeclaredKind(KindFixture.event)
         func body(_ price: String) throws -> [UInt8] {

@@ -71,7 +71,7 @@ struct KindErrorTests {
         Case("cells.collection.0.bind.part", "in a template", bind(.text, "{{no}}")),
     ]
 
-    @Test("name the place, what is wrong and what is allowed", arguments: cases)
+    @Test("Errors give the path, the reason and the allowed values", arguments: cases)
     func faults(table: Case) {
         var declaration = KindFixture.event
         table.change(&declaration)
@@ -80,7 +80,7 @@ struct KindErrorTests {
         #expect(fault?.reason.contains(table.words) == true, "\(fault?.reason ?? "")")
     }
 
-    @Test("commands are checked when cells are registered")
+    @Test("Commands are checked when cells are registered")
     func commands() throws {
         func fault(_ declaration: KindDeclaration, hasViewers: Bool = true) throws -> KindError? {
             var factories = try CellFactories.standard()

@@ -1,9 +1,9 @@
 import Foundation
 import IntertwineFeed
 
-/// Kinds as a configuration would declare them, and stores that hold their items.
+/// Kinds as in a configuration, and stores that hold their items.
 enum KindFixture {
-    /// Users, declared once more under another name.
+    /// Users as a declared kind with another name.
     static let person = KindDeclaration(
         name: "person", id: "username", variants: ["regular", "featured"],
         fields: [
@@ -56,12 +56,12 @@ enum KindFixture {
             .dismissal: ["analytics", "dismiss"],
         ])
 
-    /// As high as this share of the cell.
+    /// A square image with this share of the cell's height.
     private static func square(_ share: Double) -> ImageDeclaration {
         ImageDeclaration(ImageSizing(width: .ofHeight(share), height: .ofHeight(share)), .attention)
     }
 
-    /// Something that happens, with an image and a link to sign up.
+    /// An event with an image and a sign-up link.
     static let event = KindDeclaration(
         name: "event",
         fields: [
@@ -90,13 +90,13 @@ enum KindFixture {
         ],
         destination: "signup", actions: [.selection: ["analytics", "clickthrough"]])
 
-    /// An item as import would leave it in the store.
+    /// An item as import stores it.
     static func item(_ kind: some ItemKind, at position: Int64, _ json: String) throws -> FeedItem {
         let valid = try kind.validate(ItemFields(Array(json.utf8)))
         return FeedItem(kind: valid.kind, id: valid.id, variant: valid.variant, position: position, body: valid.body)
     }
 
-    /// The standard feed, and a kind beside it.
+    /// The standard feed with one more kind.
     static func fixture(_ declaration: KindDeclaration, items: [String]) throws -> Fixture {
         var fixture = try Fixture()
         let kind = try DeclaredKind(declaration)

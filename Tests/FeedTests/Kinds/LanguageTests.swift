@@ -32,7 +32,7 @@ struct LanguageTests {
     }
 
     @Test(
-        "are looked up in the language that is wanted most, in what it is a variety of, and in the first that is declared",
+        "A text is selected by preferred language, its base language, then the first declared language",
         arguments: [
             ("de-CH", "de-CH", "G"), ("de-AT, en", "de", "D"), ("fr, *;q=0.1", "en", "E"), ("pt-BR", "pt-BR", "E"),
             ("DE-ch-1996", "de-CH", "G"),
@@ -45,7 +45,7 @@ struct LanguageTests {
         #expect(Self.languages.language(for: LanguagePreferences("fr")) == nil)
     }
 
-    @Test("are kept in the order of the languages, checked each by itself, and what import admits its schema admits")
+    @Test("Texts are stored in language order, and schemas and import accept the same texts")
     func items() throws {
         let kind = try DeclaredKind(Self.kind)
         let schema = try SchemaValue(kind.schema())
@@ -69,7 +69,7 @@ struct LanguageTests {
         #expect(kind.sortFields.isEmpty)
     }
 
-    @Test("fill cells and templates in the language of who asks, and stay where a language is declared no more")
+    @Test("Cells and templates use the requested language and ignore undeclared languages")
     func cells() throws {
         var factories = CellFactories()
         try factories.register(DeclaredKind(Self.kind))

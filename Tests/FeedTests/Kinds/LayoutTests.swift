@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Layouts and sizes")
 struct LayoutTests {
-    @Test("a table has rows of its own, as wide as the client")
+    @Test("Table cells are rows with the client's width")
     func table() async throws {
         let fixture = try Fixture(users: 1, advertisements: 1)
         fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
@@ -17,7 +17,7 @@ struct LayoutTests {
         #expect(try rows == collection.entries.map { try fixture.viewModel(of: $0).subject.destination })
     }
 
-    @Test("without a width the sizes are the contract's, whatever the rules")
+    @Test("Without a width, cells have the documented sizes")
     func contract() async throws {
         let fixture = try Fixture(users: 1, advertisements: 1)
         fixture.store.put(Fixture.user("f", at: 9000, variant: "featured"))
@@ -25,7 +25,7 @@ struct LayoutTests {
         #expect(sizes == [CellSize(width: 300, height: 200), CellSize(width: 220, height: 220), CellSize(width: 300, height: 190)])
     }
 
-    @Test("next and previous keep layout and width", arguments: CellLayout.allCases, [nil, 1, 390])
+    @Test("Next and previous links preserve layout and width", arguments: CellLayout.allCases, [nil, 1, 390])
     func hrefs(layout: CellLayout, width: Int?) async throws {
         let fixture = try Fixture(users: 9, advertisements: 2)
         let expected = (layout == .table ? "&layout=table" : "") + (width.map { "&width=\($0)" } ?? "")
@@ -39,7 +39,7 @@ struct LayoutTests {
         #expect(try await fixture.assembler().page(request).json() == first.json())
     }
 
-    @Test("a form without a row stays out of the table alone, advertisements included")
+    @Test("A variant without a table cell is omitted only from tables")
     func missingLayout() async throws {
         var fixture = try Fixture(users: 2)
         let plan = try CellCommands(kind: "ad", slots: [:], registry: .standard, offers: [])
@@ -61,7 +61,7 @@ struct LayoutTests {
     static let base = CellSize(width: 300, height: 200)
 
     @Test(
-        "a size is a share of the width, within bounds and in whole points",
+        "A size is a share of the width, limited and rounded to whole points",
         arguments: [
             Case(rule: SizeRule(base), width: 1000, expected: base),
             Case(rule: SizeRule(base, fraction: 0.5), width: nil, expected: base),

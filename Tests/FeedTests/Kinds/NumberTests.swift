@@ -10,7 +10,7 @@ struct NumberTests {
     private func item(_ number: String) -> String { #"{"kind":"thing","id":"a","n":\#(number)}"# }
 
     @Test(
-        "equal numbers have one spelling, however they came: in the store, and in the cell",
+        "Equal numbers have one spelling in the store and in cells",
         arguments: [
             (["0", "-0", "0.0", "-0.0e5"], "0"), (["12", "12.0", "1.2e1", "120e-1"], "12"), (["12.5", "125e-1"], "12.5"),
             (["9007199254740992", "9007199254740992.0"], "9007199254740992"), (["1e16", "10000000000000000"], "10000000000000000"),
@@ -26,7 +26,7 @@ struct NumberTests {
         }
     }
 
-    @Test("what no double holds is refused")
+    @Test("A number beyond the range of a double is refused")
     func tooLarge() throws {
         let kind = try DeclaredKind(kind)
         #expect(throws: ItemError(field: "n", reason: "is too large", code: .outOfRange)) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value, and as much of JSON Schema (2020-12) as the schemas of kinds use.
+/// A JSON value, and the subset of JSON Schema (2020-12) that the schemas of kinds use.
 enum SchemaValue: Decodable, Hashable {
     case null, flag(Bool), number(Double), text(String), list([SchemaValue]), object([String: SchemaValue])
 
@@ -29,7 +29,7 @@ enum SchemaValue: Decodable, Hashable {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// Whether a schema admits the value. A keyword that is not known here admits nothing, so that no schema passes unread.
+    /// Whether a schema admits the value. An unknown keyword admits no value, so that no schema passes unchecked.
     func isValid(under schema: SchemaValue) -> Bool {
         guard case .object(let keywords) = schema else { return false }
         return keywords.allSatisfy { keyword, argument in
@@ -75,7 +75,7 @@ enum SchemaValue: Decodable, Hashable {
         }
     }
 
-    /// ECMA-262 has no lines unless asked to, so `$` is the very end; in ICU that is `\z`.
+    /// ECMA-262 is not multiline by default, so `$` is the end of the text; in ICU that is `\z`.
     private static func matches(_ text: String, _ pattern: String) -> Bool {
         let pattern = pattern.hasSuffix("$") ? pattern.dropLast() + "\\z" : pattern
         return text.range(of: pattern, options: .regularExpression) != nil

@@ -14,7 +14,7 @@ struct TextTemplateTests {
     }
 
     @Test(
-        "combine fields",
+        "Templates combine fields",
         arguments: [
             ("{{a}}-{{id}}", "x & y-i<1>"), ("{{{a}}} {{& id }}", "x & y i<1>"), ("{{#a}}[{{.}}]{{/a}}", "[x & y]"),
             ("{{^a}}none{{/a}}", ""),
@@ -27,7 +27,7 @@ struct TextTemplateTests {
     }
 
     @Test(
-        "refuse what reaches beyond the item",
+        "Templates with unsupported tags or unknown fields are refused",
         arguments: [
             ("{{name}}", "unknown field 'name'"), ("{{a", "not closed"), ("{{{a}}", "not closed"), ("{{#a}}", "not closed"),
             ("{{/a}}", "closes no"),
@@ -42,7 +42,7 @@ struct TextTemplateTests {
         #expect(fault?.reason.contains(words) == true, "\(fault?.reason ?? "")")
     }
 
-    @Test("come to what each case of missing fields and booleans asks for")
+    @Test("Templates render every combination of missing and Boolean fields")
     func cases() throws {
         let known: [(name: String, reference: FieldReference)] = [
             ("a", .field(FieldDeclaration("a", .text))), ("b", .field(FieldDeclaration("b", .boolean))),
@@ -62,7 +62,7 @@ struct TextTemplateTests {
         }
     }
 
-    @Test("have a bound on the cases that they distinguish, and no marks of their own")
+    @Test("Templates have a limit of cases and refuse internal markers")
     func bounds() throws {
         func known(_ count: Int) -> [(name: String, reference: FieldReference)] {
             (0..<count).map { ("f\($0)", .field(FieldDeclaration("f\($0)", .text))) }
@@ -74,7 +74,7 @@ struct TextTemplateTests {
     }
 
     @Test(
-        "of links begin with a whole host",
+        "A link template requires a complete fixed host",
         arguments: [
             ("{{a}}", false), ("https://{{a}}/", false), ("https://host{{a}}/", false), ("https://host/{{a}}", true),
             ("javascript:{{a}}", false),
@@ -92,7 +92,7 @@ struct TextTemplateTests {
         }
     }
 
-    @Test("no template traps, whatever is written", arguments: 0..<4)
+    @Test("Arbitrary template text never causes a trap", arguments: 0..<4)
     func fuzz(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let pieces = [

@@ -15,7 +15,7 @@ struct RemotePageReaderTests {
         #"{"id":"\#(id)","username":"Käthe \"\#(id)\"","avatarUrl":"https://example.com/a.png","type":"regular","more":[1,{"x":[]}]}"#
     }
 
-    /// Reads a page that arrives in pieces of so many bytes.
+    /// Reads a page that arrives in chunks of `piece` bytes.
     static func read(
         _ text: String, items: String = "", cursor: String? = nil, piece: Int = .max, fields: FieldMapping? = nil
     ) throws -> Read {
@@ -47,7 +47,7 @@ struct RemotePageReaderTests {
         #" {"skipped":[{"items":[1,"]"]},{"a":{"b":null}},-1.5e3,true], "data" : {"x":0,"items" : ["#
         + [user("a"), user("b"), user("c")].joined(separator: " , ") + #"], "y":{}}, "meta":{"next\u0041":"to\u006Ben 1"} } "#
 
-    @Test("items, and where the next page begins, come out the same however the bytes arrive")
+    @Test("Items and the next cursor are independent of chunk sizes")
     func pieces() throws {
         for piece in 1...80 {
             let read = try Self.read(Self.page, items: "/data/items", cursor: "/meta/nextA", piece: piece)
@@ -55,7 +55,7 @@ struct RemotePageReaderTests {
         }
     }
 
-    @Test("a page that is cut off anywhere is never taken for a whole one")
+    @Test("A truncated page always fails")
     func truncated() throws {
         let bytes = Array(Self.page.utf8)
         let length = try #require(bytes.lastIndex(of: UInt8(ascii: "}")))
@@ -66,7 +66,7 @@ struct RemotePageReaderTests {
     }
 
     @Test(
-        "what is no list where one should be is a fault with its place",
+        "A missing or malformed list fails with its location",
         arguments: [
             (#"{"data":{}}"#, "/data", "byte 8: /data is not an array"), (#"{"data":1}"#, "/data", "byte 8: /data is not an array"),
             (#"{"other":[]}"#, "/data", "byte 12: /data is missing"), (#"[]"#, "/data", "byte 2: /data is missing"),
@@ -83,7 +83,7 @@ struct RemotePageReaderTests {
         #expect(try Self.read(text, items: items, piece: 5).fault?.description == expected)
     }
 
-    @Test("elements that are no items are named, and the next ones read")
+    @Test("Elements that are not items are reported, and later items are read")
     func elements() throws {
         let read = try Self.read("[1, \(Self.user("a")), [[]], \"x\", null, {\"id\":1}, \(Self.user("b"))]", piece: 3)
         #expect(read.ids == ["a", "b"])
@@ -94,7 +94,7 @@ struct RemotePageReaderTests {
             ])
     }
 
-    @Test("an array may lie on the way, and a list may be nested")
+    @Test("Arrays may be on the path, and lists may be nested")
     func arrays() throws {
         let text = #"[[0],[{"x":[]},[\#(Self.user("a"))]]]"#
         #expect(try Self.read(text, items: "/1/1").ids == ["a"])
@@ -102,7 +102,7 @@ struct RemotePageReaderTests {
     }
 
     @Test(
-        "the end of the pages is a cursor that is missing, null, false or empty",
+        "A missing, null, false or empty cursor ends the pages",
         arguments: [(#"null"#, nil), ("false", nil), (#""""#, nil), ("17", "17"), (#""x""#, "x")])
     func cursors(value: String, expected: String?) throws {
         #expect(try Self.read(#"{"items":[],"next":\#(value)}"#, items: "/items", cursor: "/next", piece: 2).cursor == expected)
@@ -110,7 +110,7 @@ struct RemotePageReaderTests {
         #expect(try Self.read(#"{"next":{},"items":[]}"#, items: "/items", cursor: "/next").fault != nil)
     }
 
-    @Test("fields come from where the mapping says, and from nowhere else")
+    @Test("Fields come only from their mapped locations")
     func mapping() throws {
         let fields = FieldMapping([
             ("id", .pointer(JSONPointer(member: "key"))), ("username", .pointer(try #require(JSONPointer("/profile/names/1")))),
@@ -126,7 +126,7 @@ struct RemotePageReaderTests {
         #expect(read.bad == ["username (from /profile/names/1): must be a string, is a number"])
     }
 
-    @Test("a value beyond the limit ends the reading, and its bytes are not hoarded")
+    @Test("An item or value beyond the size limit fails the page")
     func endless() throws {
         let long = String(repeating: "x", count: ItemReader.itemLimit + 100_000)
         #expect(try Self.read("[{\"username\":\"\(long)\"", piece: 50_000).fault?.reason.contains("an item is longer") == true)

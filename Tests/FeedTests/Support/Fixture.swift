@@ -2,9 +2,9 @@ import IntertwineFeed
 import Logging
 import Testing
 
-/// A feed over a store in memory, with everything at its default.
+/// A feed over an in-memory store with default settings.
 struct Fixture: Sendable {
-    /// A moment in the middle of an hour, 2026-01-01T00:30:00Z.
+    /// 2026-01-01T00:30:00Z, in the middle of an hour.
     static let now: Int64 = 1_767_227_400_000
 
     let store = MemoryStore()
@@ -18,7 +18,7 @@ struct Fixture: Sendable {
     var links: Links
     var source: any DataSource = FlatDataSource()
 
-    /// The product's own cells, but for those that play something: to the feed, videos and sounds are then forms that nothing shows.
+    /// The standard cells without media cells: the feed has no cell for video and audio items.
     static var images: CellConfiguration {
         var configuration = CellConfiguration()
         configuration.mediaCells = [:]
@@ -56,7 +56,7 @@ struct Fixture: Sendable {
             FeedRequest(cursor: cursor, limit: limit, now: Self.now, hasViewer: !hidden.isEmpty, viewerState: HiddenSet(hidden)))
     }
 
-    /// What an entry was made of, made once more.
+    /// The view model of an entry, created again.
     func viewModel(of entry: FeedPage.Entry?, hasViewer: Bool = false, layout: CellLayout = .collection, width: Int? = nil) throws
         -> CellViewModel
     {

@@ -1,6 +1,6 @@
 import IntertwineFeed
 
-/// Cells that are hidden, as a set in memory.
+/// Hidden cells as an in-memory set.
 struct HiddenSet: ViewerStateStore, CellSet {
     private let cells: Set<ByteString>
 

@@ -1,15 +1,15 @@
 import IntertwineFeed
 import Synchronization
 
-/// A ledger in memory that keeps the promises of one on disk, duplicates and rates left aside.
+/// An in-memory ledger with the guarantees of a ledger on disk, except deduplication and rates.
 final class MemoryLedger: Ledger {
     private struct State {
         var events: [LedgerEvent] = []
         var selections: [String: CommandRecord] = [:]
         var answers: [String: (fingerprint: String, answer: [UInt8])] = [:]
-        /// Which performances hold a cell on a list, and since which commit: by list, viewer, cell.
+        /// The performances that hold a cell on a list, and the commit of the first one, by list, viewer and cell.
         var lists: [[String]: (performances: Set<String>, mark: Int64)] = [:]
-        /// What each removal took off a list. Enough for those that are taken back in reverse.
+        /// The entries that each removal deleted, sufficient for undo in reverse order.
         var removals: [[String]: (performances: Set<String>, mark: Int64)] = [:]
         var commits = 0
         var failure: StoreError?
@@ -19,7 +19,7 @@ final class MemoryLedger: Ledger {
 
     var events: [LedgerEvent] { state.withLock { $0.events } }
 
-    /// Those that are kept under idempotency keys.
+    /// The responses that are stored under idempotency keys.
     var answers: [[UInt8]] { state.withLock { $0.answers.values.map(\.answer) } }
 
     var commits: Int { state.withLock { $0.commits } }

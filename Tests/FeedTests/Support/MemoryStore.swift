@@ -1,12 +1,12 @@
 import IntertwineFeed
 import Synchronization
 
-/// A store in memory that behaves as one on disk: snapshots, and a version that changes with every write.
+/// An in-memory store with the behaviour of a store on disk: snapshots, and a version that changes with every write.
 final class MemoryStore: FeedStore {
     struct Snapshot: FeedSnapshot {
-        /// In the order of their positions, for each lane.
+        /// The items of each lane, ordered by position.
         var lanes: [StreamID: [FeedItem]] = [.content: [], .advertisements: []]
-        /// By lane, from the least position to the greatest.
+        /// The listings of each lane, ordered by position.
         var listings: [StreamID: [PinnedAd]] = [:]
         let looks = Looks()
 
@@ -81,7 +81,7 @@ final class MemoryStore: FeedStore {
         try body(state.withLock { $0.snapshot })
     }
 
-    /// Inserts an item at its position, or replaces the one of its kind and id, which keeps its place.
+    /// Inserts an item at its position, or replaces the item of its kind and id, which retains its position.
     func put(_ item: FeedItem, in lane: StreamID = .content) {
         state.withLock { state in
             state.writes += 1

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Damages a signed text in the ways that transport, curiosity and malice do.
+/// Damages a signed text by random changes of bits, bytes and length.
 enum Mutation {
     static func of(_ text: String, using random: inout SeededRandom) -> String {
         var bytes = Array(text.utf8)

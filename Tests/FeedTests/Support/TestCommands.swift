@@ -3,7 +3,7 @@ import Synchronization
 
 struct TestFailure: Error, Hashable {}
 
-/// What test commands did outside the context, as commands that reach other systems do.
+/// The effects of test commands outside the context, like those of commands that call other systems.
 final class Effects: Sendable {
     private let log = Mutex<[String]>([])
 
@@ -14,7 +14,7 @@ final class Effects: Sendable {
     }
 }
 
-/// Fails after having put something into the context.
+/// Fails after a change to the context.
 struct FailingCommand: Command {
     let name: String
 
@@ -26,7 +26,7 @@ struct FailingCommand: Command {
     }
 }
 
-/// Has effects elsewhere, and takes them back by what it kept.
+/// Has external effects, and undoes them by its record.
 struct RemoteCommand: UndoableCommand {
     let name: String
     let effects: Effects

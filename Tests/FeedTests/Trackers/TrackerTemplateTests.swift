@@ -1,10 +1,10 @@
 import IntertwineFeed
 import Testing
 
-@Suite("Trackers that ads declare")
+@Suite("Trackers in advertisements")
 struct TrackerTemplateTests {
     @Test(
-        "are https, or on this machine, with known places behind the host",
+        "Trackers use https or localhost, and known placeholders after the host",
         arguments: [
             ("https://a.example/?e={event}&v={viewer}&t={time}&c={campaign}&a={ad}", true), ("https://a.example", true),
             ("http://127.0.0.1:8080/{event}", true), ("http://localhost/", true), ("http://a.example/", false),
@@ -18,7 +18,7 @@ struct TrackerTemplateTests {
         #expect(((try? TrackerTemplate(text)) != nil) == isGood)
     }
 
-    @Test("stand in the item as they were declared, and a bad one is refused by its field")
+    @Test("Trackers are stored as declared, and an invalid tracker is refused by field")
     func item() throws {
         func validate(_ more: String) throws -> String {
             let text =
@@ -38,7 +38,7 @@ struct TrackerTemplateTests {
         }
     }
 
-    @Test("are filled with what happened, and name nobody")
+    @Test("Trackers receive event data and no viewer name")
     func filled() throws {
         let calls = TrackerCalls(keys: SigningKeys(current: try SigningKey([UInt8](repeating: 7, count: 32))))
         var event = LedgerEvent(
