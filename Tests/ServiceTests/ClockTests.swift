@@ -12,7 +12,7 @@ import Testing
 /// What the service remembers until a time of day. All else that ends after a while is counted by a watch that nobody sets, as types say
 /// that are no time of day: `NegativeCache`, `CircuitBreaker`, `Admission`, `Resolver` and the limits of connections by `MonotonicInstant`,
 /// `AuthFailureLimiter` by `ContinuousClock.Instant`, the pauses of `SourcePoller` by `Duration`.
-@Suite("Clocks that jump")
+@Suite("Clock changes")
 final class ClockTests {
     enum Kind: CaseIterable {
         case repeatedClick, rate, idempotencyKey, undo, token, page
@@ -47,7 +47,7 @@ final class ClockTests {
     }
 
     @Test(
-        "what was made while the clock was ahead stands while it is, and is over once it is back", arguments: Kind.allCases,
+        "An entry created while the clock was ahead expires once the clock is back", arguments: Kind.allCases,
         [6, 24 * 90, 24 * 365] as [Int64])
     func ahead(kind: Kind, hours: Int64) async throws {
         // An image's answer may come from a machine whose clock is a day off, and its path from another replica.

@@ -5,7 +5,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Middleware and responses that are served from bytes")
+@Suite("Middleware and cached responses")
 struct MiddlewareTests {
     /// Changes each part of a response that is public.
     private struct Changing: ServiceMiddleware {
@@ -23,7 +23,7 @@ struct MiddlewareTests {
         }
     }
 
-    @Test("what it changes is what is sent, of pages that lie finished too, in either coding")
+    @Test("Middleware changes apply to fresh and cached pages, with and without gzip")
     func changes() async throws {
         var extensions = ServiceExtensions()
         extensions.middleware = [Changing()]

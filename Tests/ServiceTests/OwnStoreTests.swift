@@ -4,7 +4,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("A program that brings its own store and ledger", .timeLimit(.minutes(1)))
+@Suite("Embedding program with its own store and ledger", .timeLimit(.minutes(1)))
 struct OwnStoreTests {
     /// A store and a ledger in files of their own, with an item.
     private static func extensions(in folder: String) throws -> ServiceExtensions {
@@ -19,7 +19,7 @@ struct OwnStoreTests {
         return extensions
     }
 
-    @Test("is served from them, and nothing that writes items is")
+    @Test("The feed comes from the program's store, and routes that write items are absent")
     func serves() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -37,7 +37,7 @@ struct OwnStoreTests {
         await service.stop()
     }
 
-    @Test("is told what only the service's own store can do")
+    @Test("Sections are refused because they require the service's own store")
     func refuses() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         defer { try? FileManager.default.removeItem(atPath: folder) }

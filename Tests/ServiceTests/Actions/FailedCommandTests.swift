@@ -3,7 +3,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Commands that fail", .timeLimit(.minutes(1)))
+@Suite("Failed commands", .timeLimit(.minutes(1)))
 struct FailedCommandTests {
     private struct BrokenCommand: Command {
         struct Failure: Error {}
@@ -23,7 +23,7 @@ struct FailedCommandTests {
         var instance: String
     }
 
-    @Test("are a problem with the outcomes, which a repeated request gets again")
+    @Test("A failed command returns a problem with outcomes; a repeated request gets the same response")
     func failure() async throws {
         try await TestService.run(
             items: sampleItems(users: 1), settings: ["actions.user.selection": "break"],

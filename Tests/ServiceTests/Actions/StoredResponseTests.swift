@@ -5,9 +5,9 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("Answers kept under an idempotency key")
+@Suite("Responses stored under an idempotency key")
 struct StoredResponseTests {
-    @Test("read back as they were written", arguments: [Verdict.duplicate, nil], ["https://a.example/", nil])
+    @Test("A stored response decodes to the response that was encoded", arguments: [Verdict.duplicate, nil], ["https://a.example/", nil])
     func roundTrip(verdict: Verdict?, location: String?) throws {
         for language in ["pt-BR", nil] {
             let answer = StoredResponse(
@@ -16,19 +16,19 @@ struct StoredResponseTests {
         }
     }
 
-    @Test("a redirect that an earlier version stored is sent as it was")
+    @Test("A redirect stored by an earlier version is sent unchanged")
     func redirect() throws {
         let answer = try StoredResponse(Array("303 counted\nhttps://a.example/\n{\"selection\":\"x\"}".utf8)).response()
         #expect(answer.status == .seeOther && answer.fields[.location] == "https://a.example/")
     }
 
-    @Test("those that were kept without a verdict can still be read")
+    @Test("A response stored without a verdict can still be decoded")
     func withoutVerdict() throws {
         let answer = try StoredResponse(Array("200\n\n{}".utf8))
         #expect(answer == StoredResponse(status: .ok, verdict: nil, body: Array("{}".utf8)))
     }
 
-    @Test("what is none is refused", arguments: ["", "\n\n", "200", "200\n", "x\n\n", "99\n\n", " \n\n"])
+    @Test("A corrupt stored response is rejected", arguments: ["", "\n\n", "200", "200\n", "x\n\n", "99\n\n", " \n\n"])
     func damaged(text: String) {
         #expect(throws: Problem.self) { try StoredResponse(Array(text.utf8)) }
     }

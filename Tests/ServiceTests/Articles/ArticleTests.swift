@@ -8,7 +8,7 @@ import Testing
 @Suite("Articles for programs that embed the service", .timeLimit(.minutes(1)))
 struct ArticleTests {
     @Test(
-        "show code that compiles",
+        "The code in each article equals the compiled code in this folder",
         arguments: [
             ("Embedding", "EmbeddingArticle"), ("CellOfYourOwn", "CellArticle"), ("CommandOfYourOwn", "CommandArticle"),
             ("DataSourceOfYourOwn", "DataSourceArticle"), ("README", "ReadmeArticle"),
@@ -25,7 +25,7 @@ struct ArticleTests {
         #expect(lines != code && blocks == [lines])
     }
 
-    @Test("Embedding: serves")
+    @Test("The program in the Embedding article serves the feed")
     func embedding() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -46,7 +46,7 @@ struct ArticleTests {
         _ = await serving.result
     }
 
-    @Test("README: serves what a file holds")
+    @Test("The program in the README serves the items of a file")
     func readme() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -74,7 +74,7 @@ struct ArticleTests {
         _ = await serving.result
     }
 
-    @Test("A cell of your own: is on the page, and takes a selection")
+    @Test("The custom cell of the article is on the page and accepts a selection")
     func cell() async throws {
         try await TestService.run(items: #"{"kind":"note","id":"1","text":"Buy leeks","type":"plain"}"#, extensions: notes) { service in
             let page = try await service.client.get("/feed")
@@ -83,7 +83,7 @@ struct ArticleTests {
         }
     }
 
-    @Test("A command of your own: is performed, and taken back")
+    @Test("The custom command of the article is performed and undone")
     func command() async throws {
         try await TestService.run(
             items: sampleItems(users: 1), settings: ["actions.user.selection": "follow"], extensions: following
@@ -98,7 +98,7 @@ struct ArticleTests {
         }
     }
 
-    @Test("A data source of your own: is a feed, page by page")
+    @Test("The custom data source of the article is a feed with several pages")
     func dataSource() async throws {
         try await TestService.run(items: sampleItems(users: 9), extensions: extensions(choosing: ["7", "2", "none", "5"])) { service in
             let first = try await service.client.get("/feeds/chosen?limit=2")

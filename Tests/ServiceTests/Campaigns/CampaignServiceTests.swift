@@ -57,7 +57,7 @@ struct CampaignServiceTests {
         return (ids, pages)
     }
 
-    @Test("a campaign has its places until its goal is reached, then the house has; what was delivered is told")
+    @Test("A campaign fills ad slots until its goal is reached; house ads follow")
     func delivers() async throws {
         let goal = #","goal":{"total":3},"disclosure":{"label":"Sponsored"}"#
         try await TestService.run(items: Self.items(Self.campaign("spring", 2, goal))) { service in
@@ -94,7 +94,7 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("a viewer's page stays as it is when it is asked for again, and its campaign keeps to the viewer's cap")
+    @Test("A viewer's page is the same on repetition, and the campaign respects the viewer's cap")
     func caps() async throws {
         let cap = #","caps":[{"count":1,"window":"1h"}]"#
         try await TestService.run(items: Self.items(Self.campaign("spring", 2, cap))) { service in
@@ -115,7 +115,7 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("a campaign that comes is on the next page, and one that is taken down on none, nor is its advertisement the house's")
+    @Test("A new campaign is on the next page; a removed campaign is on no page")
     func comesAndGoes() async throws {
         try await TestService.run(items: Self.items()) { service in
             let before = try await service.client.get("/feed")
@@ -137,7 +137,7 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("a robot that says so and names nobody is shown what the house has, and holds nothing of a goal")
+    @Test("A declared robot without a viewer name gets house ads and no reservation")
     func robots() async throws {
         try await TestService.run(items: Self.items(Self.campaign("spring", 2, #","goal":{"total":3}"#))) { service in
             let robot = ["User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1)"]
@@ -150,7 +150,7 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("an explanation looks ahead as the walk goes: what a cap leaves to later pages, by attributes that a form encodes")
+    @Test("An explanation predicts the ads of later pages under a cap, with form-encoded attributes")
     func looksAhead() async throws {
         let members = #","priority":"sponsorship","caps":[{"count":1,"window":"1d"}],"targeting":{"attributes":{"all":["country=DE"]}}"#
         try await TestService.run(items: Self.items(Self.campaign("spring", 2, members), Self.campaign("autumn", 3))) { service in
@@ -186,7 +186,7 @@ struct CampaignServiceTests {
         var advertisements: [Advertisement]
     }
 
-    @Test("a store has 10,000 campaigns at the most: one more is refused by each way in, and one that is there can be written anew")
+    @Test("A store accepts at most 10,000 campaigns; an existing campaign can still be replaced")
     func limit() async throws {
         let campaigns = (1...10_000).map { Self.campaign("c\($0)", 1) }.joined(separator: "\n")
         try await TestService.run(items: Self.items(campaigns)) { service in
@@ -210,7 +210,7 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("the token of a campaign's place counts once, whoever brings it")
+    @Test("The token of a campaign's ad slot counts once for all viewers")
     func countsOnce() async throws {
         try await TestService.run(items: Self.items(Self.campaign("spring", 2, #","goal":{"total":5}"#))) { service in
             let shown = try #require(try Self.advertisement(try await service.client.get("/feed", fields: ["X-Viewer-ID": "a"])))
@@ -231,7 +231,7 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("a page with other items, in another layout, or a link that others follow, counts no place twice")
+    @Test("Another limit, another layout or a shared link does not count an ad slot twice")
     func countsPlaces() async throws {
         let goals = [
             Self.campaign("spring", 2, #","goal":{"total":5}"#), Self.campaign("clicks", 3, #","goal":{"unit":"clicks","total":5}"#),
@@ -257,7 +257,7 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("whoever writes a campaign names advertisements that are there, or come with it")
+    @Test("A campaign may only name ads in the store or in the same request")
     func creatives() async throws {
         try await TestService.run(items: Self.items()) { service in
             func put(_ creative: Int) async throws -> TestResponse {
@@ -282,7 +282,7 @@ struct CampaignServiceTests {
         }
     }
 
-    @Test("a file is refused as a whole, with lines")
+    @Test("A campaign file with faults is refused completely, with the line of each fault")
     func file() throws {
         let text = """
             campaigns:

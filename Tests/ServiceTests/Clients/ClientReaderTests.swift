@@ -6,7 +6,7 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("Who asks, as far as the ledger may know")
+@Suite("Client data for the ledger")
 struct ClientReaderTests {
     private static let day: Int64 = 86_400_000
 
@@ -27,7 +27,7 @@ struct ClientReaderTests {
     }
 
     @Test(
-        "any of the fields that say why a request was made is enough",
+        "Any purpose field with a prefetch value gives the verdict prefetch",
         arguments: [
             ([("Sec-Purpose", "prefetch")], Verdict.prefetch), ([("Sec-Purpose", "x"), ("Purpose", "prefetch")], .prefetch),
             ([("Sec-Purpose", ""), ("X-Moz", "prefetch")], .prefetch), ([("Purpose", "prerender")], .prefetch),
@@ -37,7 +37,7 @@ struct ClientReaderTests {
         #expect(try await reader().fingerprint(of: request(fields), from: "192.0.2.1", now: 0).verdict == verdict)
     }
 
-    @Test("two names are none: 400, and for a link that is followed whatever it says, nobody")
+    @Test("Two viewer fields cause an error; a followed link then has no viewer")
     func repeatedViewer() async throws {
         let reader = try await reader()
         var request = try request([("X-Viewer-ID", "alice")])
@@ -49,7 +49,7 @@ struct ClientReaderTests {
     }
 
     @Test(
-        "counting knows the whole address, and of IPv6 the network, whatever rows may have of it",
+        "The address hash covers the IPv4 address or IPv6 network in each storage mode",
         arguments: [("truncated", "203.0.113.0/24"), ("none", nil), ("hashed", "hash")] as [(String, String?)])
     func addresses(mode: String, kept: String?) async throws {
         let reader = try await reader(["events.address": mode, "events.trust-forwarded": "true"])
@@ -74,7 +74,7 @@ struct ClientReaderTests {
         #expect(try trace("203.0.113.1").addressHash == hash)
     }
 
-    @Test("yesterday's hash of an address comes with today's")
+    @Test("A fingerprint also contains yesterday's hash of the address")
     func yesterday() async throws {
         let reader = try await reader()
         func trace(_ now: Int64) throws -> ClientFingerprint { try reader.fingerprint(of: request(), from: "203.0.113.1", now: now) }
@@ -84,7 +84,7 @@ struct ClientReaderTests {
     }
 
     @Test(
-        "an address may stand with its port, and what is no address is left out for the peer",
+        "A forwarded address may have a port; an invalid one gives the peer's address",
         arguments: [
             ("198.51.100.9:1234", "198.51.100.9"), ("[2001:db8::1]:443", "2001:db8::1"), ("[2001:db8::1]", "2001:db8::1"),
             ("2001:db8::1", "2001:db8::1"), ("unknown", "192.0.2.1"), ("", "192.0.2.1"), ("_hidden:80", "192.0.2.1"), ("[", "192.0.2.1"),
@@ -96,7 +96,7 @@ struct ClientReaderTests {
     }
 
     @Test(
-        "who asks for no trace leaves none, however often it is said",
+        "A request with DNT or Sec-GPC leaves no trace, even with a repeated value",
         arguments: [
             ("DNT", "1", false), ("DNT", "1, 1", false), ("Sec-GPC", "0 ,1", false), ("DNT", "0", true), ("DNT", "11", true),
             ("DNT", "01x", true), ("Sec-GPC", "?1", true), ("DNT", "", true),
@@ -109,7 +109,7 @@ struct ClientReaderTests {
         #expect(facts.facts(of: request, from: "192.0.2.1", viewer: "ann", now: 0)?.viewer == (leavesTrace ? "ann" : nil))
     }
 
-    @Test("a program that says so in one of two user agents is one to the ledger and to campaigns")
+    @Test("A bot name in a second User-Agent field marks the request as a bot's")
     func repeatedUserAgent() async throws {
         let reader = try await reader()
         var request = try request([("User-Agent", "Mozilla/5.0")])
@@ -120,7 +120,7 @@ struct ClientReaderTests {
     }
 
     @Test(
-        "a name that cannot be a viewer's is refused, and none where a link is followed",
+        "An invalid viewer name is refused; a followed link then has no viewer",
         arguments: [String(repeating: "v", count: 257), "Jos\u{FFFD}"])
     func viewerThatIsNone(name: String) async throws {
         let reader = try await reader()
@@ -130,7 +130,7 @@ struct ClientReaderTests {
         #expect(try reader.fingerprintIgnoringErrors(of: self.request([("X-Viewer-ID", "ann")]), from: "192.0.2.1", now: 0).viewer == "ann")
     }
 
-    @Test("user agents are cut to 256 bytes, between characters of UTF-8")
+    @Test("A user agent is cut to at most 256 bytes at a UTF-8 character boundary")
     func longUserAgent() async throws {
         let reader = try await reader()
         for (agent, bytes) in [
@@ -142,13 +142,13 @@ struct ClientReaderTests {
         }
     }
 
-    @Test("where no field names viewers, there are none")
+    @Test("Without a viewer field, a request has no viewer")
     func withoutViewers() async throws {
         let reader = try await reader(["viewers.header": ""])
         #expect(try reader.viewer(of: request([("X-Viewer-ID", "ann")])) == nil)
     }
 
-    @Test("A share is that of the viewer who is named, else that of the address, of IPv6 that of the network")
+    @Test("A share belongs to the viewer, otherwise to the IPv4 address or IPv6 network")
     func parties() async throws {
         let reader = try await reader()
         let (one, other) = ("203.0.113.1", "203.0.113.2")

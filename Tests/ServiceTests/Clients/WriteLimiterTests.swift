@@ -4,11 +4,11 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("How often a client may write")
+@Suite("Write rate limits of a client")
 struct WriteLimiterTests {
     private static let start: Int64 = 1_767_227_400_000
 
-    @Test("a minute's writes at once, then as they come back")
+    @Test("A client may use one minute's writes at once, and the allowance refills over time")
     func refill() {
         let limiter = WriteLimiter(address: 6, viewer: 1_000)
         func wait(_ seconds: Int64, _ group: WriteLimiter.Group = .actions) -> Int? {
@@ -23,7 +23,7 @@ struct WriteLimiterTests {
         #expect(wait(-3_600) == nil)
     }
 
-    @Test("addresses and viewers each have theirs; of IPv6 it is the network's")
+    @Test("Each address, IPv6 network and viewer has a separate rate limit")
     func clients() {
         let limiter = WriteLimiter(address: 4, viewer: 2)
         func isAdmitted(_ address: String, _ viewer: String? = nil) -> Bool {
@@ -36,7 +36,7 @@ struct WriteLimiterTests {
         #expect(network == [true, true, true, true, false] && isAdmitted("2001:db8:0:1::1"))
     }
 
-    @Test("more addresses than are remembered take no more memory, and one of them is still limited")
+    @Test("The limiter's memory is bounded, and a new address is still limited")
     func capacity() {
         let limiter = WriteLimiter(address: 1, viewer: 1)
         for number in 0..<200_000 {
@@ -46,7 +46,7 @@ struct WriteLimiterTests {
         #expect(limiter.wait(.actions, address: "192.0.2.1", viewer: nil, now: Self.start) != nil)
     }
 
-    @Test("after Retry-After the same key is performed, and its answer repeated")
+    @Test("After Retry-After the same idempotency key is performed, and its response is repeated")
     func keys() async throws {
         try await TestService.run(
             .memory, items: sampleItems(users: 2), settings: ["limits.writes-per-address": "2"], clock: TestClock(Self.start)

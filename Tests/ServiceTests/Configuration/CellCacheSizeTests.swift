@@ -7,7 +7,7 @@ import Testing
 @Suite("Size of the cell cache")
 struct CellCacheSizeTests {
     @Test(
-        "cells take a sixteenth of the least limit of the process's control groups, within bounds",
+        "The cell cache size is one sixteenth of the lowest cgroup memory limit, within bounds",
         arguments: [
             ("0::/\n", ["memory.max": "2147483648"], 128), ("0::/\n", ["memory.max": "268435456"], 32),
             ("0::/a/b\n", ["memory.max": "max", "a/memory.max": "1073741824", "a/b/memory.max": "4294967296"], 64),
@@ -30,7 +30,7 @@ struct CellCacheSizeTests {
         #expect((32 << 20...1 << 30).contains(CellCacheSize.automatic.bytes()))
     }
 
-    @Test("a size is automatic or a number of bytes")
+    @Test("A size is automatic or a number of bytes")
     func texts() {
         for text in ["auto", "0", "3MiB"] { #expect(CellCacheSize(setting: text)?.setting == text) }
         for text in ["", "Auto", "-1", "10%"] { #expect(CellCacheSize(setting: text) == nil) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("A configuration that is read again")
+@Suite("Reload of the configuration")
 struct ReloadTests {
     private struct Handler: LogHandler {
         let lines: @Sendable (String) -> Void
@@ -43,7 +43,7 @@ struct ReloadTests {
             try await SettingSources(flags: flags.merging(more) { $1 }, environment: [:], file: "\(folder)/empty.yaml"))
     }
 
-    @Test("the files that are read at the start alone are named once they have changed")
+    @Test("A reload logs each changed file that requires a restart")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -73,7 +73,7 @@ struct ReloadTests {
         #expect(live.configuration.feed.adsPerPage == 2)
     }
 
-    @Test("files that are not configured are not told about")
+    @Test("A reload does not report files that are not configured")
     func noFiles() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -22,7 +22,7 @@ struct ServiceConfigurationTests {
         return path
     }
 
-    @Test("buckets are asked as the environment that settings are read from says, and as anybody where a program makes its own")
+    @Test("Bucket credentials come from the environment of the settings, not from the program's process")
     func bucketCredentials() async throws {
         let environment = ["AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token"]
         let credentials = try await read(environment: environment).images.bucketCredentials
@@ -42,7 +42,7 @@ struct ServiceConfigurationTests {
         }
     }
 
-    @Test("flags beat the environment, which beats the file, which beats the default")
+    @Test("Flags override the environment, which overrides the file, which overrides the default")
     func precedence() async throws {
         let file = "server:\n  port: 1001\n"
         #expect(try await read().server.port == 8080)
@@ -53,7 +53,7 @@ struct ServiceConfigurationTests {
         #expect(all.settings.first { $0.key == "server.port" }?.origin == .flag)
     }
 
-    @Test("a key may be written in kebab-case and in camelCase", arguments: ["per-page", "perPage"])
+    @Test("A key may be written in kebab-case and in camelCase", arguments: ["per-page", "perPage"])
     func spellings(key: String) async throws {
         #expect(try await read(file: "ads:\n  \(key): 3\n").feed.adsPerPage == 3)
         #expect(try await read(environment: ["INTERTWINE_ADS_PER_PAGE": "4"]).feed.adsPerPage == 4)
@@ -61,7 +61,7 @@ struct ServiceConfigurationTests {
     }
 
     @Test(
-        "a mistake in the file is told with its line, and without what stands there",
+        "A file error reports its line without the text of the line",
         arguments: [
             ("admin:\n  token: hunter2: x\n", ":2: "), ("signing:\n  key: \"hunter2\n", ":"), ("admin: {token: hunter2\n", ":"),
             ("admin:\n  token: \"\\hunter2\"\n", ":2: "), ("admin:\n  port: 1\n  token: hunter2\n  token: hunter2\n", ":4: "),
@@ -74,7 +74,7 @@ struct ServiceConfigurationTests {
     }
 
     @Test(
-        "a key that is spelled in any other way is refused in a file: nothing would read it",
+        "A key in another spelling is refused as unknown in a file",
         arguments: [
             ("Ads:\n  per-page: 5\n", "Ads.per-page"), ("ads:\n  PerPage: 5\n", "ads.PerPage"), ("ads: {Per-Page: 5}\n", "ads.Per-Page"),
             ("images:\n  downloads-perHost: 3\n", "images.downloads-perHost"), ("Server:\n", "Server"),
@@ -85,7 +85,7 @@ struct ServiceConfigurationTests {
         #expect(refusal?.hasPrefix("\(key): unknown key") == true, "\(refusal ?? "accepted")")
     }
 
-    @Test("a key without a value leaves the default, a list's too; the empty text is a value", arguments: ["", " ~", " null", " NULL"])
+    @Test("A key without a value has its default; an empty string is a value", arguments: ["", " ~", " null", " NULL"])
     func keysWithoutValue(null: String) async throws {
         let file = """
             store:
@@ -108,23 +108,23 @@ struct ServiceConfigurationTests {
         #expect(try await read(environment: ["INTERTWINE_SERVER_PORT": "1"], file: file).server.port == 1)
     }
 
-    @Test("a file may begin with a byte order mark")
+    @Test("A file may begin with a byte order mark")
     func byteOrderMark() async throws {
         #expect(try await read(file: "\u{FEFF}server: {port: 4711}\n").server.port == 4711)
     }
 
-    @Test("a database that is no file is refused", arguments: [":memory:", "file:x.sqlite", "FILE:///tmp/x.sqlite", ""])
+    @Test("A database name that is not a file path is refused", arguments: [":memory:", "file:x.sqlite", "FILE:///tmp/x.sqlite", ""])
     func noFile(path: String) async {
         #expect(await refusal(flags: ["store.database": path])?.hasPrefix("store.database: '\(path)' (flag) is not allowed") == true)
     }
 
-    @Test("a folder is no database, nor is what can only be a folder", arguments: [".", "..", "/", "data/..", "missing/folder/", "/tmp"])
+    @Test("A folder path is refused as a database", arguments: [".", "..", "/", "data/..", "missing/folder/", "/tmp"])
     func folder(path: String) async {
         #expect(await refusal(flags: ["store.database": path]) == "store.database: \(path) is a folder, not a database")
     }
 
     @Test(
-        "a database of another sort is refused, without the password in its URL",
+        "Another database type is refused without the password of its URL",
         arguments: [
             "mysql://me:open@sesame@db/x", "POSTGRES//db://x?password=open@sesame", "host=db user=me password=open@sesame",
             "password = sesame dbname=x", "dbname=x passfile=/sesame",
@@ -142,7 +142,7 @@ struct ServiceConfigurationTests {
         }
     }
 
-    @Test("an address of PostgreSQL is taken and not shown; one that is misread is refused, and no password told")
+    @Test("A PostgreSQL URL is accepted as a secret; a malformed one is refused without its password")
     func postgres() async throws {
         for url in ["postgresql://me:open-sesame@db1:1,db2/x?target_session_attrs=read-write", "postgres://db/x?password=open@sesame"] {
             let configuration = try ServiceConfiguration(try await SettingSources(flags: ["store.database": url], environment: [:]))
@@ -160,7 +160,7 @@ struct ServiceConfigurationTests {
     }
 
     @Test(
-        "a base of links takes paths behind it, and a viewer's name has a field of its own",
+        "A public URL with extra parts or a reserved viewer field is refused",
         arguments: [
             ("server.public-url", "https://x/y?z#q"), ("server.public-url", "https://a/\r\nX-Evil: y"), ("server.public-url", "https://"),
             ("server.public-url", "https://x/"), ("viewers.header", "Host"), ("viewers.header", "content-length"),
@@ -172,7 +172,7 @@ struct ServiceConfigurationTests {
         }
     }
 
-    @Test("devices and links to them are files; a folder and an endless one are none")
+    @Test("A device is accepted as a configuration file; a folder or /dev/zero is refused")
     func devices() async throws {
         #expect(try ServiceConfiguration(try await SettingSources(environment: [:], file: "/dev/null")).server.port == 8080)
         #expect(try ServiceConfiguration(try await SettingSources(environment: ["INTERTWINE_CONFIG": "/dev/null"])).server.port == 8080)
@@ -181,14 +181,14 @@ struct ServiceConfigurationTests {
         }
     }
 
-    @Test("an empty INTERTWINE_CONFIG names no file")
+    @Test("An empty INTERTWINE_CONFIG means no configuration file")
     func emptyVariable() async throws {
         let configuration = try ServiceConfiguration(try await SettingSources(environment: ["INTERTWINE_CONFIG": ""]))
         #expect(configuration.server.host == "127.0.0.1")
     }
 
     @Test(
-        "a command that cannot stand where it is wanted is told with the setting that wants it",
+        "An invalid command, file or viewer field is refused with the key of its setting",
         arguments: [
             ("actions.user.selection", "fly", "actions.user.selection: unknown command 'fly'"),
             ("actions.user.selection", "clickthrough", "actions.user.selection: command 'clickthrough'"),
@@ -204,7 +204,7 @@ struct ServiceConfigurationTests {
     }
 
     @Test(
-        "origins are taken as browsers send them: without the scheme's own port, with any other that there is",
+        "An origin is accepted in the form that browsers send, without a default port",
         arguments: [
             ("https://a.com", true), ("https://a.com:8443", true), ("http://a.com:443", true), ("http://127.0.0.1:3000", true),
             ("https://[::1]", true), ("https://[::1]:8443", true), ("https://a.com:443", false), ("http://a.com:80", false),
@@ -216,7 +216,7 @@ struct ServiceConfigurationTests {
         #expect((await refusal(flags: ["cors.origins": origin]) == nil) == isTaken)
     }
 
-    @Test("a setting written in both spellings is refused")
+    @Test("A setting written in both spellings is refused")
     func bothSpellings() async throws {
         let file = await refusal(file: "ads:\n  per-page: 3\n  perPage: 3\n")
         #expect(file?.hasPrefix("ads.per-page and ads.perPage: the same setting twice") == true)
@@ -224,7 +224,7 @@ struct ServiceConfigurationTests {
         #expect(try await read(flags: ["ads.perPage": "3"], file: "ads:\n  per-page: 4\n").feed.adsPerPage == 3)
     }
 
-    @Test("a section whose keys are all taken out leaves the defaults; a value cannot stand for one")
+    @Test("An empty section leaves the defaults; a value in place of a section is refused")
     func emptySection() async throws {
         #expect(try await read(file: "server:\n#  port: 1\nads:\n  per-page: 3\n").feed.adsPerPage == 3)
         #expect(try await read(file: "server:\n").server.port == 8080)
@@ -232,7 +232,7 @@ struct ServiceConfigurationTests {
         #expect(await refusal(file: "sever:\n")?.hasPrefix("sever: unknown key") == true)
     }
 
-    @Test("lists come from YAML sequences, and from text separated by commas")
+    @Test("Lists come from YAML sequences and from comma-separated text")
     func lists() async throws {
         #expect(try await read(file: "actions:\n  user:\n    selection: [save, present]\n").actions.userSelection == ["save", "present"])
         #expect(
@@ -242,7 +242,7 @@ struct ServiceConfigurationTests {
         #expect(await refusal(file: "actions:\n  user:\n    selection: save\n")?.contains("a list is expected") == true)
     }
 
-    @Test("an unknown key stops the start with its name and the one that was meant, and no others")
+    @Test("An unknown key prevents the start, and the message suggests the closest known key")
     func unknownKeys() async {
         for (file, words) in [
             ("server:\n  prot: 1\n", "server.port?"), ("sever:\n  port: 1\n", "server.port?"), ("sever:\n", "server?"),
@@ -259,7 +259,7 @@ struct ServiceConfigurationTests {
         #expect(await refusal(flags: ["server.prot": "1"]) == "server.prot: unknown key (flag); did you mean server.port?")
     }
 
-    @Test("everything that is wrong is told at once, a line each")
+    @Test("All configuration errors are reported together, one per line")
     func allFaults() async throws {
         let kinds = try temporary(
             "kinds:\n  talk:\n    fields: {title: txt, room: text, speaker: {type: text, requird: true}}\n    cells: {collection: {size: 1}}\n"
@@ -291,7 +291,7 @@ struct ServiceConfigurationTests {
         #expect(Set(reasons).count == reasons.count && reasons.allSatisfy { !$0.contains("\n") })
     }
 
-    @Test("a program sets values and reads nothing; what it sets is checked as what is written is")
+    @Test("Values set by a program are validated like values from a file")
     func typed() throws {
         var configuration = ServiceConfiguration()
         configuration.server.port = 4711
@@ -309,7 +309,7 @@ struct ServiceConfigurationTests {
     }
 
     @Test(
-        "a wrong value stops the start with its key and what is allowed",
+        "A wrong value prevents the start with its key and the allowed values",
         arguments: [
             ("server:\n  port: 70000\n", "server.port: '70000'"), ("server:\n  port: x\n", "a whole number from 0 to 65535"),
             ("ads:\n  scope: row\n", "allowed: page, feed"), ("server:\n  shutdown-timeout: 10\n", "a number with its unit"),
@@ -326,7 +326,7 @@ struct ServiceConfigurationTests {
         #expect(refusal?.contains("\n") == false)
     }
 
-    @Test("no duration is too long to reckon with", arguments: ["3651d", "153722867280912min", "9223372036854775807ms"])
+    @Test("A duration above the limit is refused for each setting", arguments: ["3651d", "153722867280912min", "9223372036854775807ms"])
     func longDurations(text: String) async throws {
         let defaults = try await read().settings
         let durations = defaults.filter { Duration(setting: $0.value) != nil }.map(\.key)
@@ -337,14 +337,14 @@ struct ServiceConfigurationTests {
         #expect(try await read(flags: ["events.token-lifetime": "3650d"]).events.tokenLifetime == .seconds(3_650 * 86_400))
     }
 
-    @Test("an element of a list that is empty stops the start", arguments: ["analytics,,present", ",", "analytics,", " ,analytics"])
+    @Test("An empty list element prevents the start", arguments: ["analytics,,present", ",", "analytics,", " ,analytics"])
     func emptyElement(text: String) async throws {
         #expect(await refusal(flags: ["actions.user.selection": text])?.hasPrefix("actions.user.selection: ''") == true)
         #expect(await refusal(file: "actions:\n  user:\n    selection: [analytics, '']\n")?.hasPrefix("actions.user.selection: ''") == true)
         #expect(try await read(flags: ["actions.user.dismissal": ""]).actions.userDismissal.isEmpty)
     }
 
-    @Test("an empty field name means that there are no viewers, and so no commands for one")
+    @Test("An empty viewer field disables viewers and the commands that require one")
     func withoutViewers() async throws {
         let cells = try await read(flags: ["viewers.header": ""]).cells
         #expect(!cells.hasViewers)
@@ -353,19 +353,19 @@ struct ServiceConfigurationTests {
         #expect(await refusal(flags: ["viewers.header": "a b"])?.hasPrefix("viewers.header: 'a b'") == true)
     }
 
-    @Test("a named file that is not there is an error; the default file may be missing")
+    @Test("A missing named file is an error")
     func missingFile() async {
         await #expect(throws: ConfigurationError.self) { try await SettingSources(environment: [:], file: "/nonexistent/intertwine.yaml") }
     }
 
-    @Test("secrets are not shown")
+    @Test("A secret setting is not shown")
     func secrets() async throws {
         let key = String(repeating: "ab", count: 32)
         let setting = try await read(environment: ["INTERTWINE_SIGNING_KEY": key]).settings.first { $0.key == "signing.key" }
         #expect(setting?.shown == "(secret)")
     }
 
-    @Test("the shipped file holds every key with its default")
+    @Test("The shipped file contains every key with its default")
     func shippedFile() async throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Config/intertwine.yaml")
             .path
@@ -378,7 +378,7 @@ struct ServiceConfigurationTests {
         }
     }
 
-    @Test("the upgrade guide lists each renamed key, and no other")
+    @Test("The upgrade guide lists exactly the renamed keys")
     func renamedKeys() async throws {
         let page = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Documentation/how-to/upgrading.md").standardized
         let rows = try String(contentsOf: page, encoding: .utf8).matches(of: /(?m)^\| `([a-z.-]+)` \| `([a-z.-]+)` \|$/)
@@ -387,7 +387,7 @@ struct ServiceConfigurationTests {
         #expect(RenamedSettings.names.allSatisfy { keys.contains($0.value) && !keys.contains($0.key) })
     }
 
-    @Test("durations and sizes read back as they are written")
+    @Test("Durations and sizes are written and parsed without change")
     func units() {
         for text in ["0ms", "1ms", "1500ms", "2s", "10min", "36h", "400d"] { #expect(Duration(setting: text)?.setting == text) }
         for text in ["", "1", "-1s", "1.5s", "s", "99999999999999999999s", "9223372036854775807d"] {

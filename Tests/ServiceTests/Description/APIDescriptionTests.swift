@@ -9,7 +9,7 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("The API's description")
+@Suite("API description")
 struct APIDescriptionTests {
     private static func service() async throws -> FeedService {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
@@ -31,7 +31,7 @@ struct APIDescriptionTests {
         return try #require((components["schemas"] as? [String: Any])?[name] as? [String: Any])
     }
 
-    @Test("every route is described but those of the pages, clients of the API, and the sample's files")
+    @Test("Every route has a description, except web pages, client files and sample files")
     func routes() async throws {
         let service = try await Self.service()
         let routes = service.publicRoutes + service.operatorRoutes
@@ -52,7 +52,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("slots and identifiers are those of the types")
+    @Test("The slots and identifiers in the description equal those of the types")
     func enumerations() async throws {
         let slots = try #require(try await Self.schema("Actions")["properties"] as? [String: Any])
         #expect(Set(slots.keys) == Set((CommandKey.standard + CommandKey.playback).map(\.rawValue)))
@@ -62,7 +62,7 @@ struct APIDescriptionTests {
         #expect(Set(identifiers).isSuperset(of: cells))
     }
 
-    @Test("reasons why there is no image are those of the proxy")
+    @Test("The image problem types in the description equal the error codes of the proxy")
     func imageProblems() async throws {
         let pattern = try #require(try await Self.schema("ImageProblemType")["pattern"] as? String)
         let expression = try Regex(pattern)

@@ -7,14 +7,14 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("Images as finished answers", .timeLimit(.minutes(1)))
+@Suite("Cached image responses", .timeLimit(.minutes(1)))
 struct ImageResponseCacheTests {
     private struct Kept {
         weak var image: CachedImage?
         let bytes: Int
     }
 
-    @Test("keep no image in memory that the cache has let go")
+    @Test("The response cache retains no image that the memory cache evicted")
     func cap() async throws {
         let image = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Config/sample/images/ad-0.png").standardized
         let bytes = [UInt8](try Data(contentsOf: image))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("Settings of images")
+@Suite("Image settings")
 struct ImageSettingsTests {
     private func read(_ flags: [String: String]) async throws -> ImageSettings {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).yaml").path
@@ -14,7 +14,7 @@ struct ImageSettingsTests {
         return try ServiceConfiguration(try await SettingSources(flags: flags, environment: [:], file: path)).images
     }
 
-    @Test("reach the proxy: times, redirects, stale use, and what differs by host")
+    @Test("Timeouts, redirects, stale periods and host rules are passed to the proxy")
     func inForce() async throws {
         let standard = try await read([:]).configuration(folder: "")
         #expect(standard.limits.head == .seconds(5) && standard.limits.connect == .seconds(3) && standard.limits.redirects == 3)
@@ -34,7 +34,7 @@ struct ImageSettingsTests {
     }
 
     @Test(
-        "that make no sense are refused with what is allowed",
+        "An invalid image setting is refused",
         arguments: [
             ("images.freshness", "a.example"), ("images.freshness", "a.example min-ttl"), ("images.freshness", "a..b min-ttl=1s"),
             ("images.freshness", "a.example fresh=1s"), ("images.url-rotation", "1h"), ("images.max-redirects", "21"),
@@ -47,7 +47,7 @@ struct ImageSettingsTests {
         await #expect(throws: ConfigurationError.self) { try await read([key: value]) }
     }
 
-    @Test("name folders and buckets")
+    @Test("Image sources may be folders and buckets")
     func sources() async throws {
         let sources = "https://a.example/ folder:/srv/images,https://b.example/x/ s3:https://s3.example:9000/bucket/ region=eu-central-1"
         #expect(try await read(["images.sources": sources]).configuration(folder: "").sources.count == 2)

@@ -2,7 +2,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("What the sample's ads play")
+@Suite("Media of the sample ads")
 struct SampleMediaTests {
     private static let advertisements = """
         {"kind":"ad","id":7,"contentUrl":"http://pictures.sample.invalid/bakery.mp4","clickthroughUrl":"https://e.com","type":"video"}
@@ -10,7 +10,7 @@ struct SampleMediaTests {
 
         """
 
-    @Test("is in the binary, whole and in parts; what others play is where they say")
+    @Test("Sample media are served from the binary, also by range; other media keep their URL")
     func played() async throws {
         let settings = ["ads.per-page": "3", "ads.rotation": "listed"]
         try await TestService.run(.socket, items: Self.advertisements + sampleItems(users: 3), settings: settings) { service in

@@ -4,7 +4,7 @@ import Testing
 @testable import IntertwineDeclarations
 @testable import IntertwineService
 
-@Suite("Sections and feeds by configuration")
+@Suite("Sections and feeds in the configuration")
 struct FeedsReaderTests {
     static let text = """
         kinds:
@@ -25,7 +25,7 @@ struct FeedsReaderTests {
         try KindsFile(YAMLFile.root(of: text, from: "kinds.yaml"), policy: .stop, besides: .standard).feeds
     }
 
-    @Test("say what stands where, and in which order")
+    @Test("A declaration gives the sections of each feed and the order of each section")
     func reads() throws {
         let feeds = try Self.feeds(Self.text)
         let starts = try #require(SortField("starts", .date))
@@ -49,7 +49,7 @@ struct FeedsReaderTests {
         #expect((once["main"] as? SectionedDataSource)?.sections[0].placement == nil)
     }
 
-    @Test("a feed says of its ads what its sections do not, and others are not concerned")
+    @Test("Ad settings of a feed apply where its sections have none, and to no other feed")
     func adsOfFeeds() throws {
         let feeds = try Self.feeds(
             Self.text.replacing("agenda: [events]", with: "agenda: {sections: [main], placement: at 2, scope: feed, ads: 3}"))
@@ -67,7 +67,7 @@ struct FeedsReaderTests {
         #expect(settings.with(main.ads["main"]).placement.supply == .onceAtMidpoint)
     }
 
-    @Test("without sections there is the one feed of always, and nothing to lay out")
+    @Test("Without declared sections, only the main feed exists, as a flat source")
     func none() throws {
         let feeds = DeclaredFeeds()
         #expect(feeds.plans.isEmpty)
@@ -88,7 +88,7 @@ struct FeedsReaderTests {
     }
 
     @Test(
-        "a fault is told with its line and what is allowed",
+        "A fault in a section or feed is reported with its line and the allowed values",
         arguments: [
             Fault("kinds: [event]", "kinds: [evnt]", 6, "unknown kind 'evnt'; allowed: event, user"),
             Fault("kinds: [event]", "kinds: [ad]", 6, "'ad' is a kind of ads"),

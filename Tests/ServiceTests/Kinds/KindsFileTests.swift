@@ -50,14 +50,14 @@ struct KindsFileTests {
         }
     }
 
-    @Test("an image that only adorns has an empty text; one that was forgotten is told")
+    @Test("A decorative image has an empty alternative text; a missing text is an error")
     func decorative() throws {
         func file(_ alt: String) -> String { Self.event.replacing("title: {text: title}", with: "image: {image: image, alt: \(alt)}") }
         for alt in ["\"\"", "''"] { #expect(Self.fault(file(alt)) == nil, "\(alt)") }
         for alt in ["", "~"] { #expect(Self.fault(file(alt))?.contains("a value is missing") == true, "\(alt)") }
     }
 
-    @Test("the kinds that stand among advertisements are those of a report by advertisement")
+    @Test("The kinds in the ads lane are the kinds of a report by ad")
     func advertisementPrefixes() throws {
         let ad = Self.event.replacing("  event:\n", with: "  promotion:\n    lane: advertisements\n    prefix: promo\n")
         #expect(try Self.file(ad).advertisementPrefixes == ["ad", "promo"])
@@ -65,7 +65,7 @@ struct KindsFileTests {
     }
 
     @Test(
-        "texts by language and labels are held to what is declared",
+        "Texts by language and labels are validated against the declared languages and actions",
         arguments: [
             ("", "title: {en: A}", "kinds.yaml:2: a text by language requires declared languages"),
             ("languages: [en, de]", "title: {fr: A}", "unknown language 'fr'"),
@@ -81,7 +81,7 @@ struct KindsFileTests {
         #expect(Self.fault("languages: [en, de]\nsections: {main: {title: {DE: A}}}") == nil)
     }
 
-    @Test("say what a declaration in Swift says")
+    @Test("A kind in a file equals the same declaration in Swift")
     func reads() throws {
         let kind = try #require(try Self.file(Self.event).kinds.first)
         #expect(
@@ -126,7 +126,7 @@ struct KindsFileTests {
     }
 
     @Test(
-        "stop the start with file and line, what is wrong and what is allowed",
+        "A fault prevents the start with file, line, reason and allowed values",
         arguments: [
             Fault("types:", "tpyes:", 10, "unknown key 'tpyes' in kind 'event'; allowed: prefix, lane, id, types"),
             Fault("kinds:", "kind:", 1, "unknown key 'kind'"), Fault("  event:", "  user:", 2, "the kind 'user' already exists"),
@@ -179,14 +179,14 @@ struct KindsFileTests {
         #expect(refusal.contains(fault.words) && !refusal.contains("\n"), "\(refusal)")
     }
 
-    @Test("a byte order mark in front is no fault, and no line")
+    @Test("A byte order mark is accepted and does not change line numbers")
     func mark() throws {
         // A second key at the margin: the mark must not take the place of a character in front of the first.
         #expect(Self.fault("\u{FEFF}" + Self.event + "\nfeeds: {main: [main]}") == nil)
         #expect(Self.fault("\u{FEFF}" + Self.event.replacing("types:", with: "tpyes:"))?.hasPrefix("kinds.yaml:10: ") == true)
     }
 
-    @Test("a kind that occurs twice is told at its second place")
+    @Test("A duplicate kind is reported at its second line")
     func duplicates() {
         let second = Self.event.split(separator: "\n").dropFirst().joined(separator: "\n")
         let refusal = Self.fault(Self.event + "\n" + second)
@@ -194,13 +194,13 @@ struct KindsFileTests {
     }
 
     @Test(
-        "empty, huge, binary and missing files are refused",
+        "An empty, binary or malformed file is refused with its name",
         arguments: ["", "# nothing\n", "\u{0}", "- 1\n", "kinds:\n", "a: b: c\n", "--- 1\n--- 2\n"])
     func notKinds(text: String) {
         #expect(Self.fault(text)?.hasPrefix("kinds.yaml:") == true)
     }
 
-    @Test("a file that is not there, too long or not UTF-8 is refused")
+    @Test("A missing, oversized or non-UTF-8 file is refused")
     func unreadable() throws {
         #expect(throws: ConfigurationError.self) { try YAMLFile.root(at: "/nonexistent/kinds.yaml") }
         for bytes in [Data([0xFF, 0xFE, 0xC0]), Data(repeating: 0x20, count: TextFile.limit + 1)] {
@@ -211,7 +211,7 @@ struct KindsFileTests {
         }
     }
 
-    @Test("no text makes the reader trap", arguments: 0..<4)
+    @Test("The reader does not trap on any mutated text", arguments: 0..<4)
     func fuzz(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let pieces = [

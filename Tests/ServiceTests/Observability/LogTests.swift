@@ -28,7 +28,7 @@ struct LogTests {
         return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    @Test("JSON lines can be read again, whatever is in them")
+    @Test("A JSON line with special characters can be parsed again")
     func json() async throws {
         let lines = try await written(["log.format": "json"]) { logger, _ in
             logger.info("\(Self.nasty)", metadata: ["key": "\(Self.nasty)", "other": "1"])
@@ -41,7 +41,7 @@ struct LogTests {
         #expect(object["time"]?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
     }
 
-    @Test("text keeps to one line, whatever is in it")
+    @Test("A text entry with line breaks stays on one line")
     func text() async throws {
         let lines = try await written([:]) { logger, _ in
             logger.warning("first\nsecond", metadata: ["key": "\(Self.nasty)", "plain": "word"])
@@ -51,7 +51,7 @@ struct LogTests {
         #expect(lines.first?.hasSuffix(" plain=word") == true)
     }
 
-    @Test("nothing in a line does more to a terminal than show itself", arguments: ["text", "json"])
+    @Test("Control characters are escaped in log lines", arguments: ["text", "json"])
     func controls(format: String) async throws {
         let nasty = "\u{9B}31m\u{7F}\u{202E}\u{2066}\u{2028}\u{FEFF}\u{E0001} ü 漢 👍"
         let lines = try await written(["log.format": format]) { logger, _ in
@@ -67,7 +67,7 @@ struct LogTests {
         #expect(object["key"] == nasty && object["message"] == "a \(nasty)")
     }
 
-    @Test("the level changes while loggers are about")
+    @Test("A new log level applies to existing loggers")
     func level() async throws {
         let lines = try await written(["log.level": "warning"]) { logger, control in
             logger.info("one")
@@ -80,7 +80,7 @@ struct LogTests {
         #expect(lines.map { $0.split(separator: " ").last } == ["two", "three"])
     }
 
-    @Test("each line has its own time, whatever the one before it had")
+    @Test("Each line has its own time, independent of the previous line")
     func times() {
         var lines = LogLineEncoder()
         for milliseconds: Int64 in [1_795_285_041_543, 1_795_285_041_999, 1_795_285_042_000, 1_795_285_041_007] {
@@ -94,7 +94,7 @@ struct LogTests {
             ])
     }
 
-    @Test("a reader that is stuck costs lines, and neither time nor memory")
+    @Test("A blocked log reader causes dropped lines without delay or unbounded memory")
     func stuck() async throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Metrics registry")
 struct PrometheusRegistryTests {
-    @Test("what many threads add to a counter is all there")
+    @Test("A counter contains all increments of concurrent threads")
     func counts() async {
         let registry = PrometheusRegistry()
         let counter = Counter(label: "things_total", dimensions: [("kind", "a")], factory: registry)
@@ -19,7 +19,7 @@ struct PrometheusRegistryTests {
         #expect(registry.text().contains("things_total{kind=\"a\"} 240000\n"))
     }
 
-    @Test("a counter that is asked for twice is one")
+    @Test("Two counters with the same name and labels are one series")
     func same() {
         let registry = PrometheusRegistry()
         Counter(label: "things", dimensions: [("a", "1"), ("b", "2")], factory: registry).increment()
@@ -27,7 +27,7 @@ struct PrometheusRegistryTests {
         #expect(registry.text().contains("things_total{a=\"1\",b=\"2\"} 2\n"))
     }
 
-    @Test("a timer is a histogram in seconds, whose buckets hold their bounds")
+    @Test("A timer is a histogram in seconds with inclusive bucket bounds")
     func histogram() {
         let registry = PrometheusRegistry()
         let timer = Timer(label: "wait", factory: registry)
@@ -42,7 +42,7 @@ struct PrometheusRegistryTests {
         #expect(text.contains("wait_seconds_sum 20.002"))
     }
 
-    @Test("a gauge goes up and down, and recorders show sizes")
+    @Test("A gauge increases and decreases; a recorder is a histogram of finite values")
     func gauge() {
         let registry = PrometheusRegistry()
         let meter = Meter(label: "open", factory: registry)
@@ -58,7 +58,7 @@ struct PrometheusRegistryTests {
         #expect(text.contains("size_sum 5\n"))
     }
 
-    @Test("there is an end to the series of one name, and what was refused is counted")
+    @Test("The number of series per name is limited, and dropped series are counted")
     func bounded() {
         let registry = PrometheusRegistry()
         for number in 0..<(PrometheusRegistry.seriesLimit + 7) {
@@ -69,7 +69,7 @@ struct PrometheusRegistryTests {
         #expect(lines.contains("intertwine_metrics_dropped_series_total 7"))
     }
 
-    @Test("labels and help cannot break a line", arguments: ["a\"b", "a\\b", "a\nb"])
+    @Test("Labels and help texts are escaped and stay on one line", arguments: ["a\"b", "a\\b", "a\nb"])
     func escapes(value: String) throws {
         let registry = PrometheusRegistry()
         registry.describe("things_total", "Things.\nMore \\ things.")
@@ -81,7 +81,7 @@ struct PrometheusRegistryTests {
         #expect(line.filter { $0 == "\"" }.count == (value.contains("\"") ? 3 : 2))
     }
 
-    @Test("names become what Prometheus takes", arguments: [("a.b-c", "a_b_c"), ("1x", "_1x"), ("", "_"), ("größe", "gr__e")])
+    @Test("Metric names are converted to valid Prometheus names", arguments: [("a.b-c", "a_b_c"), ("1x", "_1x"), ("", "_"), ("größe", "gr__e")])
     func names(label: String, name: String) {
         #expect(MetricText.name(label) == name)
     }

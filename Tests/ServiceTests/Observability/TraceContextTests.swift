@@ -8,14 +8,14 @@ struct TraceContextTests {
     private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     @Test(
-        "a traceparent that can be gone on from",
+        "A valid traceparent is accepted",
         arguments: [parent, parent.replacing("-01", with: "-00"), "cc" + parent.dropFirst(2) + "-what-the-future-brings"])
     func valid(value: String) {
         #expect(AccessLog.isTraceParent(value))
     }
 
     @Test(
-        "anything else begins a new trace",
+        "An invalid traceparent is refused, and a new unsampled trace begins",
         arguments: [
             "", "00", parent.uppercased(), parent + "-x", "ff" + parent.dropFirst(2), String(parent.dropLast()),
             "00-00000000000000000000000000000000-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
@@ -30,7 +30,7 @@ struct TraceContextTests {
         #expect(own.hasSuffix("-00"))
     }
 
-    @Test("a trace is gone on with by a span of its own")
+    @Test("A continued trace keeps its trace ID and flags with a new span ID")
     func continues() {
         var bytes: [UInt8] = []
         AccessLog.appendTraceParent(continuing: Self.parent, to: &bytes)
@@ -41,7 +41,7 @@ struct TraceContextTests {
         #expect(own != Self.parent)
     }
 
-    @Test("ids do not come twice")
+    @Test("Random IDs are unique")
     func unique() {
         var seen: Set<[UInt8]> = []
         for _ in 0..<10_000 {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("The signing key in a file")
+@Suite("Signing key in a file")
 struct SigningKeyFileTests {
-    @Test("is made although a process of the same number was killed while it made one")
+    @Test("The key file is created despite a leftover temporary file with the same process ID")
     func leftover() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -3,9 +3,9 @@ import IntertwineService
 import IntertwineTesting
 import Testing
 
-@Suite("A service in the process of a test", .timeLimit(.minutes(1)))
+@Suite("Service inside a test process", .timeLimit(.minutes(1)))
 struct TestServiceTests {
-    @Test("is asked in the same words in memory and on a socket, and says the same", arguments: TestService.Transport.allCases)
+    @Test("The same requests have the same results in memory and on a socket", arguments: TestService.Transport.allCases)
     func ways(way: TestService.Transport) async throws {
         try await TestService.run(way, items: sampleItems(users: 30)) { service in
             let page = try await service.client.get("/feed?limit=3", fields: ["X-Viewer-ID": "v"])
@@ -23,7 +23,7 @@ struct TestServiceTests {
         }
     }
 
-    @Test("goes by the clock of its test", arguments: TestService.Transport.allCases)
+    @Test("The service uses the clock of its test", arguments: TestService.Transport.allCases)
     func clock(way: TestService.Transport) async throws {
         try await TestService.run(
             way, items: sampleItems(users: 3), settings: ["actions.undo-window": "10min"], clock: TestClock(1_767_227_400_000)
@@ -40,7 +40,7 @@ struct TestServiceTests {
         }
     }
 
-    @Test("takes values for items, and takes its folder with it")
+    @Test("Values become items, and the stop removes the service's folder")
     func values() async throws {
         struct User: Encodable {
             let kind = "user"
@@ -56,7 +56,7 @@ struct TestServiceTests {
         #expect(!FileManager.default.fileExists(atPath: service.folder))
     }
 
-    @Test("tells what is wrong with its settings and items, and whom there is not to ask")
+    @Test("Invalid settings, invalid items and a disabled operator listener are reported as errors")
     func faults() async throws {
         for way in TestService.Transport.allCases {
             await #expect(throws: ConfigurationError.self) { _ = try await TestService(way, settings: ["no.such": "1"]) }
