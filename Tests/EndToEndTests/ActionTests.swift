@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Performing actions, from outside")
+@Suite("Actions from outside")
 struct ActionTests {
     private static let viewer = ["User-Agent: tests", "X-Viewer-ID: v1"]
 
@@ -10,7 +10,7 @@ struct ActionTests {
         try RunningService(items: Items.user("Tongue Twister", "featured") + Items.users(5) + Items.advertisements(2), settings: settings)
     }
 
-    @Test("selecting a user runs analytics and present, and says how to undo it")
+    @Test("A selected user runs analytics and present, and the response contains an undo link")
     func selection() async throws {
         try await offPool {
             let service = try Self.service()
@@ -31,7 +31,7 @@ struct ActionTests {
         }
     }
 
-    @Test("selecting an ad names the URL to open, and cannot be undone")
+    @Test("A selected ad returns the URL to open and cannot be undone")
     func advertisementSelection() async throws {
         try await offPool {
             let service = try Self.service()
@@ -46,7 +46,7 @@ struct ActionTests {
         }
     }
 
-    @Test("a clickthrough link leads to the stored URL; damaged ones lead nowhere")
+    @Test("A clickthrough link redirects to the stored URL; a corrupt link returns 404")
     func clickthrough() async throws {
         try await offPool {
             let service = try Self.service(["events.report-verdict=true"])
@@ -75,7 +75,7 @@ struct ActionTests {
         }
     }
 
-    @Test("a dismissed cell leaves its viewer's feed, and undo brings it back to its place")
+    @Test("A dismissed cell leaves the viewer's feed, and undo restores its position")
     func dismissal() async throws {
         try await offPool {
             let service = try Self.service()
@@ -95,7 +95,7 @@ struct ActionTests {
         }
     }
 
-    @Test("the same Idempotency-Key gets the same answer and runs nothing again; another request under it is 422")
+    @Test("A repeated Idempotency-Key returns the same response without an action; another request returns 422")
     func idempotency() async throws {
         try await offPool {
             let service = try Self.service()
@@ -109,7 +109,7 @@ struct ActionTests {
         }
     }
 
-    @Test("a key is its client's own, and neither address nor viewer is kept with it")
+    @Test("Each client has its own idempotency keys, stored without address or viewer")
     func idempotencyScopes() async throws {
         try await offPool {
             let service = try Self.service(["events.trust-forwarded=true", "events.report-verdict=true"])
@@ -132,7 +132,7 @@ struct ActionTests {
         }
     }
 
-    @Test("X-Verdict of a selection is that of its click")
+    @Test("X-Verdict of a selection equals the verdict of its click")
     func selectionVerdict() async throws {
         try await offPool {
             let service = try Self.service(["events.report-verdict=true"])
@@ -144,7 +144,7 @@ struct ActionTests {
         }
     }
 
-    @Test("a click is judged and recorded the same, whether its link is known or has to be looked up")
+    @Test("A click has the same verdict and record for cached and uncached links")
     func knownLinks() async throws {
         try await offPool {
             let requests: [(method: String, fields: [String])] = [
@@ -178,7 +178,7 @@ struct ActionTests {
         }
     }
 
-    @Test("a click that the ledger cannot take is 503, whether its link is known or not, and leaves nothing behind")
+    @Test("A click on a locked ledger returns 503 and leaves no event")
     func lockedLedger() async throws {
         try await offPool {
             let service = try Self.service(["ledger.write-timeout=100ms"])
@@ -196,7 +196,7 @@ struct ActionTests {
         }
     }
 
-    @Test("clicks count so often per address, whatever the viewer and the user agent", arguments: ["truncated", "none"])
+    @Test("The click rate limit applies per address across viewers and user agents", arguments: ["truncated", "none"])
     func rates(address: String) async throws {
         try await offPool {
             let service = try Self.service([
@@ -218,7 +218,7 @@ struct ActionTests {
         }
     }
 
-    @Test("an export has all members in every row, and times with their zone")
+    @Test("An export has all members in every row and times with a time zone")
     func export() async throws {
         try await offPool {
             let service = try Self.service()
@@ -241,7 +241,7 @@ struct ActionTests {
         }
     }
 
-    @Test("what has happened nowhere yet is an empty report; a store that is not there is an error, and so is a day that never was")
+    @Test("A new store gives empty reports; a missing store or invalid date is refused")
     func nothingYet() async throws {
         try await offPool {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
@@ -263,7 +263,7 @@ struct ActionTests {
         }
     }
 
-    @Test("simulate tells what would run, and runs nothing")
+    @Test("A dry run lists the simulated commands and records no event")
     func simulation() async throws {
         try await offPool {
             let service = try Self.service()
@@ -275,7 +275,7 @@ struct ActionTests {
         }
     }
 
-    @Test("impressions get a verdict each")
+    @Test("Each impression gets a verdict")
     func impressions() async throws {
         try await offPool {
             let service = try Self.service()
@@ -313,7 +313,7 @@ struct ActionTests {
         }
     }
 
-    @Test("saved cells are a list of their viewer's own")
+    @Test("Each viewer has a separate list of saved cells with pagination")
     func saved() async throws {
         try await offPool {
             let service = try Self.service(["actions.user.selection=analytics,save"])
@@ -338,7 +338,7 @@ struct ActionTests {
         }
     }
 
-    @Test("what was dismissed or saved is taken back at any time, and that can be undone as long as it is new", arguments: ["0s", "10min"])
+    @Test("A dismissed or saved cell can be removed from its list, with undo while permitted", arguments: ["0s", "10min"])
     func lists(undo: String) async throws {
         try await offPool {
             let service = try Self.service(["actions.user.selection=analytics,save", "actions.undo-window=\(undo)"])

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Campaigns that can never run", .timeLimit(.minutes(3)))
+@Suite("Blocked campaigns", .timeLimit(.minutes(3)))
 struct CampaignBlockedTests {
     private static let kinds = """
         kinds:
@@ -32,7 +32,7 @@ struct CampaignBlockedTests {
             uniquingKeysWith: { first, _ in first })
     }
 
-    @Test("are blocked with the reason, in the list, in the report and in check-config")
+    @Test("A blocked campaign has its reason in the list, the report and check-config")
     func blocked() async throws {
         try await offPool {
             let folder = try FileManager.default.url(
@@ -94,7 +94,7 @@ struct CampaignBlockedTests {
         }
     }
 
-    @Test("are all of them, where pages have no ads; and those with caps, where nobody is named")
+    @Test("Without ad slots all campaigns are blocked; without viewer names, campaigns with caps are")
     func everywhere() async throws {
         try await offPool {
             let items = Items.users(5) + Items.advertisements(1) + Self.campaign("open", "1")
@@ -112,7 +112,7 @@ struct CampaignBlockedTests {
         }
     }
 
-    @Test("one that is taken down keeps its row, with what it has delivered, also after a restart")
+    @Test("A campaign under takedown retains its row and deliveries after a restart")
     func takenDown() async throws {
         try await offPool {
             let service = try RunningService(
@@ -134,7 +134,7 @@ struct CampaignBlockedTests {
         }
     }
 
-    @Test("attributes beyond the bounds may be those that a campaign excludes")
+    @Test("Attributes beyond the limits count as excluded attributes of a campaign")
     func cutAttributes() async throws {
         try await offPool {
             let items =

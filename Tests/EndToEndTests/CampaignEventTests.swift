@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Events on ads of campaigns without the token of a page, from outside", .timeLimit(.minutes(3)))
+@Suite("Events on campaign ads without a page token, from outside", .timeLimit(.minutes(3)))
 struct CampaignEventTests {
     private static let kinds = """
         kinds:
@@ -43,7 +43,7 @@ struct CampaignEventTests {
     }
 
     @Test(
-        "Events on ads of a campaign count for it, or not at all, and reports by ad and by campaign agree",
+        "Events count for a running campaign only, and reports by ad and campaign agree",
         arguments: [true, false])
     func events(isRunning: Bool) async throws {
         try await offPool {
@@ -81,7 +81,7 @@ struct CampaignEventTests {
         }
     }
 
-    @Test("Undo of an event on a house ad is in reports by ad and by campaign")
+    @Test("An undone event on a house ad is in reports by ad and by campaign")
     func houseAd() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3) + Items.advertisements(1), settings: [RunningService.tokenSetting])

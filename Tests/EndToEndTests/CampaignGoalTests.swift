@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Goals with a clock that the test moves.
-@Suite("Goals of campaigns, from outside", .timeLimit(.minutes(3)))
+@Suite("Campaign goals from outside", .timeLimit(.minutes(3)))
 struct CampaignGoalTests {
     private static func service(_ clock: MovableClock, _ members: String) throws -> RunningService {
         let campaign =
@@ -33,7 +33,7 @@ struct CampaignGoalTests {
         return (row?["state"]?.text, row?["delivered"]?.number.map { Int($0) })
     }
 
-    @Test("impressions that come when their reservation is over are late, and the goal is not exceeded by them")
+    @Test("Impressions after the end of their reservation are late and do not exceed the goal")
     func late() async throws {
         try await offPool {
             let clock = try MovableClock()
@@ -55,7 +55,7 @@ struct CampaignGoalTests {
         }
     }
 
-    @Test("a page that is asked for again holds its places for as long as one that is new")
+    @Test("A repeated page request renews the reservation of its ad slots")
     func askedAgain() async throws {
         try await offPool {
             let clock = try MovableClock()
@@ -71,7 +71,7 @@ struct CampaignGoalTests {
         }
     }
 
-    @Test("of a goal of clicks, clicks that come when it is reached are late, and lead there all the same")
+    @Test("Clicks after a reached click goal are late, and their links still redirect")
     func clicks() async throws {
         try await offPool {
             let clock = try MovableClock()

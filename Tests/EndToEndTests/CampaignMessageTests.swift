@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Messages about campaigns and ids", .timeLimit(.minutes(2)))
 struct CampaignMessageTests {
-    @Test("an import names the file of a campaign that cannot be taken, and says that nothing was imported")
+    @Test("A failed import reports the file and line of the invalid item without any change")
     func imports() async throws {
         try await offPool {
             let folder = try FileManager.default.url(
@@ -46,7 +46,7 @@ struct CampaignMessageTests {
         }
     }
 
-    @Test("an explanation says that campaigns have the places, and a report tells of campaigns of which nothing counted")
+    @Test("An explanation reports ad slots held by campaigns; a report lists campaigns without events")
     func explanations() async throws {
         try await offPool {
             let campaign = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Ads of campaigns are shown, and count, by a decision for the viewer and in no other way.
-@Suite("Ads of campaigns, from outside", .timeLimit(.minutes(3)))
+@Suite("Reach of campaign ads, from outside", .timeLimit(.minutes(3)))
 struct CampaignReachTests {
     /// What a cell of an ad is reported and clicked with.
     private struct Tokens {
@@ -61,7 +61,7 @@ struct CampaignReachTests {
     }
 
     @Test(
-        "the ad of a campaign that does not run, or that leaves the viewer out, is not there, and no token counts for it",
+        "The ad of an inactive or mismatched campaign returns 404, and its tokens are late",
         arguments: [
             #","starts":"2030-01-01T00:00:00Z""#, #","ends":"2020-01-01T00:00:00Z""#, #","targeting":{"attributes":{"all":["plan=paid"]}}"#,
             #","targeting":{"locales":["de"]}"#,
@@ -90,7 +90,7 @@ struct CampaignReachTests {
         }
     }
 
-    @Test("whom a campaign means is shown its ad by itself too, and that counts for the campaign; reports by ad and by campaign agree")
+    @Test("A single ad of a targeted viewer counts for the campaign, and reports agree")
     func targeted() async throws {
         try await offPool {
             let members = #","targeting":{"locales":["de"]},"disclosure":{"label":"Anzeige"}"#
@@ -104,7 +104,7 @@ struct CampaignReachTests {
         }
     }
 
-    @Test("the ad by itself takes a place of the campaign's goal and caps, and the same one when it is asked for again")
+    @Test("A single ad uses the campaign's goal and caps, with the same reservation on repetition")
     func places() async throws {
         try await offPool {
             let service = try Self.service(Self.spring(#","goal":{"total":2},"caps":[{"count":1,"window":"1d"}]"#))
@@ -122,7 +122,7 @@ struct CampaignReachTests {
         }
     }
 
-    @Test("what a campaign gave out before it ended does not count after that, in reports by ad or by campaign")
+    @Test("Tokens from before the end of a campaign do not count after its end")
     func endedMeanwhile() async throws {
         try await offPool {
             let service = try Self.service(Self.spring(""))

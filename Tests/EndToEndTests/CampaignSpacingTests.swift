@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Distances of advertisements, from outside", .timeLimit(.minutes(3)))
+@Suite("Ad spacing from outside", .timeLimit(.minutes(3)))
 struct CampaignSpacingTests {
     private static func campaign(_ id: String, _ creatives: String, _ members: String = "") -> String {
         #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(creatives)]\#(members)}"# + "\n"
@@ -24,7 +24,7 @@ struct CampaignSpacingTests {
     }
 
     @Test(
-        "what a campaign and a house ad get does not depend on the limit of the client",
+        "The number of ads per campaign is independent of the client's page limit",
         arguments: [(["ads.min-distance=1"], 23), (["ads.min-distance=12"], 8)])
     func limits(settings: [String], most: Int) async throws {
         try await offPool {
@@ -59,7 +59,7 @@ struct CampaignSpacingTests {
         }
     }
 
-    @Test("a forecast counts the distances as the service does")
+    @Test("A forecast applies the same minimum distance as the service")
     func forecast() async throws {
         try await offPool {
             let folder = try FileManager.default.url(

@@ -53,7 +53,7 @@ struct CampaignStopTests {
     private static let keeper = "autumn: {advertiser: ACME, creatives: [2]}"
 
     @Test(
-        "a campaign that is taken out of the file hides its ads until they are released, and so does one that loses an ad",
+        "Ads removed from the campaign file stay withheld until their release",
         arguments: [true, false])
     func takenOut(isRestarted: Bool) async throws {
         try await offPool {
@@ -93,7 +93,7 @@ struct CampaignStopTests {
         }
     }
 
-    @Test("a campaign of the store that is removed, taken down, or written with other ads hides those that it had")
+    @Test("Ads of a removed or changed stored campaign stay withheld until their release")
     func ofStore() async throws {
         try await offPool {
             var fixture = try Fixture(Self.keeper)
@@ -127,7 +127,7 @@ struct CampaignStopTests {
         }
     }
 
-    @Test("a paused campaign shows nothing and counts nothing, and goes on when that is taken back")
+    @Test("A paused campaign shows and counts no ads until it resumes")
     func paused() async throws {
         try await offPool {
             let spring = "spring: {advertiser: ACME, creatives: [1], goal: {total: 100}"

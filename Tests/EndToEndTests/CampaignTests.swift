@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Campaigns, from outside", .timeLimit(.minutes(3)))
+@Suite("Campaigns from outside", .timeLimit(.minutes(3)))
 struct CampaignTests {
     private static func campaign(_ id: String, _ creative: Int, _ members: String = "") -> String {
         #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"
@@ -45,7 +45,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("a campaign that is written anew shows what it says now, also to those who were given its place before")
+    @Test("A replaced campaign shows its new disclosure to viewers with an earlier ad slot")
     func disclosure() async throws {
         try await offPool {
             func spring(_ label: String) -> String {
@@ -67,7 +67,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("three processes on one ledger deliver a goal, all of it and no more, and it stays delivered after a restart")
+    @Test("Three processes on one ledger deliver a goal exactly, also after a restart")
     func processes() async throws {
         try await offPool {
             let items =
@@ -95,7 +95,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("reports by campaign, and the list of campaigns, tell what was delivered against goal and pace, also of those that have none")
+    @Test("Reports and the campaign list show deliveries against goal and pace")
     func pace() async throws {
         try await offPool {
             let goal = #","starts":"2020-01-01T00:00:00Z","ends":"2020-01-03T00:00:00Z","goal":{"total":4}"#
@@ -129,7 +129,7 @@ struct CampaignTests {
     }
 
     @Test(
-        "a file with a fault, an advertisement that there is not, or a campaign that the store has, is refused with its line"
+        "An invalid campaign file prevents the start with its line and reason"
     )
     func refused() async throws {
         try await offPool {
@@ -162,7 +162,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("check-config holds a file of campaigns against the store, writes nothing there, and says what it did not look at")
+    @Test("The check-config command validates campaigns against the store without any write")
     func checked() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(5) + Items.advertisements(2) + Self.campaign("stored", 2))
@@ -193,7 +193,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("the images of a campaign that is taken down are gone with it, and those that another one shows are not")
+    @Test("A takedown of a campaign removes its images, except images of other campaigns")
     func images() async throws {
         try await offPool {
             let ads = (1...2).map { number in
@@ -215,7 +215,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("a campaign or an advertisement that is taken down is gone from the next page, and what the house has stands there")
+    @Test("A takedown of a campaign or ad affects the next page, and house ads follow")
     func takenDown() async throws {
         try await offPool {
             let service = try RunningService(
@@ -241,7 +241,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("what a viewer dismissed, and what is taken down, is explained as such")
+    @Test("An explanation reports dismissed ads and takedowns with their reasons")
     func explained() async throws {
         try await offPool {
             let more = Self.campaign("low", 2, #","priority":"house""#) + Self.campaign("off", 3)
@@ -264,7 +264,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("pages that are held stay as they are, and lose an advertisement that is taken down")
+    @Test("Loaded pages do not change until a takedown removes their ad")
     func changes() async throws {
         try await offPool {
             let service = try RunningService(
@@ -283,7 +283,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("what is taken down of a file is gone, the file goes on being good, and all is back once it is released")
+    @Test("A takedown of a declared campaign survives a restart and ends with its release")
     func takenDownOfFile() async throws {
         try await offPool {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("campaigns-\(UUID()).yaml").path
@@ -315,7 +315,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("a viewer whom one process gave what a cap permits gets nothing of it from another one")
+    @Test("A viewer's cap applies across two processes")
     func capsOfProcesses() async throws {
         try await offPool {
             let items = Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","caps":[{"count":1,"window":"1d"}]"#)
@@ -337,7 +337,7 @@ struct CampaignTests {
     }
 
     @Test(
-        "a page that a viewer has of one process is the same page of another one, and holds what it holds once",
+        "Two processes give a viewer the same page and reserve each ad slot once",
         arguments: [#","caps":[{"count":1,"window":"1h"}]"#, ""])
     func samePageOfProcesses(caps: String) async throws {
         try await offPool {
@@ -366,7 +366,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("what a process gave of a cap counts for the one that comes after it, however it ended")
+    @Test("A cap counts the reservations of a killed process after the restart")
     func capsAfterKill() async throws {
         try await offPool {
             let items = Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","caps":[{"count":2,"window":"1d"}]"#)
@@ -401,7 +401,7 @@ struct CampaignTests {
         }
     }
 
-    @Test("a file is read again, its campaigns keep what they have delivered, and one with a fault leaves all as it was")
+    @Test("A reload preserves campaign deliveries; a file with a fault is not applied")
     func readAgain() async throws {
         try await offPool {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("campaigns-\(UUID()).yaml").path

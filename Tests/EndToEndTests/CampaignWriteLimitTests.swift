@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Rates of decisions that write, from outside", .timeLimit(.minutes(3)))
+@Suite("Rate limit of decisions that write, from outside", .timeLimit(.minutes(3)))
 struct CampaignWriteLimitTests {
     private static let campaign =
         #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"caps":[{"count":100,"window":"1d"}]}"# + "\n"
@@ -20,7 +20,7 @@ struct CampaignWriteLimitTests {
         return try JSON(page.text)["cells"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }
     }
 
-    @Test("Beyond the rate of writes, pages show house ads instead of capped campaigns, and nothing is written")
+    @Test("Beyond the rate limit, pages show house ads instead of capped campaigns without any write")
     func pages() async throws {
         try await offPool {
             let service = try Self.service()
@@ -41,7 +41,7 @@ struct CampaignWriteLimitTests {
         }
     }
 
-    @Test("Beyond the rate of writes, the cell of a capped campaign is not found")
+    @Test("Beyond the rate limit, the cell of a capped campaign returns 404")
     func cells() async throws {
         try await offPool {
             let service = try Self.service()

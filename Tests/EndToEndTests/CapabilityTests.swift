@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Clients that know some cells alone, from outside")
+@Suite("Clients with limited capabilities, from outside")
 struct CapabilityTests {
     private static let kinds = """
         kinds:
@@ -32,7 +32,7 @@ struct CapabilityTests {
         try JSON(response.text)["cells"]?.list.compactMap { $0["identifier"]?.text } ?? []
     }
 
-    @Test("the first cell of the chain that the client knows is given, and what has none is left out and told")
+    @Test("A client gets the first supported cell of each chain; other items are reported omitted")
     func chain() async throws {
         try await offPool {
             let service = try Self.service()
@@ -67,7 +67,7 @@ struct CapabilityTests {
         }
     }
 
-    @Test("a client that knows some types of bindings and actions alone gets the next cell of the chain, and is told what has none")
+    @Test("A client with limited types gets the next supported cell; other items are reported omitted")
     func types() async throws {
         try await offPool {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-kinds-\(UUID())").path
@@ -116,7 +116,7 @@ struct CapabilityTests {
         return try JSON(answer.text)["digest"]?.text ?? ""
     }
 
-    @Test("a registered client names a digest, which its links hand on, and which holds after a restart")
+    @Test("A registered client has a digest in its links that is valid after a restart")
     func registered() async throws {
         try await offPool {
             let service = try Self.service(users: 30)
@@ -143,7 +143,7 @@ struct CapabilityTests {
         }
     }
 
-    @Test("the whole chain is told whatever companions a client knows, and of advertisements those whose place stays empty")
+    @Test("Omitted items report the whole cell chain, and ads report only empty ad slots")
     func toldOmissions() async throws {
         try await offPool {
             let service = try Self.service(users: 1, stories: 1)
@@ -157,7 +157,7 @@ struct CapabilityTests {
         }
     }
 
-    @Test("a page passes over so many items that its client cannot show, and the next goes on from there")
+    @Test("A page skips a bounded number of unsupported items, and the next page continues there")
     func bounded() async throws {
         try await offPool {
             let service = try Self.service(users: 5_000, stories: 0)
@@ -177,7 +177,7 @@ struct CapabilityTests {
         }
     }
 
-    @Test("a viewer's own lists tell what they leave out, page by page")
+    @Test("Viewer lists report their omitted items on each page")
     func lists() async throws {
         try await offPool {
             let service = try Self.service(users: 3, stories: 2)
@@ -202,7 +202,7 @@ struct CapabilityTests {
         }
     }
 
-    @Test("erasing a viewer leaves nothing by that name")
+    @Test("An erased viewer's name and data are absent from the store and the ledger")
     func erased() async throws {
         try await offPool {
             let service = try RunningService(

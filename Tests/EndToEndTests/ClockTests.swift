@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The real binary with a time of day that jumps, as it does when a machine's clock is set.
-@Suite("A clock that is set, from outside")
+@Suite("Clock changes from outside")
 struct ClockTests {
     private static let (hour, year): (Int64, Int64) = (3_600, 365 * 86_400)
 
@@ -18,7 +18,7 @@ struct ClockTests {
             try JSON(page)["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
     }
 
-    @Test("a page in one coding ends with its own hour, however often the other is asked for", arguments: [true, false])
+    @Test("A cached page expires after one hour independently of requests for the other coding", arguments: [true, false])
     func codings(gzipRests: Bool) async throws {
         try await offPool {
             let clock = try MovableClock()
@@ -40,7 +40,7 @@ struct ClockTests {
         }
     }
 
-    @Test("what was counted while the clock was ahead limits nobody once it is back", arguments: [6 * hour, year])
+    @Test("Events counted while the clock was ahead do not limit clicks after its correction", arguments: [6 * hour, year])
     func rates(jump: Int64) async throws {
         try await offPool {
             let clock = try MovableClock()
@@ -64,7 +64,7 @@ struct ClockTests {
         }
     }
 
-    @Test("a clock that leaps a year ahead removes no event, and the log says why they stay")
+    @Test("A clock jump of one year removes no event, and the log reports the reason")
     func retention() async throws {
         try await offPool {
             let clock = try MovableClock()

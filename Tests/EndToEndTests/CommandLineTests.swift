@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("The command line, from outside")
+@Suite("Command line from outside")
 struct CommandLineTests {
     private let folder: String
     private var options: [String] { ["--config", "/dev/null", "--database", "\(folder)/x.sqlite"] }
@@ -20,7 +20,7 @@ struct CommandLineTests {
         return (process.wait(), process.lines)
     }
 
-    @Test("check-config refuses what the service would not start with, with the setting's name")
+    @Test("A configuration that prevents the start fails check-config with the same message")
     func checkConfig() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -51,7 +51,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("the configuration may come through a pipe; it is then read once")
+    @Test("A configuration from a pipe is read once and cannot be reloaded")
     func pipes() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -69,7 +69,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("without a configuration file SIGHUP reads again what the settings name, and no other habit ends the service")
+    @Test("Without a configuration file, SIGHUP reloads named files, and SIGUSR1 has no effect")
     func noFile() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -99,7 +99,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("an empty INTERTWINE_CONFIG is none")
+    @Test("An empty INTERTWINE_CONFIG means no configuration file")
     func emptyVariable() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -109,7 +109,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("import tells bad items of a one-line array apart, calls other files by their name, takes gzip, and rehearses")
+    @Test("An import reports each invalid item, identifies other formats, reads gzip and supports dry runs")
     func importing() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -154,7 +154,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "an import gives way with all of its threads but the one that writes, but for --foreground, and brings everything",
+        "A background import runs at idle priority except its writer thread; --foreground uses normal priority",
         arguments: [true, false])
     func priority(givesWay: Bool) async throws {
         try await offPool {
@@ -183,7 +183,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("an import rests where others compute, and takes little of what they leave")
+    @Test("A background import on busy processors uses a small share of the remaining time")
     func rests() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -221,7 +221,7 @@ struct CommandLineTests {
         return fields[11...12].compactMap { Int($0) }.reduce(0, +)
     }
 
-    @Test("Ctrl-C takes the half-drawn bar away, and says what became of the import, in the audit log too")
+    @Test("An interrupted import clears its progress bar and reports the outcome, also to the audit log")
     func interrupted() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -252,7 +252,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("output that cannot be written is one line and code 1")
+    @Test("An output that cannot be written is one error line with exit code 1")
     func fullOutput() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -268,7 +268,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a file that is no store is told so, and nothing is made beside it", arguments: [100, 40_000])
+    @Test("A file that is not a store is reported without any new file", arguments: [100, 40_000])
     func noStore(size: Int) async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -287,7 +287,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a setting with a NUL is refused, wherever the text would end at it")
+    @Test("A setting with a NUL character is refused")
     func nul() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -303,7 +303,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a forecast is refused for a feed or a section that is not there, with those that are")
+    @Test("A forecast for an unknown feed or section fails with the available names")
     func forecasts() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -328,7 +328,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("results go to standard output, errors to standard error; the exit code is 0, 1 after a failure, or 64 for invalid arguments")
+    @Test("Results are on standard output, errors on standard error; exit codes are 0, 1, 64")
     func streams() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -345,7 +345,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a database that is no file is refused before anything is made", arguments: [":memory:", "file:x.sqlite"])
+    @Test("A database name that is not a file path is refused without any new file", arguments: [":memory:", "file:x.sqlite"])
     func noFile(name: String) async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What counts, as a stranger who tries to count more finds it.
-@Suite("Counting, from outside", .timeLimit(.minutes(2)))
+@Suite("Event counting from outside", .timeLimit(.minutes(2)))
 struct CountingTests {
     private static func service(_ settings: [String] = []) throws -> RunningService {
         try RunningService(
@@ -27,7 +27,7 @@ struct CountingTests {
             .reduce(0) { $0 + ((try FileManager.default.attributesOfItem(atPath: "\(service.folder)/\($1)")[.size] as? Int) ?? 0) }
     }
 
-    @Test("one address with changing user agents and keys counts a token once, in a bounded number of rows and bytes")
+    @Test("One address with different user agents and keys counts a token once in bounded storage")
     func changingUserAgents() async throws {
         try await offPool {
             let service = try Self.service()
@@ -48,7 +48,7 @@ struct CountingTests {
         }
     }
 
-    @Test("forgeries are told apart from repeats, in reports by verdict and by reason, and leave no rows, whatever they name")
+    @Test("Forged and repeated events have separate verdicts and reasons, and leave no rows")
     func forgeries() async throws {
         try await offPool {
             let service = try Self.service([RunningService.tokenSetting])
@@ -90,7 +90,7 @@ struct CountingTests {
     }
 
     @Test(
-        "where seen clicks alone count, a click counts after the impression of its page by the same viewer or address, and leads there before"
+        "With count-clicks=seen, a click counts only after an impression by the same viewer or address"
     )
     func seenClicks() async throws {
         try await offPool {
@@ -117,7 +117,7 @@ struct CountingTests {
         }
     }
 
-    @Test("where seen clicks alone count, a click on a campaign's ad counts after its own viewer's impression, not after another one's")
+    @Test("With count-clicks=seen, a click on a campaign ad counts after its own viewer's impression")
     func seenClicksOfCampaigns() async throws {
         try await offPool {
             let campaign = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
@@ -145,7 +145,7 @@ struct CountingTests {
     }
 
     @Test(
-        "what counted before the signing key was changed counts no more after it, with what the key before signed and with what its successor did"
+        "After a key rotation, events counted before remain duplicates under both keys"
     )
     func rotation() async throws {
         try await offPool {
@@ -182,7 +182,7 @@ struct CountingTests {
         }
     }
 
-    @Test("a selection of an ad is performed and recorded without a page's token, and counts with its click token, once however it comes")
+    @Test("A selection of an ad counts once with a click token and not without")
     func selectionsWithoutToken() async throws {
         try await offPool {
             let service = try Self.service([RunningService.tokenSetting])
@@ -223,7 +223,7 @@ struct CountingTests {
         }
     }
 
-    @Test("who reads the same kept page at another address is another person, and so is each viewer")
+    @Test("Each address and each viewer counts separately on the same cached page")
     func readersOfOnePage() async throws {
         try await offPool {
             let service = try Self.service()

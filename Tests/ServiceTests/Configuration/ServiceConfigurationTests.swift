@@ -22,7 +22,7 @@ struct ServiceConfigurationTests {
         return path
     }
 
-    @Test("Bucket credentials come from the environment of the settings, not from the program's process")
+    @Test("Bucket credentials come from the settings' environment; a program's configuration has no credentials")
     func bucketCredentials() async throws {
         let environment = ["AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token"]
         let credentials = try await read(environment: environment).images.bucketCredentials
@@ -142,7 +142,7 @@ struct ServiceConfigurationTests {
         }
     }
 
-    @Test("A PostgreSQL URL is accepted as a secret; a malformed one is refused without its password")
+    @Test("A PostgreSQL URL is accepted as a secret; a malformed URL is refused without it")
     func postgres() async throws {
         for url in ["postgresql://me:open-sesame@db1:1,db2/x?target_session_attrs=read-write", "postgres://db/x?password=open@sesame"] {
             let configuration = try ServiceConfiguration(try await SettingSources(flags: ["store.database": url], environment: [:]))

@@ -49,7 +49,7 @@ struct FeedsReaderTests {
         #expect((once["main"] as? SectionedDataSource)?.sections[0].placement == nil)
     }
 
-    @Test("Ad settings of a feed apply where its sections have none, and to no other feed")
+    @Test("Ad settings of a feed apply to sections without ad settings, not to other feeds")
     func adsOfFeeds() throws {
         let feeds = try Self.feeds(
             Self.text.replacing("agenda: [events]", with: "agenda: {sections: [main], placement: at 2, scope: feed, ads: 3}"))
@@ -88,7 +88,7 @@ struct FeedsReaderTests {
     }
 
     @Test(
-        "A fault in a section or feed is reported with its line and the allowed values",
+        "A fault in a section or feed is reported with line and allowed values",
         arguments: [
             Fault("kinds: [event]", "kinds: [evnt]", 6, "unknown kind 'evnt'; allowed: event, user"),
             Fault("kinds: [event]", "kinds: [ad]", 6, "'ad' is a kind of ads"),

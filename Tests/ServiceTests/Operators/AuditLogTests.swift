@@ -30,7 +30,7 @@ struct AuditLogTests {
         try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("audit.pending-") }
     }
 
-    @Test("a line is JSON that says what the entry says, its members in the order of their names")
+    @Test("An audit line is JSON with the members of the entry in alphabetical order")
     func line() throws {
         var entry = Self.entry("/admin/items/user/a\"b\\c\u{1}/ü?x=\u{2028}\n")
         for round in 0..<2 {
@@ -44,7 +44,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("has one whole line for each deed, from many at once and over a restart, for its owner's eyes alone")
+    @Test("Concurrent operations each have one complete line across restarts, readable only by the owner")
     func appends() async throws {
         try await Self.withLog { folder, path in
             for round in 0..<2 {
@@ -71,12 +71,12 @@ struct AuditLogTests {
         }
     }
 
-    @Test("a service whose writes cannot be recorded does not start")
+    @Test("A service without a writable audit log does not start")
     func refuses() {
         #expect(throws: ConfigurationError.self) { try AuditLog(path: "/nowhere/at/all") }
     }
 
-    @Test("nothing begins where there would be no line of it: the device, or the disk, is full")
+    @Test("An operation does not begin if the device or disk is full")
     func full() async throws {
         try await Self.withLog { folder, path in
             symlink("/dev/full", path)
@@ -103,7 +103,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("refusals that a full disk does not take are kept up to a bound; what was done is kept whatever it is")
+    @Test("Refusals on a full disk are buffered up to a bound; completed operations always remain")
     func refusalsOnFullDisk() async throws {
         try await Self.withLog { _, path in
             let log = try AuditLog(path: path)
@@ -128,7 +128,7 @@ struct AuditLogTests {
         return path
     }
 
-    @Test("what a process had begun when it ended gets its line from the next, once, and what others are doing does not")
+    @Test("The next process writes one line per interrupted operation, except those of running processes")
     func interrupted() async throws {
         try await Self.withLog { folder, path in
             let first = try AuditLog(path: path)
@@ -156,7 +156,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("the journal has its room from the start, tells of what is under way, and of nothing else")
+    @Test("The journal has a fixed initial size and contains only the operations in progress")
     func journal() async throws {
         try await Self.withLog { folder, path in
             let log = try AuditLog(path: path)
@@ -181,7 +181,7 @@ struct AuditLogTests {
         }
     }
 
-    @Test("a log that was moved away is begun anew")
+    @Test("A moved log file is replaced by a new one")
     func moved() async throws {
         try await Self.withLog { folder, path in
             let log = try AuditLog(path: path)
@@ -193,7 +193,7 @@ struct AuditLogTests {
     }
 
     @Test(
-        "keeps no secret of a URL",
+        "The log contains no secret of a URL",
         arguments: [
             ("/admin/items/user/a@b:c", "/admin/items/user/a@b:c"), ("/admin/items?onError=skip", "/admin/items?onError=skip"),
             ("/admin/images?url=https://a.example/b.png", "/admin/images?url=https://a.example/b.png"),

@@ -5,7 +5,7 @@ import Testing
 @testable import IntertwineOperators
 @testable import IntertwineService
 
-@Suite("Guesses at the token")
+@Suite("Rate limit of failed authentications")
 struct AuthFailureLimiterTests {
     private final class Clock: Sendable {
         private let elapsed = Mutex(Duration.zero)
@@ -16,7 +16,7 @@ struct AuthFailureLimiterTests {
         func now() -> ContinuousClock.Instant { start + elapsed.withLock { $0 } }
     }
 
-    @Test("ten of an address within a minute are the last until it is over; other addresses are listened to")
+    @Test("An address is blocked for one minute after ten failures; other addresses are not blocked")
     func limit() throws {
         let clock = Clock()
         let limiter = AuthFailureLimiter { clock.now() }
@@ -37,7 +37,7 @@ struct AuthFailureLimiterTests {
         #expect(limiter.wait(of: one) == nil)
     }
 
-    @Test("an IPv6 address is its network of 64 bits: whoever has one address there has them all")
+    @Test("IPv6 addresses in one 64-bit network share a rate limit")
     func networks() throws {
         let limiter = AuthFailureLimiter()
         for guess in 1...10 { _ = limiter.fail(try peer("2001:db8::\(guess)", 1)) }
@@ -45,7 +45,7 @@ struct AuthFailureLimiterTests {
         #expect(limiter.wait(of: try peer("2001:db8:0:1::1", 1)) == nil)
     }
 
-    @Test("the table is bounded, and forgets the oldest")
+    @Test("The table of addresses is bounded and discards the oldest entry")
     func bounded() throws {
         let clock = Clock()
         let limiter = AuthFailureLimiter { clock.now() }

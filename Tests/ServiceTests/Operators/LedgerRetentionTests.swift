@@ -50,7 +50,7 @@ struct LedgerRetentionTests {
         }
     }
 
-    @Test("removes what is older than is to be kept, again and again, and goes on after a failure")
+    @Test("Retention removes expired events repeatedly and continues after a failure")
     func sweeps() async throws {
         let (asked, continuation) = AsyncStream.makeStream(of: Int64.self)
         let day = Mutex(Int64(400))
@@ -66,7 +66,7 @@ struct LedgerRetentionTests {
         try await task.value
     }
 
-    @Test("a clock that leaps ahead removes nothing that was young the moment before, whatever is started anew meanwhile")
+    @Test("A forward clock jump removes no recent event, even across restarts")
     func leap() async throws {
         let folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -103,7 +103,7 @@ struct LedgerRetentionTests {
         #expect(removed == 4)
     }
 
-    @Test("a ledger that comes with events and no time has that of the last of them", arguments: [0, 23, 25, 24 * 365] as [Int64])
+    @Test("On first start, a ledger with events uses the time of its last event", arguments: [0, 23, 25, 24 * 365] as [Int64])
     func firstStart(hours: Int64) {
         var time = RetentionClock(now: 1_000, clock: 1_000 + hours * 3_600_000)
         time.advance(to: 1_000 + hours * 3_600_000, after: .zero)
@@ -111,7 +111,7 @@ struct LedgerRetentionTests {
         #expect((time.unconfirmed != nil) == (hours > 24))
     }
 
-    @Test("two processes that tell the same hours do not make the time go faster")
+    @Test("Two processes with the same hours do not advance the retention clock faster")
     func twoProcesses() {
         let hour: Int64 = 3_600_000
         var time = RetentionClock(now: 0, clock: 1_000 * hour)

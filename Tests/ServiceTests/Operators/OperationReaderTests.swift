@@ -12,7 +12,7 @@ struct OperationReaderTests {
     private static let user = #"{"kind":"user","id":"a","username":"A","avatarUrl":"https://example.com/a.png","type":"regular"}"#
     private let reader = OperationReader(kinds: .standard)
 
-    @Test("each verb is read, and keys may hold colons")
+    @Test("Each verb is parsed, and keys may contain colons")
     func verbs() throws {
         let item = try ItemKinds.standard.validate(Array(Self.user.utf8))
         let body = """
@@ -33,7 +33,7 @@ struct OperationReaderTests {
     }
 
     @Test(
-        "a body without a list of operations is 400",
+        "A body without a list of operations returns 400",
         arguments: [
             "", "{}", "[", "[]", #"{"remove":"user:a"}"#, #"[{"remove":"user:a"}]"#, #"{"operations":[{"remove":"user:a"},]}"#,
             #"{"operations":{"remove":"user:a"}}"#, #"{"operations":null}"#, #"{"operations":[],"operations":[]}"#, #"{"operations":"[]"}"#,
@@ -44,7 +44,7 @@ struct OperationReaderTests {
     }
 
     @Test(
-        "what is no operation is 422, with its place and the reason",
+        "An invalid operation returns 422 with its index and the reason",
         arguments: [
             ("1", "an object"), ("{}", "must have one of append"), (#"{"remove":"user:a","clear":"main"}"#, "must have one of"),
             (#"{"remove":"user:a","remove":"user:b"}"#, "must have one of"), (#"{"remove":"a"}"#, "kind:id"),
@@ -62,7 +62,7 @@ struct OperationReaderTests {
         #expect(detail?.contains("Operation 1,") == true && detail?.contains(reason) == true, "\(detail ?? "")")
     }
 
-    @Test("more operations than the bound are refused before any is done")
+    @Test("A list above the operation limit is refused with 422")
     func bound() {
         let list = Array(repeating: #"{"remove":"user:a"}"#, count: SQLiteStore.operationLimit + 1)
         #expect(status(#"{"operations":[\#(list.joined(separator: ","))]}"#) == 422)

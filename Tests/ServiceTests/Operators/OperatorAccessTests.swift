@@ -6,7 +6,7 @@ import Testing
 @testable import IntertwineOperators
 @testable import IntertwineService
 
-@Suite("Who may ask the operators' listener")
+@Suite("Access to the operators' listener")
 struct OperatorAccessTests {
     private func status(
         _ token: String, _ field: String?, method: HTTPRequest.Method = .get, origin: String? = nil, host: String? = "127.0.0.1:8081"
@@ -18,7 +18,7 @@ struct OperatorAccessTests {
     }
 
     @Test(
-        "only the token opens",
+        "Only a bearer field with the exact token grants access",
         arguments: [
             ("Bearer opensesame", nil), ("bearer opensesame", nil), ("Bearer opensesam", 401), ("Bearer opensesame1", 401),
             ("Bearer ", 401), ("Bearer   opensesame", nil), ("Bearer   ", 401),
@@ -28,7 +28,7 @@ struct OperatorAccessTests {
         #expect(status("opensesame", field) == expected)
     }
 
-    @Test("two tokens at once are none")
+    @Test("Two authorization fields return 401")
     func twice() {
         var request = HTTPRequest(method: .get, scheme: "http", authority: "test", path: "/")
         request.headerFields.append(HTTPField(name: .authorization, value: "Bearer opensesame"))
@@ -36,7 +36,7 @@ struct OperatorAccessTests {
         #expect(OperatorAccess(token: "opensesame").refusal(of: request)?.status == .unauthorized)
     }
 
-    @Test("without a token everyone may read, and no web page may write")
+    @Test("Without a token, all clients may read and write, except web pages of other origins")
     func pages() {
         #expect(status("", nil) == nil)
         #expect(status("", nil, method: .put) == nil)
@@ -44,7 +44,7 @@ struct OperatorAccessTests {
     }
 
     @Test(
-        "without a token no web page may read by having its name lead here: only addresses and localhost are answered for",
+        "Without a token, only IP addresses and localhost are accepted as Host, against DNS rebinding",
         arguments: [
             ("127.0.0.1:8081", nil), ("127.0.0.1", nil), ("[::1]:8081", nil), ("[::1]", nil), ("localhost:8081", nil), ("LOCALHOST", nil),
             ("10.0.0.7", nil), (nil, nil), ("evil.example", 421), ("evil.example:8081", 421), ("127.0.0.1.evil.example", 421),
@@ -56,7 +56,7 @@ struct OperatorAccessTests {
         #expect(status("opensesame", "Bearer opensesame", host: host) == nil)
     }
 
-    @Test("the name of a token does not give it away")
+    @Test("The name of a token does not reveal the token")
     func name() {
         let name = OperatorAccess(token: "opensesame").name
         #expect(name.wholeMatch(of: /token:[0-9a-f]{8}/) != nil)
@@ -65,7 +65,7 @@ struct OperatorAccessTests {
     }
 
     @Test(
-        "a token must be there where the address is not a loopback one",
+        "A token is required for an address that is not loopback",
         arguments: [
             ("127.0.0.1", "", true), ("127.1.2.3", "", true), ("::1", "", true), ("localhost", "", true), ("0.0.0.0", "", false),
             ("::", "", false), ("10.0.0.1", "", false), ("127.evil", "", false), ("0.0.0.0", "open-sesame-1234", true),

@@ -6,7 +6,7 @@ import Testing
 @testable import IntertwineOperators
 @testable import IntertwineService
 
-@Suite("Conditions of writes")
+@Suite("Preconditions of writes")
 struct PreconditionTests {
     private static let stored = StoredItem(
         ValidatedItem(kind: "user", stream: .content, id: "a", variant: "regular", body: Array("{}".utf8)))
@@ -21,7 +21,7 @@ struct PreconditionTests {
     }
 
     @Test(
-        "what a write may do, by what it says and what is there",
+        "The conditions of a write and the stored item determine its status",
         arguments: [
             Case(isThere: false, status: nil), Case(isThere: true, status: 428), Case(isThere: true, isFree: true, status: nil),
             Case(match: tag, isThere: true, status: nil), Case(match: "\"other\"", isThere: true, status: 412),
@@ -46,7 +46,7 @@ struct PreconditionTests {
         #expect(status == one.status)
     }
 
-    @Test("an item without a type has no such member, in whatever its body says")
+    @Test("An item without a type has no type member in its JSON")
     func untyped() {
         let item = ValidatedItem(kind: "event", stream: .content, id: "1", variant: "", body: Array(#"{"a":1}"#.utf8))
         #expect(String(decoding: StoredItem(item).json, as: UTF8.self) == #"{"kind":"event","id":"1","a":1}"#)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineService
 
-@Suite("Work that is replaced on its way, and cancelled")
+@Suite("Replacement and cancellation of work")
 struct CancellableWorkTests {
     private final class Cancelled: Sendable {
         private let list = Mutex<[String]>([])
@@ -19,7 +19,7 @@ struct CancellableWorkTests {
         { [cancelled] in cancelled.add(name) }
     }
 
-    @Test("what is under way is cancelled, not what it has replaced")
+    @Test("A cancellation applies to the current work, not to the replaced work")
     func replaced() {
         let work = CancellableWork()
         work.perform { cancel("first") }
@@ -28,7 +28,7 @@ struct CancellableWorkTests {
         #expect(cancelled.names == ["second"])
     }
 
-    @Test("work that begins within the beginning of what it replaces is the one that is cancelled")
+    @Test("A nested replacement during the start of work is the work that is cancelled")
     func nested() {
         let work = CancellableWork()
         work.perform {
@@ -39,7 +39,7 @@ struct CancellableWorkTests {
         #expect(cancelled.names == ["second"])
     }
 
-    @Test("what begins after the cancellation is cancelled at once")
+    @Test("Work that begins after the cancellation is cancelled at once")
     func late() {
         let work = CancellableWork()
         work.perform { nil }

@@ -5,7 +5,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Pages that no task waits for")
+@Suite("Deferred pages")
 struct DeferredPagesTests {
     private static let running = #"intertwine_store_reads_running{file="items"}"#
     private static let waiting = #"intertwine_store_reads_queued{file="items"}"#
@@ -33,7 +33,7 @@ struct DeferredPagesTests {
     }
 
     /// A path that is written in another way sends a request the long way, and changes nothing else.
-    @Test("are those that a task makes, to the byte, and so are their faults", arguments: ["0", "32MiB"])
+    @Test("Deferred pages and their errors equal those of a task byte for byte", arguments: ["0", "32MiB"])
     func same(cache: String) async throws {
         let service = try await Self.service(["feed.page-cache": cache])
         try await offPool {
@@ -68,7 +68,7 @@ struct DeferredPagesTests {
         await service.stop()
     }
 
-    @Test("come compressed to those who accept that, and are the same then")
+    @Test("A deferred page with gzip has the same content as the plain page")
     func gzip() async throws {
         let service = try await Self.service(["feed.page-cache": "0"])
         try await offPool {
@@ -86,7 +86,7 @@ struct DeferredPagesTests {
         await service.stop()
     }
 
-    @Test("keep to conditions, and to HEAD")
+    @Test("Deferred pages support conditional requests and HEAD")
     func conditions() async throws {
         let service = try await Self.service(["feed.page-cache": "0"])
         try await offPool {
@@ -107,7 +107,7 @@ struct DeferredPagesTests {
         await service.stop()
     }
 
-    @Test("tell every origin that is allowed what it may read")
+    @Test("Deferred pages have the CORS fields of each allowed origin")
     func origins() async throws {
         let service = try await Self.service(["feed.page-cache": "0", "cors.origins": "https://a.example"])
         try await offPool {
@@ -125,7 +125,7 @@ struct DeferredPagesTests {
         await service.stop()
     }
 
-    @Test("leave the queue with their client, and are made for all others who wait for the same")
+    @Test("A disconnected client leaves the queue, while its page is rendered for other waiting clients")
     func departure() async throws {
         let valve = Valve(isOpen: false)
         let service = try await Self.service(

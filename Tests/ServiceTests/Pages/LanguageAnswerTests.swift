@@ -5,7 +5,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Answers in the language of who asks")
+@Suite("Responses in the viewer's language")
 struct LanguageAnswerTests {
     private static let kinds = """
         languages: [en, de, pt-BR]
@@ -48,7 +48,7 @@ struct LanguageAnswerTests {
         }
     }
 
-    @Test("come in the language that is wanted most, say which, and are kept apart, whatever their way", arguments: ["0", "32MiB"])
+    @Test("Pages use the preferred language, declare it, and are cached separately per language", arguments: ["0", "32MiB"])
     func pages(cache: String) async throws {
         try await Self.run(["feed.page-cache": cache]) { service in
             let paths = ["/feed", "/feed?limit=3", "/feed?changes=true", "/feeds/main", "/feeds/main/sections/stories", "/cells/story:1"]
@@ -84,7 +84,7 @@ struct LanguageAnswerTests {
         }
     }
 
-    @Test("take no more room than there are languages, whatever is asked for")
+    @Test("The page cache has at most one entry per declared language")
     func bounded() async throws {
         try await Self.run { service in
             for number in 0..<20 {
@@ -97,7 +97,7 @@ struct LanguageAnswerTests {
         }
     }
 
-    @Test("hold for changes too: who asks in another language has the cells reconfigured")
+    @Test("A sync token in another language returns the cells as reconfigured")
     func changes() async throws {
         try await Self.run { service in
             let page = try service.get("/feed?changes=true", fields: ["Accept-Language: de"])
@@ -110,7 +110,7 @@ struct LanguageAnswerTests {
         }
     }
 
-    @Test("tell what actions do, of declared kinds, users and advertisements, where a label is declared")
+    @Test("Declared action labels are in the viewer's language for all kinds of items")
     func labels() async throws {
         try await Self.run { service in
             let german = try service.get("/feed", fields: ["Accept-Language: de", "X-Viewer-ID: ann"]).text
@@ -126,7 +126,7 @@ struct LanguageAnswerTests {
         }
     }
 
-    @Test("hold for a viewer's own lists, for what is selected, and for what was performed, however often it is asked")
+    @Test("Viewer lists, selections and states use the request's language; repeated responses use the first language")
     func lists() async throws {
         try await Self.run { service in
             let (german, english) = (["X-Viewer-ID: ann", "Accept-Language: de"], ["X-Viewer-ID: ann", "Accept-Language: en"])
@@ -160,7 +160,7 @@ struct LanguageAnswerTests {
         }
     }
 
-    @Test("hold for what is told as it happens: each listener hears of it in the language of the list")
+    @Test("Live changes arrive in the language of each listener's list")
     func live() async throws {
         try await Self.run { service in
             let listeners = try ["de", "en"].map { tag in
@@ -193,7 +193,7 @@ struct LanguageAnswerTests {
         return text
     }
 
-    @Test("are those of always where no language is declared")
+    @Test("Without declared languages, responses ignore the language of the request")
     func none() async throws {
         try await TestService.run(.socket, items: sampleItems(users: 3)) { service in
             try await offPool {

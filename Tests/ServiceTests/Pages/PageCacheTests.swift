@@ -6,9 +6,9 @@ import Testing
 @testable import IntertwineHTTPServer
 @testable import IntertwineService
 
-@Suite("Pages as finished bytes")
+@Suite("Page cache")
 struct PageCacheTests {
-    @Test("a page is found under the spelling of its target that was asked for last")
+    @Test("A cached page is found by key and stored under its latest target spelling")
     func spelling() throws {
         let pages = PageCache(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
         let key = PageCache.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
@@ -26,7 +26,7 @@ struct PageCacheTests {
         #expect(isFound("/feed?", version) && !isFound("/feed", StoreVersion(high: 1, low: 2)))
     }
 
-    @Test("two targets with one hash are two pages")
+    @Test("Two targets with the same hash are two cached pages")
     func collision() throws {
         let targets = ["/feed?cursor=1ynbHCCk2qG", "/feed?cursor=M-fqfF_vJfA"]
         #expect(Set(targets.map { RequestHead.hash(ofTarget: Array($0.utf8)) }).count == 1)
@@ -49,7 +49,7 @@ struct PageCacheTests {
         }
     }
 
-    @Test("a page ends with the hour it was made in, and has both codings all the while")
+    @Test("A cached page expires at the end of its validity and can be replaced")
     func hours() {
         let pages = PageCache(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
         let key = PageCache.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
@@ -66,7 +66,7 @@ struct PageCacheTests {
         #expect(found(now: 11) === second && found(now: 19) === second && found(now: 20) == nil)
     }
 
-    @Test("a page that was made while the clock was ahead is not served once it is back")
+    @Test("A page rendered with the clock ahead is not served after its correction")
     func clockAhead() {
         let pages = PageCache(capacity: 1 << 20, metrics: PageMetrics(registry: PrometheusRegistry()))
         let key = PageCache.Key(FeedRequest(cursor: nil, limit: 20, now: 1), of: "/feed")
@@ -88,7 +88,7 @@ struct PageCacheTests {
         func placeholder(of source: String) -> ImagePlaceholder? { nil }
     }
 
-    @Test("no page is served, nor kept, that was made before an image turned out to be another one")
+    @Test("A page from before an image revision is neither served nor cached")
     func images() {
         let known = Known()
         let pages = PageCache(
@@ -115,7 +115,7 @@ struct PageCacheTests {
         #expect(isServed())
     }
 
-    @Test("a page is served for so long after it was made, whatever is written meanwhile, and no longer", arguments: [0, 1_000])
+    @Test("A stale page is served within the maximum staleness after its rendering, and no longer", arguments: [0, 1_000])
     func stale(bound: Int64) {
         let pages = PageCache(capacity: 1 << 20, maxStaleness: bound, metrics: PageMetrics(registry: PrometheusRegistry()))
         let keys = (1...2).map { PageCache.Key(FeedRequest(cursor: nil, limit: $0, now: 1), of: "/feed") }

@@ -5,7 +5,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("A store that sleeps")
+@Suite("Slow store")
 struct SlowStoreTests {
     private static let running = #"intertwine_store_reads_running{file="items"}"#
     private static let waiting = #"intertwine_store_reads_queued{file="items"}"#
@@ -23,7 +23,7 @@ struct SlowStoreTests {
         return String(text[match])
     }
 
-    @Test("what needs no page is answered meanwhile, a page that waits too long is 503, and afterwards all is well again")
+    @Test("A blocked store delays only uncached pages, which return 503 after the queue timeout")
     func meanwhile() async throws {
         let valve = Valve(isOpen: false)
         let service = try await Self.service(valve, patience: "300ms")
@@ -55,7 +55,7 @@ struct SlowStoreTests {
         await service.stop()
     }
 
-    @Test("a client that goes while its page waits takes it off the queue")
+    @Test("A disconnected client's page leaves the queue")
     func departure() async throws {
         let valve = Valve(isOpen: false)
         let service = try await Self.service(valve, patience: "60s")

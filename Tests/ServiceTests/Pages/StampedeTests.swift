@@ -5,7 +5,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Many who ask for one page at the same time")
+@Suite("Concurrent requests for one page")
 struct StampedeTests {
     private static let running = #"intertwine_store_reads_running{file="items"}"#
     private static let waiting = #"intertwine_store_reads_queued{file="items"}"#
@@ -28,7 +28,7 @@ struct StampedeTests {
         #expect(try service.admin("PUT", "/admin/items/user/\(id)", body: sampleUser(id)).status / 100 == 2)
     }
 
-    @Test("256 clients after a write have the page made once, each in the coding that it takes")
+    @Test("After a write, 256 clients share one rendering, each with its own content coding")
     func once() async throws {
         let valve = Valve(isOpen: true)
         let service = try await Self.service(valve)
@@ -63,7 +63,7 @@ struct StampedeTests {
         await service.stop()
     }
 
-    @Test("who asks after a write was acknowledged is not given a page from before it, though one is being made")
+    @Test("A request after an acknowledged write gets a new page, even during an older rendering")
     func newest() async throws {
         let valve = Valve(isOpen: false)
         let service = try await Self.service(valve)
@@ -82,7 +82,7 @@ struct StampedeTests {
         await service.stop()
     }
 
-    @Test("where the making fails, all who wait are told, and nothing is kept")
+    @Test("A failed rendering returns 503 to all waiting clients, and nothing is cached")
     func failure() async throws {
         let valve = Valve(isOpen: false)
         let service = try await Self.service(valve)
@@ -99,7 +99,7 @@ struct StampedeTests {
         await service.stop()
     }
 
-    @Test("the one who makes a page goes away, and the others have it all the same")
+    @Test("The departure of the rendering client does not affect other clients of the page")
     func departure() async throws {
         let valve = Valve(isOpen: false)
         let service = try await Self.service(valve, ["store.readers": "1", "store.queue-timeout": "60s"])
@@ -127,7 +127,7 @@ struct StampedeTests {
         await service.stop()
     }
 
-    @Test("with feed.max-staleness a page of a moment ago is served though something was written since")
+    @Test("With feed.max-staleness, a cached page is served after a write")
     func stale() async throws {
         let service = try await Self.service(Valve(isOpen: true), ["feed.max-staleness": "1h"])
         try await offPool {
@@ -140,7 +140,7 @@ struct StampedeTests {
         await service.stop()
     }
 
-    @Test("the next page of a feed that is walked lies ready, unless something else is being read")
+    @Test("The next page of a feed is prefetched, except during another read")
     func ahead() async throws {
         let valve = Valve(isOpen: true)
         let service = try await Self.service(valve)

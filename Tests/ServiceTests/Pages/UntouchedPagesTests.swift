@@ -6,7 +6,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-@Suite("Pages beside writes", .timeLimit(.minutes(2)))
+@Suite("Cached pages after writes", .timeLimit(.minutes(2)))
 struct UntouchedPagesTests {
     private static let misses = "intertwine_feed_page_cache_misses_total"
 
@@ -34,7 +34,7 @@ struct UntouchedPagesTests {
         #expect(try session.commit().replaced == 1)
     }
 
-    @Test("a page is made anew where an item on it was replaced, and not where another one was")
+    @Test("A replacement of an item invalidates pages with the item, not other pages")
     func replaced() async throws {
         let (service, kinds) = try await Self.service(0..<60, order: "imported")
         defer { try? FileManager.default.removeItem(atPath: kinds) }
@@ -67,7 +67,7 @@ struct UntouchedPagesTests {
     }
 
     @Test(
-        "pages are what the store holds, whatever is written before they are asked for",
+        "Pages equal the content of the store after any sequence of writes",
         arguments: ["imported", "newest", "field username"])
     func model(order: String) async throws {
         let (service, kinds) = try await Self.service(0..<40, order: order)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import IntertwineSync
 
-@Suite("How sources are doing", .timeLimit(.minutes(1)))
+@Suite("State of sources", .timeLimit(.minutes(1)))
 struct SourceRegistryTests {
-    @Test("a wish ends the rest, also one that came before it, and only once")
+    @Test("A sync request ends the current or next cooldown once")
     func wishes() async {
         let board = SourceRegistry(["a", "b"], now: 0)
         #expect(board.requestSync("a"))
@@ -21,7 +21,7 @@ struct SourceRegistryTests {
         #expect(await !cancelled.value)
     }
 
-    @Test("somebody else at work is neither a success nor a failure, and what a record knows better counts")
+    @Test("A busy source is neither success nor failure; a newer record updates the state")
     func others() throws {
         var state = SourceState(since: 1_000)
         state.fail("no", cause: "fetch", next: 2_000)
@@ -39,7 +39,7 @@ struct SourceRegistryTests {
         #expect(state.lastSuccess == 500 && state.items == 7)
     }
 
-    @Test("the state tells lag, failures in a row and what was changed; a failure leaves the last success")
+    @Test("The state has lag, consecutive failures and changes; a failure preserves the last success")
     func states() {
         var state = SourceState(since: 1_000)
         #expect(state.lag(at: 5_000) == 4_000)

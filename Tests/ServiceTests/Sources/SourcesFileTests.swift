@@ -25,7 +25,7 @@ struct SourcesFileTests {
         ).sources
     }
 
-    @Test("say all that a source can say")
+    @Test("A source in a file may set every property")
     func reads() async throws {
         let text = """
             sources:
@@ -66,7 +66,7 @@ struct SourcesFileTests {
         #expect(sources[1].items.isRoot && sources[1].next == .none && sources[1].fields == nil)
     }
 
-    @Test("are as the shipped file says")
+    @Test("The shipped file shows every key with its default")
     func shipped() async throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Config/sources.yaml").path
         let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -83,7 +83,7 @@ struct SourcesFileTests {
     }
 
     @Test(
-        "stop the start at the first fault, with its line and what is allowed",
+        "The first fault prevents the start and is reported with line and allowed values",
         arguments: [
             ("url: https://a.example", "sources.yaml:2: kind is missing; allowed: ad, user"),
             ("kind: user", "sources.yaml:2: url is missing"),
@@ -156,7 +156,7 @@ struct SourcesFileTests {
         }
     }
 
-    @Test("have the fields of their kind, also of one that configuration declares, and any where a kind does not tell them")
+    @Test("Source fields are validated against the kind, including declared kinds and kinds without fields")
     func kinds() async throws {
         let declared = try #require(try KindsFileTests.file(KindsFileTests.event).kinds.first)
         let kinds = ItemKinds.standard.adding([declared, Untold()])
@@ -189,7 +189,7 @@ struct SourcesFileTests {
     }
 
     @Test(
-        "have names that fit into addresses and metrics", arguments: ["People", "a b", "-a", "ä", "a/b", String(repeating: "a", count: 65)])
+        "Source names that do not fit into addresses and metrics are refused", arguments: ["People", "a b", "-a", "ä", "a/b", String(repeating: "a", count: 65)])
     func names(name: String) async throws {
         await #expect(throws: ConfigurationError.self) {
             try await Self.sources("sources:\n  \"\(name)\":\n    url: https://a.example\n    kind: user\n")
