@@ -156,7 +156,7 @@ struct ActionTests {
                 ("GET", ["X-Forwarded-For: 203.0.113.7, 198.51.100.9"]), ("GET", ["X-Forwarded-For: 1", "X-Forwarded-For: 2001:db8::1"]),
                 ("GET", ["User-Agent: \(String(repeating: "u", count: 255))\u{EB}"]), ("GET", ["User-Agent: a", "User-Agent: b"]),
             ]
-            // With a query the same link takes the long way.
+            // A link with a query is not a cached link.
             let outcomes = try ["", "?from=here"].map { query in
                 let service = try Self.service(["events.report-verdict=true", "events.trust-forwarded=true"])
                 let page = try JSON(try service.get("/feed").text)
@@ -207,7 +207,7 @@ struct ActionTests {
             func click(_ agent: String, from address: String, _ more: [String] = []) throws -> String? {
                 try service.get(href, fields: ["User-Agent: \(agent)", "X-Forwarded-For: \(address)"] + more)["x-verdict"]
             }
-            // Neighbours are not each other.
+            // Adjacent addresses are different clients.
             let addresses = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.1"]
             #expect(try addresses.map { try click("same", from: $0) } == ["counted", "counted", "counted", "duplicate"])
             let agents = try (0..<4).map { try click("agent \($0)", from: "203.0.113.9", ["X-Viewer-ID: v\($0)"]) }
@@ -299,12 +299,12 @@ struct ActionTests {
             let response = try service.ask("POST", "/events", body: #"{"events":[\#(event),\#(event),\#(forged)]}"#)
             #expect(response.status == 200)
             #expect(try verdicts(response) == ["counted", "duplicate", "unknown"])
-            // What comes to nothing uses no key up.
+            // A request without counted events does not use the key.
             #expect(try verdicts(repeated("\(event)", "l")) == ["duplicate"])
             #expect(try verdicts(repeated("\(event),\(event)", "l")) == ["duplicate", "duplicate"])
             #expect(try repeated("\(event)", "a b").status == 400)
             #expect(try repeated("\(event)", String(repeating: "x", count: 256)).status == 400)
-            // What repeats an impression, or was never ours, is a number in the reports, and no row.
+            // Duplicate and unknown impressions are counted in reports, without rows.
             #expect(try service.events().count == 2)
             let many = Array(repeating: event, count: 501).joined(separator: ",")
             for wrong in ["{}", "[\(event)]", "", #"{"events":[1]}"#, #"{"events":[\#(many)]}"#] {
@@ -355,7 +355,7 @@ struct ActionTests {
             for (list, command) in [("dismissed", "restore"), ("saved", "unsave")] {
                 #expect(try ids("/\(list)") == ["user:u2", "user:u1", "user:u0"])
                 #expect(try JSON(service.get("/\(list)?limit=1", fields: Self.viewer).text)["page"]?["next"]?.isNull == false)
-                // As a list of a viewer's own: none is named, another one's, or not on it.
+                // Errors: no viewer, another viewer, and an item that is not on the list.
                 let nobody = try service.ask("DELETE", "/\(list)/user:u1")
                 let unnamed = try service.get("/\(list)")
                 #expect(nobody.status == 403 && unnamed.status == 403)

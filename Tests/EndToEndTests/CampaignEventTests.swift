@@ -26,7 +26,7 @@ struct CampaignEventTests {
 
     private static let promo = #"{"kind":"promo","id":"1","title":"A","url":"https://example.com/"}"# + "\n"
 
-    /// The counts by ad, and by campaign in total, without ads that belong to none.
+    /// The counts by ad and by campaign.
     private static func reports(_ service: RunningService) throws -> [[String: [String: Int]]] {
         try ["ad", "campaign"].map { grouping in
             let rows = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)["rows"]?.list ?? []
@@ -67,7 +67,7 @@ struct CampaignEventTests {
             }
             #expect(try service.ask("POST", "/cells/promo:1/like", fields: fields).status == 200)
             #expect(try service.ask("DELETE", "/saved/promo:1", fields: fields).status == 200)
-            // A slot with a clickthrough does not count without a token, its own event included.
+            // No event of an action with a clickthrough counts without a token.
             let bought = try service.ask("POST", "/cells/promo:1/buy", fields: fields)
             #expect(bought.status == 200 && bought["X-Verdict"] == "no-token")
             let reports = try Self.reports(service)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Goals with a clock that the test moves.
+/// Goals with a clock under the test's control.
 @Suite("Campaign goals from outside", .timeLimit(.minutes(3)))
 struct CampaignGoalTests {
     private static func service(_ clock: MovableClock, _ members: String) throws -> RunningService {
@@ -16,7 +16,7 @@ struct CampaignGoalTests {
 
     private static func fields(_ viewer: String) -> [String] { ["User-Agent: tests", "X-Viewer-ID: \(viewer)"] }
 
-    /// What reports the campaign's ad of a viewer's page as seen, and its link; nil if the page has another ad.
+    /// The impression event and the link of the campaign's ad on a viewer's page; nil if the page has another ad.
     private static func page(_ service: RunningService, _ viewer: String) throws -> (event: String, link: String)? {
         let page = try JSON(try service.get("/feed?limit=5", fields: fields(viewer)).text)
         guard let actions = page["cells"]?.list.first(where: { $0["id"]?.text == "ad:1" })?["actions"] else { return nil }
@@ -40,7 +40,7 @@ struct CampaignGoalTests {
             let service = try Self.service(clock, #","goal":{"total":30}"#)
             let first = try (0..<30).map { try #require(try Self.page(service, "a\($0)")) }
             #expect(try Self.page(service, "x") == nil)
-            // In time, if only just.
+            // Just before the end of the reservation.
             clock.offset = 240
             for number in 0..<10 { #expect(try Self.see(first[number].event, service, "a\(number)") == "counted") }
             clock.offset = 320
@@ -60,7 +60,7 @@ struct CampaignGoalTests {
         try await offPool {
             let clock = try MovableClock()
             let service = try Self.service(clock, #","goal":{"total":5}"#)
-            // Pages are the same within a reservation's time, counted from 1970.
+            // Pages are the same within a reservation period; the periods begin at the Unix epoch.
             clock.offset = 300 - Int64(Date().timeIntervalSince1970) % 300 + 10
             _ = try #require(try Self.page(service, "ann"))
             clock.offset += 250
@@ -83,7 +83,7 @@ struct CampaignGoalTests {
                 return response["X-Verdict"]
             }
             #expect(verdicts == ["counted", "counted", "late", "late", "late", "late"])
-            // What was seen was seen.
+            // The impression still counts.
             #expect(try Self.see(pages[5].event, service, "a5") == "counted")
             #expect(try Self.campaign(service).delivered == 2)
         }

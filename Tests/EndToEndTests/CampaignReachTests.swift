@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Ads of campaigns are shown, and count, by a decision for the viewer and in no other way.
+/// Campaign ads are shown and counted only by a decision for the viewer.
 @Suite("Reach of campaign ads, from outside", .timeLimit(.minutes(3)))
 struct CampaignReachTests {
-    /// What a cell of an ad is reported and clicked with.
+    /// The impression event and the click link of an ad's cell.
     private struct Tokens {
         var event: String
         var link: String
@@ -48,7 +48,7 @@ struct CampaignReachTests {
         return [event["results"]?[0]?["verdict"]?.text, try service.get(tokens.link, fields: fields(viewer))["X-Verdict"]]
     }
 
-    /// Impressions and clicks that count, in all, by ad and by campaign.
+    /// Total counted impressions and clicks by ad and by campaign.
     private static func reports(_ service: RunningService) throws -> [[String: [Int]]] {
         try ["ad", "campaign"].map { grouping in
             let report = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)
@@ -69,7 +69,7 @@ struct CampaignReachTests {
     func notThere(members: String) async throws {
         try await offPool {
             let service = try Self.service()
-            // Minted while it was a house ad.
+            // Tokens from the time as a house ad.
             let old = [try Self.onPage(service, "ann"), try Tokens(try JSON(try service.get("/cells/ad:1").text))]
             #expect(try service.ask("POST", "/cells/ad:1/dismissal", fields: Self.fields("eve")).status == 200)
             func dismissed() throws -> [String] {
@@ -84,7 +84,7 @@ struct CampaignReachTests {
             #expect(try service.get("/cells/ad:2").status == 200)
             #expect(try dismissed() == [])
             for tokens in old { #expect(try Self.count(tokens, service, "ann") == ["late", "late"]) }
-            // It leads where it leads.
+            // The link still redirects.
             #expect(try service.get(old[0].link, fields: Self.fields("ann")).status == 302)
             #expect(try Self.reports(service) == [[:], [:]])
         }
@@ -110,7 +110,7 @@ struct CampaignReachTests {
             let service = try Self.service(Self.spring(#","goal":{"total":2},"caps":[{"count":1,"window":"1d"}]"#))
             let first = try Self.cell(service, "ann")
             #expect(try Self.cell(service, "ann").event == first.event)
-            // The cap is used up, and then the goal.
+            // First the cap is used up, then the goal.
             let page = try JSON(try service.get("/feed?limit=5", fields: Self.fields("ann")).text)
             #expect(page["cells"]?.list.contains { $0["id"]?.text == "ad:1" } == false)
             let second = try Self.onPage(service, "bob")

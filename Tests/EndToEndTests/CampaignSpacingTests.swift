@@ -8,7 +8,7 @@ struct CampaignSpacingTests {
         #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(creatives)]\#(members)}"# + "\n"
     }
 
-    /// How often each advertisement is shown in a pagination session.
+    /// The number of times that each ad is shown in a pagination session.
     private static func showings(limit: Int, viewer: String?, _ service: RunningService) throws -> [String: Int] {
         let fields = ["User-Agent: tests"] + (viewer.map { ["X-Viewer-ID: \($0)"] } ?? [])
         var (counts, next): ([String: Int], String?) = ([:], "/feed?limit=\(limit)")
@@ -38,7 +38,7 @@ struct CampaignSpacingTests {
                     let found = try [5, 20, 100].map { try Self.showings(limit: $0, viewer: viewer, service) }
                     for id in Set(found.flatMap(\.keys)) {
                         let counts = found.map { $0[id] ?? 0 }
-                        // Without a name, each session has a chance of its own.
+                        // Without a viewer name, each session has a separate random choice.
                         let isCertain = viewer != nil || campaigns != both
                         guard isCertain || id == "ad:1" else { continue }
                         #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= (isCertain ? 0 : 2), "\(id): \(counts)")
@@ -77,7 +77,7 @@ struct CampaignSpacingTests {
                     ] + options)
                 return try JSON(result.lines.joined())["campaigns"]?[0]?["delivered"]?.number.map { Int($0) } ?? -1
             }
-            // 120 items, and so 23 places; one in three is far enough from the one before.
+            // 120 items give 23 ad slots; every third slot has the minimum distance.
             #expect(try [delivered(limit: 5, pages: 24), delivered(limit: 20, pages: 6), delivered(limit: 60, pages: 2)] == [23, 23, 23])
             #expect(try delivered(limit: 5, pages: 24, "ads.min-distance=12") == 8)
             #expect(try delivered(limit: 60, pages: 2, "ads.min-distance=12") == 8)

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each way of stopping a campaign hides its ads, until they are released.
+/// Each way to stop a campaign withholds its ads until their release.
 @Suite("Stopped campaigns, from outside", .timeLimit(.minutes(4)))
 struct CampaignStopTests {
-    /// A service with the campaigns of a file, which the test writes.
+    /// A service with a campaign file that the test writes.
     private struct Fixture {
         let file: String
         let service: RunningService
@@ -23,7 +23,7 @@ struct CampaignStopTests {
             try "campaigns: {\(campaigns)}\n".write(toFile: file, atomically: true, encoding: .utf8)
         }
 
-        /// - Parameter isRestarted: whether the service starts anew, or reads the file again.
+        /// - Parameter isRestarted: whether the service restarts, instead of a reload of the file.
         func write(_ campaigns: String, isRestarted: Bool) throws {
             try Self.write(campaigns, to: file)
             if isRestarted { return try service.killAndRestart() }
@@ -31,7 +31,7 @@ struct CampaignStopTests {
             while let line = try service.process.nextLine(), !line.contains("configuration reloaded") {}
         }
 
-        /// The ads on some new viewers' pages.
+        /// The ads on the pages of 20 new viewers.
         mutating func shown() throws -> Set<String> {
             viewers += 20
             let pages = try (viewers - 20..<viewers).map {
@@ -76,7 +76,7 @@ struct CampaignStopTests {
             #expect(
                 told.first { $0["id"]?.text == "1" }?["reason"]?.text?.contains("belongs to campaigns that no longer exist (spring)")
                     == true)
-            // One is released, then the rest with its campaign.
+            // One ad is released, then the others with the campaign.
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 204)
             #expect(try fixture.cells() == [200, 200, 404])
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 404)
@@ -86,7 +86,7 @@ struct CampaignStopTests {
             let end = ContinuousClock.now + .seconds(30)
             while try fixture.cells() != [200, 200, 200], ContinuousClock.now < end { usleep(50_000) }
             #expect(try fixture.cells() == [200, 200, 200] && fixture.campaigns().withheld == [:])
-            // Whoever declares it again has its ads again.
+            // A new declaration of the campaign has its ads again.
             try fixture.write(
                 "spring: {advertiser: ACME, creatives: [1], starts: 2030-01-01T00:00:00Z}, \(Self.keeper)", isRestarted: isRestarted)
             #expect(try fixture.cells() == [404, 200, 200])

@@ -8,7 +8,7 @@ struct CampaignTests {
         #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"# + "\n"
     }
 
-    /// The advertisement on a viewer's first page, reported as seen.
+    /// The ad on a viewer's first page, after a report of its impression.
     private static func see(_ viewer: String, _ service: RunningService) throws -> String? {
         let fields = ["User-Agent: tests", "X-Viewer-ID: \(viewer)"]
         let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
@@ -33,7 +33,7 @@ struct CampaignTests {
         return row?["reserved"]?.number.map { Int($0) }
     }
 
-    /// Asks again and again until it is so.
+    /// Repeats a check until it succeeds or a minute is over.
     private static func until(_ what: String, _ isSo: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(60)
         while try !isSo() {
@@ -107,7 +107,7 @@ struct CampaignTests {
             let rows = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)["rows"]?.list ?? []
             #expect(rows.count == 1 && rows[0]["campaign"]?.text == "open" && rows[0]["delivered"]?.number == 3)
             #expect(rows[0]["unit"] == nil && rows[0]["pace"] == nil)
-            // The goal comes later, and is due as a whole at once.
+            // The goal is added later and is due completely at once.
             _ = try service.importItems(Self.campaign("open", 1, #","goal":{"total":12}"#))
             var table = ""
             try Self.until("the goal is told") {
@@ -182,7 +182,7 @@ struct CampaignTests {
             #expect(wrong.text.contains("campaigns.yaml:3: stored: the store has a campaign with the id 'stored' too"), "\(wrong.text)")
             let good = try check("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", database: service.database)
             #expect(good.code == 0 && !good.text.contains("campaigns.file:"), "\(good.text)")
-            // Nobody has taken the file: what it names is not remembered.
+            // The check does not record the ads of the file.
             let unknown = "campaigns:\n  a: {advertiser: A, creatives: [8]}\n"
             #expect(try check(unknown, database: service.database).code != 0)
             let none = try check(unknown, database: "\(service.folder)/none.sqlite")
@@ -230,7 +230,7 @@ struct CampaignTests {
             let token = try #require(ad["actions"]?["impression"]?["body"]?["events"]?[0]?["token"]?.text)
             #expect(try service.get(link, fields: ["User-Agent: tests"]).status == 302)
             #expect(try service.admin("PUT", "/admin/takedowns/campaign:autumn").status == 201)
-            // What it has given out is gone with it, wherever it is asked for.
+            // Its links and tokens are invalid everywhere.
             #expect(try service.get(link, fields: ["User-Agent: tests"]).status == 410)
             #expect(try service.get("/cells/ad:3").status == 404)
             let body = #"{"events":[{"type":"impression","cell":"ad:3","token":"\#(token)"}]}"#
@@ -307,7 +307,7 @@ struct CampaignTests {
             #expect(try shown() == ["ad:3"])
             #expect(try service.admin("DELETE", "/admin/takedowns/campaign:spring").status == 204)
             #expect(try shown() == ["ad:1"])
-            // What was there once and is gone keeps nobody from starting; what never was there does.
+            // A missing ad that existed before does not prevent the start.
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:2").status == 204)
             #expect(try service.admin("DELETE", "/admin/items/ad/1").status == 204)
             try service.killAndRestart()
@@ -376,7 +376,7 @@ struct CampaignTests {
                 let isShown = answer["cells"]?.list.contains { $0["id"]?.text == "ad:2" } ?? false
                 return (isShown, try #require(answer["page"]?["next"]?.text))
             }
-            // One sees it at once; what the others were given is on its way when the process is killed.
+            // One viewer reports the ad; the reservations of the others are pending at the kill.
             #expect(try Self.see("v0", service) == "ad:2")
             var next = [try shows("/feed?limit=5", 0).next]
             for number in 1..<10 {
@@ -393,7 +393,7 @@ struct CampaignTests {
                 third.append(path)
             }
             try service.killAndRestart()
-            // The first page is the same page once more, and what comes after the second has nothing of it.
+            // The first page is unchanged, and pages after the second one do not have the ad.
             for number in 0..<10 {
                 #expect(try shows("/feed?limit=2", number).isShown, "\(number)")
                 #expect(try !shows(third[number], number).isShown, "\(number)")

@@ -41,7 +41,7 @@ struct CapabilityTests {
             }
             let all = try service.get("/feed")
             #expect(all["vary"]?.contains("Accept-Cells") == true && !all.text.contains("omitted"))
-            // Whoever knows everything gets what everybody gets, byte for byte.
+            // A client that supports every cell gets the default page byte for byte.
             #expect(try page("StoryCell;v=2, *").text == all.text)
             #expect(try page("StoryCell;v=2, *;q=0").text.contains(#""identifier":"StoryCell","version":2"#))
             #expect(try identifiers(try page("StoryCell, PlainCell")) == ["StoryCell"])
@@ -51,7 +51,7 @@ struct CapabilityTests {
             let omitted = try JSON(users.text)["page"]?["omitted"]?.list ?? []
             #expect(omitted.compactMap { $0["kind"]?.text }.sorted() == ["ad", "story"])
             #expect(omitted.allSatisfy { $0["count"]?.number == 1 && $0["reason"]?.text == "unknown-cell" })
-            // Asked again, whether or not it lies ready: the same, and nobody else's.
+            // A repeated request gets the same page, and never a page for other capabilities.
             #expect(try page("UserSnapshotCollectionViewCell, CircularUserCollectionViewCell, *;q=0").text == users.text)
             #expect(try service.get("/feed").text == all.text)
             #expect(try page("A B").status == 400)
@@ -128,7 +128,7 @@ struct CapabilityTests {
             let page = try service.get("/feed?limit=5&client=\(digest)")
             #expect(Set(try identifiers(page)) == ["PlainCell", "CircularUserCollectionViewCell"])
             #expect(try service.get("/feed?limit=5&client=\(digest)").text == page.text)
-            // The URL says it: caches need not look at the field.
+            // The URL contains the digest, so responses do not vary by the field.
             #expect(page["vary"]?.contains("Accept-Cells") == false)
             #expect(try service.get("/cells/user:u0?client=\(digest)")["vary"]?.contains("Accept-Cells") == false)
             let next = try #require(try JSON(page.text)["page"]?["next"]?.text)
@@ -182,7 +182,7 @@ struct CapabilityTests {
         try await offPool {
             let service = try Self.service(users: 3, stories: 2)
             let ann = ["X-Viewer-ID: ann"]
-            // The latest stands first.
+            // The latest entry is first.
             for cell in ["user:u0", "story:s0", "user:u1", "story:s1", "user:u2"] {
                 #expect(try service.ask("POST", "/cells/\(cell)/dismissal", fields: ann).status == 200, "\(cell)")
             }
@@ -230,7 +230,7 @@ struct CapabilityTests {
             #expect(try !service.get("/feed", fields: bob).text.contains("user:u2"))
             #expect(try service.events().allSatisfy { $0["viewer"]?.text != "ann/1" })
             #expect(try service.events().contains { $0["viewer"]?.text == "bob" })
-            // What is kept of duplicates and rates is by nobody's name.
+            // Keys of duplicates and rate limits contain no viewer name.
             let keys = try SpawnedProcess([
                 "/usr/bin/sqlite3", "-cmd", ".timeout 5000", "\(service.folder)/intertwine.ledger.sqlite",
                 "SELECT hex(key) FROM allowance UNION ALL SELECT hex(entries) FROM recent_allowance WHERE entries <> x''",

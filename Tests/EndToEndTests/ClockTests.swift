@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real binary with a time of day that jumps, as it does when a machine's clock is set.
+/// The real binary with jumps of the wall clock, as after a change of the machine's clock.
 @Suite("Clock changes from outside")
 struct ClockTests {
     private static let (hour, year): (Int64, Int64) = (3_600, 365 * 86_400)
@@ -55,7 +55,7 @@ struct ClockTests {
             #expect(try verdicts(4) == ["counted", "counted", "counted", "limited"])
             clock.offset = 0
             #expect(try verdicts(1) == ["counted"])
-            // What was written ahead of time is over for a process that begins afterwards, too.
+            // Entries with a time ahead are also expired for a new process.
             clock.offset = jump
             _ = try verdicts(4)
             clock.offset = 0
@@ -74,7 +74,7 @@ struct ClockTests {
             for _ in 0..<2 {
                 try service.killAndRestart()
                 _ = try service.process.line(containing: "the clock is ahead of elapsed time")
-                // What is recorded by then vouches for nothing.
+                // An event with a time ahead does not confirm that time.
                 #expect(try service.get(try Self.href(on: try service.get("/feed").text)).status == 302)
             }
             #expect(try service.events().count == 3)

@@ -13,7 +13,7 @@ struct CommandLineTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    /// Runs the program through the shell, which sees it as `"$0" "$@"`.
+    /// Runs the program through the shell as `"$0" "$@"`.
     private static func shell(_ script: String, _ arguments: [String] = []) throws -> (code: Int32, lines: [String]) {
         let process = try SpawnedProcess(["/bin/sh", "-c", script, BuiltProduct.path("intertwine")] + arguments)
         while try process.nextLine(timeout: 60_000) != nil {}
@@ -89,7 +89,7 @@ struct CommandLineTests {
                     ])
             _ = try service.line(containing: "service: listening on")
             try declare("autumn")
-            // By which other servers open their logs or start anew.
+            // Other servers reopen logs or restart on these signals.
             for habit in [SIGUSR1, SIGUSR2] { service.signal(habit) }
             service.signal(SIGHUP)
             #expect(try service.line(containing: "configuration reloaded").contains("campaigns.file"))
@@ -163,15 +163,15 @@ struct CommandLineTests {
             #expect(mkfifo(pipe, 0o600) == 0)
             let flags = givesWay ? [] : ["--foreground"]
             let process = try SpawnedProcess([BuiltProduct.path("intertwine"), "import"] + flags + options + [pipe])
-            // It opens the file when it has stood back.
+            // The import opens the file after it has lowered its priority.
             let writer = try #require(FileHandle(forWritingAtPath: pipe))
             for number in 0..<2_000 { try writer.write(contentsOf: Data(Items.user("u\(number)").utf8)) }
             let threads = "/proc/\(process.identifier)/task"
             var policies: [Substring: Int] = [:]
             for thread in try FileManager.default.contentsOfDirectory(atPath: threads) {
-                // One may be over by now.
+                // A thread may have ended by now.
                 guard let facts = try? String(contentsOfFile: "\(threads)/\(thread)/stat", encoding: .utf8) else { continue }
-                // What stands behind the name is the third of proc(5); the 41st is the policy, of which 5 is SCHED_IDLE.
+                // The first field after the name is field 3 of proc(5); field 41 is the policy, and 5 is SCHED_IDLE.
                 let fields = try #require(facts.components(separatedBy: ") ").last).split(separator: " ")
                 policies[fields[41 - 3], default: 0] += 1
             }
@@ -189,7 +189,7 @@ struct CommandLineTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let pipe = "\(folder)/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
-            // Each of them computes for half of its time, so that half of all processors is left; none outlives a test that is killed for long.
+            // Each process computes for half of the time, which leaves half of all processors; each ends after a minute.
             let burner =
                 "from time import *\nlast = perf_counter() + 60\nwhile perf_counter() < last:\n end = perf_counter() + 0.001\n while perf_counter() < end: pass\n sleep(0.001)"
             let burners = try (0..<ProcessInfo.processInfo.activeProcessorCount).map { _ in
@@ -214,20 +214,20 @@ struct CommandLineTests {
         }
     }
 
-    /// Hundredths of a second for which a process has computed: the 14th and 15th of proc(5).
+    /// The processor time of a process in hundredths of a second: fields 14 and 15 of proc(5).
     private static func ticks(of process: Int32) throws -> Int {
         let facts = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
         let fields = try #require(facts.components(separatedBy: ") ").last).split(separator: " ")
         return fields[11...12].compactMap { Int($0) }.reduce(0, +)
     }
 
-    @Test("An interrupted import clears its progress bar and reports the outcome, also to the audit log")
+    @Test("An interrupted import clears its progress bar; output and audit log report the outcome")
     func interrupted() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let (pipe, screen) = ("\(folder)/pipe", "\(folder)/screen")
             #expect(mkfifo(pipe, 0o600) == 0)
-            // A terminal of its own; what it shows goes into a file.
+            // A separate terminal with its output in a file.
             let command =
                 "echo $$ > \(folder)/pid; exec \(BuiltProduct.path("intertwine")) import \(options.joined(separator: " ")) \(pipe)"
             let process = try SpawnedProcess(["/usr/bin/script", "-qefc", command, screen])

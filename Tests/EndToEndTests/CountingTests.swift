@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What counts, as a stranger who tries to count more finds it.
+/// Event counts under attempts to inflate them from outside.
 @Suite("Event counting from outside", .timeLimit(.minutes(2)))
 struct CountingTests {
     private static func service(_ settings: [String] = []) throws -> RunningService {
@@ -11,7 +11,7 @@ struct CountingTests {
             settings: ["events.report-verdict=true", "events.trust-forwarded=true"] + settings)
     }
 
-    /// The body that reports the impression of an advertisement on the first page, once.
+    /// The impression event of an ad on the first page.
     private static func event(_ service: RunningService, fields: [String] = ["User-Agent: tests"]) throws -> String {
         let page = try JSON(try service.get("/feed", fields: fields).text)
         let body = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["impression"]?["body"]?["events"]?[0])
@@ -170,12 +170,12 @@ struct CountingTests {
             }
             let (event, old) = (try Self.event(service, fields: people[0]), try link())
             #expect(try see(event) == Array(repeating: "counted", count: 4))
-            // One of each sort has clicked already.
+            // One named viewer and one address have clicked already.
             for person in [people[0], people[2]] { #expect(try service.get(old, fields: person)["X-Verdict"] == "counted") }
             try restart("key: \(second)\n  previous-key: \(first)")
             let new = try Self.event(service, fields: people[0])
             #expect(new != event)
-            // The page is the one that they have seen, unless another hour has begun.
+            // The page is the one from before, unless a new hour has begun.
             for event in hour() == begun ? [event, new] : [event] { #expect(try see(event) == Array(repeating: "duplicate", count: 4)) }
             #expect(try people.map { try service.get(old, fields: $0)["X-Verdict"] } == ["duplicate", "counted", "duplicate", "counted"])
             #expect(try service.get(try link(), fields: people[0])["X-Verdict"] == "duplicate")
@@ -208,7 +208,7 @@ struct CountingTests {
             #expect(try counts("ad") == [:] && counts("verdict") == ["no-token": 2])
             let robot = ["User-Agent: Googlebot/2.1", "X-Viewer-ID: invented"]
             #expect(try service.ask("POST", "/cells/ad:1/selection", fields: robot)["X-Verdict"] == "bot")
-            // Of another cell, and of nobody.
+            // The token of another cell, and a forged token.
             #expect(try select("?token=\(token(of: "ad:2"))").status == 404)
             #expect(try select("?token=forged").status == 404)
             let click = try token(of: "ad:1")
@@ -217,7 +217,7 @@ struct CountingTests {
             #expect(try service.get("/click/\(click)", fields: ["User-Agent: tests", "X-Viewer-ID: ann"])["X-Verdict"] == "counted")
             #expect(try select("?token=\(click)", "ann")["X-Verdict"] == "duplicate")
             #expect(try counts("reason").filter { ["forged", "misplaced"].contains($0.key) } == ["forged": 1, "misplaced": 1])
-            // Only what is an ad needs one.
+            // Only ads require a token.
             let user = try service.ask("POST", "/cells/user:u0/selection", fields: ["User-Agent: tests", "X-Viewer-ID: ann"])
             #expect(user["X-Verdict"] == "counted")
         }
@@ -235,7 +235,7 @@ struct CountingTests {
             }
             #expect(try ["192.0.2.1", "192.0.2.2", "192.0.2.1"].map { try verdict($0) } == ["counted", "counted", "duplicate"])
             #expect(try ["2001:db8::1", "2001:db8::2", "2001:db8:1::1"].map { try verdict($0) } == ["counted", "duplicate", "counted"])
-            // In whatever order they come.
+            // The order does not matter.
             for (address, people) in [("192.0.2.3", [nil, "a", "b", "a", nil]), ("192.0.2.4", ["c", "d", nil, nil, "c"])] {
                 let verdicts = try people.map { try verdict(address, $0) }
                 #expect(verdicts.filter { $0 == "counted" }.count == 3 && verdicts.filter { $0 == "duplicate" }.count == 2)

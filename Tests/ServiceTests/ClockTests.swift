@@ -9,8 +9,8 @@ import Testing
 @testable import IntertwineImages
 @testable import IntertwineService
 
-/// What the service remembers until a time of day. All else that ends after a while is counted by a watch that nobody sets, as types say
-/// that are no time of day: `NegativeCache`, `CircuitBreaker`, `Admission`, `Resolver` and the limits of connections by `MonotonicInstant`,
+/// Data with an expiry in wall-clock time. All other timeouts use a monotonic clock, as their types show:
+/// `NegativeCache`, `CircuitBreaker`, `Admission`, `Resolver` and the limits of connections by `MonotonicInstant`,
 /// `AuthFailureLimiter` by `ContinuousClock.Instant`, the pauses of `SourcePoller` by `Duration`.
 @Suite("Clock changes")
 final class ClockTests {
@@ -22,7 +22,7 @@ final class ClockTests {
     private static let now: Int64 = 1_767_227_400_000
 
     private let folder = NSTemporaryDirectory() + "intertwine-" + UUID().uuidString
-    /// What the ledger's clock says.
+    /// The time of the ledger's clock.
     private let clock = Moment()
 
     private final class Moment: Sendable {
@@ -50,9 +50,9 @@ final class ClockTests {
         "An entry created while the clock was ahead expires once the clock is back", arguments: Kind.allCases,
         [6, 24 * 90, 24 * 365] as [Int64])
     func ahead(kind: Kind, hours: Int64) async throws {
-        // An image's answer may come from a machine whose clock is a day off, and its path from another replica.
+        // The clock of an image's origin may differ by a day; its path may come from another replica.
         if hours < 48, "\(kind)".contains("icture") { return }
-        // Paths of images last for weeks.
+        // Image paths are valid for weeks.
         let hours = kind == .picturePath || kind == .pictureLink ? hours + 24 * 365 : hours
         let ahead = Self.now + hours * 3_600_000
         clock.now = ahead
@@ -62,9 +62,9 @@ final class ClockTests {
         #expect(try await !stands(Self.now))
     }
 
-    /// Makes something at a moment.
+    /// Creates an entry at a moment.
     ///
-    /// - Returns: whether it stands at another.
+    /// - Returns: a check of whether the entry is valid at another moment.
     private func make(_ kind: Kind, at made: Int64) async throws -> (Int64) async throws -> Bool {
         let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
         switch kind {
@@ -92,7 +92,7 @@ final class ClockTests {
                 store: try SQLiteStore(path: folder + "/items.sqlite"), ledger: ledger,
                 factories: try CellFactories.standard(CellConfiguration(), commands: .standard), tokens: CellTokens(keys: keys),
                 undoWindow: window)
-            // Each of them is undone once.
+            // Each record can be undone once.
             for moment in [made, Self.now] {
                 let record = CommandRecord(id: "\(moment)", cell: "ad:1", viewer: nil, steps: [], expires: made + window)
                 _ = try await ledger.commit(LedgerEntry(selection: record))

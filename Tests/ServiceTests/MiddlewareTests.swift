@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Middleware and cached responses")
 struct MiddlewareTests {
-    /// Changes each part of a response that is public.
+    /// Changes each public property of a response.
     private struct Changing: ServiceMiddleware {
         func handle(
             _ request: ServerRequest, next: @Sendable (ServerRequest) async throws -> ServerResponse

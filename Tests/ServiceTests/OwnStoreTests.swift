@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Embedding program with its own store and ledger", .timeLimit(.minutes(1)))
 struct OwnStoreTests {
-    /// A store and a ledger in files of their own, with an item.
+    /// A store with one item and a ledger, in separate files.
     private static func extensions(in folder: String) throws -> ServiceExtensions {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let session = try ItemImport(into: "\(folder)/own.sqlite")

@@ -4,7 +4,7 @@ import IntertwineTesting
 import TestSupport
 import Testing
 
-/// What the articles of `IntertwineService.docc` and the README show is what stands in this folder, compiled and run.
+/// The code in the articles of `IntertwineService.docc` and the README is in this folder, and is compiled and run here.
 @Suite("Articles for programs that embed the service", .timeLimit(.minutes(1)))
 struct ArticleTests {
     @Test(
@@ -60,7 +60,7 @@ struct ArticleTests {
         let port = try freePort()
         let serving = Task { try await serve(database, port: Int(port)) }
         try await offPool {
-            // The program says nothing of when it listens.
+            // The program does not report that it listens.
             var client = try? RawClient(port: port)
             for _ in 0..<3_000 where client == nil {
                 usleep(10_000)

@@ -23,7 +23,7 @@ struct CampaignServiceTests {
         #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":["\#(creative)"]\#(members)}"#
     }
 
-    /// The advertisement of a page, with the token of its impression and the link.
+    /// The ad of a page with its impression token and its link.
     private static func advertisement(_ page: TestResponse) throws -> (cell: String, token: String, link: String)? {
         guard let seen = page.text.firstMatch(of: /"cell":"(ad:[^"]+)","token":"([^"]+)"/) else { return nil }
         let link = try #require(page.text.firstMatch(of: /"href":"(\/click\/[^"]+)"/)).1
@@ -37,7 +37,7 @@ struct CampaignServiceTests {
         #expect(answer.text.contains("counted"), "\(answer.text)")
     }
 
-    /// The ids of all campaigns, in the order of the list, and the number of its pages.
+    /// The ids of all campaigns in list order, and the number of pages.
     private static func campaigns(_ service: TestService, limit: Int) async throws -> (ids: [String], pages: Int) {
         struct Listed: Decodable {
             struct Row: Decodable { var campaign: String }
@@ -63,7 +63,7 @@ struct CampaignServiceTests {
         try await TestService.run(items: Self.items(Self.campaign("spring", 2, goal))) { service in
             for number in 0..<3 {
                 if number == 2 {
-                    // By itself it has the campaign's last place, which nobody else is given then.
+                    // The single ad reserves the last place of the campaign's goal.
                     let cell = try await service.client.get("/cells/ad:2")
                     #expect(cell.text.contains(#""disclosure":{"type":"disclosure","label":"Sponsored""#))
                     #expect(cell["Cache-Control"] == "private, no-cache")

@@ -62,14 +62,14 @@ struct ClientReaderTests {
         #expect(try !hash.contains("203") && trace("203.0.113.1").addressHash == hash)
         #expect(try trace("203.0.113.2").addressHash != hash)
         #expect(try trace("::ffff:203.0.113.1").addressHash == hash)
-        // All of a network is one client's, to change as it likes.
+        // One client may use all addresses of an IPv6 network.
         let network = try trace("2001:db8:0:1::1").addressHash
         #expect(try network != nil && trace("2001:db8:0:1:ffff:ffff::9").addressHash == network)
         #expect(try trace("2001:db8:0:2::1").addressHash != network)
         #expect(try trace("203.0.113.1", now: Self.day - 1).addressHash == hash)
         #expect(try trace("203.0.113.1", now: Self.day).addressHash != hash)
         #expect(try trace("nonsense").addressHash == reader.fingerprint(of: request(), from: "127.0.0.1", now: 0).addressHash)
-        // More addresses than are remembered.
+        // More addresses than the cache holds.
         for number in 0..<5_000 { _ = try trace("10.0.\(number / 256).\(number % 256)") }
         #expect(try trace("203.0.113.1").addressHash == hash)
     }
@@ -104,7 +104,7 @@ struct ClientReaderTests {
     func noTrace(name: String, value: String, leavesTrace: Bool) async throws {
         let (reader, request) = (try await reader(), try request([(name, value)]))
         #expect(try reader.fingerprint(of: request, from: "192.0.2.1", now: 0).isTracked == leavesTrace)
-        // Campaigns go by the same.
+        // Campaigns use the same rule.
         let facts = TargetingContextReader(attributesField: "", window: 1, clients: reader)
         #expect(facts.facts(of: request, from: "192.0.2.1", viewer: "ann", now: 0)?.viewer == (leavesTrace ? "ann" : nil))
     }

@@ -19,7 +19,7 @@ struct WriteLimiterTests {
         #expect(wait(0, .events) == nil && wait(0, .clients) == nil, "each group has its own")
         #expect(wait(10) == nil && wait(10) == 10)
         #expect(wait(20) == nil && wait(61) == nil)
-        // A clock that is set back does not lock anybody out.
+        // A clock that is set back does not block a client.
         #expect(wait(-3_600) == nil)
     }
 

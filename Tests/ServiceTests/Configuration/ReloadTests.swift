@@ -67,7 +67,7 @@ struct ReloadTests {
         try write(KindsFileTests.event.replacing("max: 80", with: "max: 81"), to: "kinds.yaml")
         try await live.change(to: configuration)
         #expect(lines.take() == ["settings that require a restart kinds.file sources.file"])
-        // Nor are they read for the sake of another setting.
+        // A change of another setting does not read these files.
         try write("kinds: [", to: "kinds.yaml")
         try await live.change(to: Self.configuration(folder, ["ads.per-page": "2"]))
         #expect(live.configuration.feed.adsPerPage == 2)
@@ -85,7 +85,7 @@ struct ReloadTests {
         let lines = Lines()
         let logger = Logger(label: "tests") { _ in Handler { lines.append($0) } }
         let live = try FeedService.build(configuration: configuration, logger: logger).live
-        // The folder that the process stands in is another one now.
+        // The current folder of the process has changed now.
         let mark = "\(FileManager.default.currentDirectoryPath)/intertwine-\(UUID())"
         try "".write(toFile: mark, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: mark) }

@@ -286,7 +286,7 @@ struct ServiceConfigurationTests {
         ] {
             #expect(reasons.count { $0.contains(words) } >= 1, "\(words) in \(reasons)")
         }
-        // The kind that is declared wrongly is told of once, where it is.
+        // A faulty kind is reported once, at its declaration.
         #expect(!reasons.contains { $0.contains("unknown kind 'talk'") || $0.contains("two") }, "\(reasons)")
         #expect(Set(reasons).count == reasons.count && reasons.allSatisfy { !$0.contains("\n") })
     }
@@ -315,7 +315,7 @@ struct ServiceConfigurationTests {
             ("ads:\n  scope: row\n", "allowed: page, feed"), ("server:\n  shutdown-timeout: 10\n", "a number with its unit"),
             ("limits:\n  max-body: 1TB\n", "KiB, MiB or GiB"), ("cells:\n  user:\n    regular: Cell\n", "UserSnapshotCollectionViewCell"),
             ("signing:\n  key: abc\n", "64 hexadecimal digits"),
-            // 64 bytes, the first three of which are a digit elsewhere.
+            // 64 bytes, with a non-ASCII digit in the first three.
             ("signing:\n  key: \"\u{FF10}\(String(repeating: "0", count: 61))\"\n", "64 hexadecimal digits"),
             ("server:\n  port: [1]\n", "a single value is expected"),
             ("- 1\n", "must hold a mapping"), ("server: [\n", ".yaml"),

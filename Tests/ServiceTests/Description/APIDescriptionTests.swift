@@ -77,7 +77,7 @@ struct APIDescriptionTests {
             #expect(type.wholeMatch(of: expression) != nil, "\(type)")
         }
         let reasons = pattern.split(separator: "(")[1].split(separator: "|").count
-        // The statuses of the origin are a group, and other statuses share one page. The cancellation of the proxy has the code of the fetch.
+        // The statuses of the origin are one group and one page. A cancellation by the proxy has the code of the fetch.
         #expect(reasons == FetchError.allCases.count + 2 + 14)
     }
 }

@@ -44,7 +44,7 @@ struct ImageResponseCacheTests {
             kept.append(Kept(image: proxy.manager.cached(source), bytes: bytes.count))
             #expect(kept.last?.image != nil)
         }
-        // What is on its way to the disk is in memory too, until it is there.
+        // An image is in memory until its write to the disk is complete.
         await proxy.manager.flush()
         let held = kept.filter { $0.image != nil }
         #expect(!held.isEmpty)

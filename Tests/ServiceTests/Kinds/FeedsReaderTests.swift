@@ -62,7 +62,7 @@ struct FeedsReaderTests {
                 "title: People", with: "title: People\n    scope: page"))
         let sources = main.sources(streams: ["events": StreamID(rawValue: 2), "main": .content], settings: settings)
         let supplies = (sources["main"] as? SectionedDataSource)?.sections.map(\.placement?.supply)
-        // A number means nothing where one midpoint of the feed has all of them.
+        // The number has no effect with all ads at one midpoint of the feed.
         #expect(supplies == [nil, .rotating(perPage: 1)])
         #expect(settings.with(main.ads["main"]).placement.supply == .onceAtMidpoint)
     }

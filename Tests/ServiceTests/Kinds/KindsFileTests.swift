@@ -181,7 +181,7 @@ struct KindsFileTests {
 
     @Test("A byte order mark is accepted and does not change line numbers")
     func mark() throws {
-        // A second key at the margin: the mark must not take the place of a character in front of the first.
+        // A second top-level key: the mark must not change the indentation of the first key.
         #expect(Self.fault("\u{FEFF}" + Self.event + "\nfeeds: {main: [main]}") == nil)
         #expect(Self.fault("\u{FEFF}" + Self.event.replacing("types:", with: "tpyes:"))?.hasPrefix("kinds.yaml:10: ") == true)
     }

@@ -11,7 +11,7 @@ import Testing
 struct LogTests {
     private static let nasty = "a\nb \"c\" = \\ \u{1} ü\r"
 
-    /// What a logger with these settings writes.
+    /// The lines that a logger with these settings writes.
     private func written(_ flags: [String: String], _ body: (Logger, LogControl) -> Void) async throws -> [String] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID()).log").path
         let descriptor = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -110,7 +110,7 @@ struct LogTests {
             return sink.droppedLines
         }
         #expect(lost > 5_000)
-        // The thread that writes is to find out that the reader is gone, and nothing more.
+        // The closed pipe ends the writer thread's blocked write.
         signal(SIGPIPE, SIG_IGN)
         close(ends[0])
         sink.flush()

@@ -81,7 +81,7 @@ struct PrometheusRegistryTests {
         #expect(line.filter { $0 == "\"" }.count == (value.contains("\"") ? 3 : 2))
     }
 
-    @Test("Metric names are converted to valid Prometheus names", arguments: [("a.b-c", "a_b_c"), ("1x", "_1x"), ("", "_"), ("größe", "gr__e")])
+    @Test("Labels become valid metric names", arguments: [("a.b-c", "a_b_c"), ("1x", "_1x"), ("", "_"), ("größe", "gr__e")])
     func names(label: String, name: String) {
         #expect(MetricText.name(label) == name)
     }

@@ -12,7 +12,7 @@ struct AuditLogTests {
         AuditEntry(who: "loopback", method: "PUT", path: path, outcome: "", now: 1_795_251_600_000)
     }
 
-    /// A folder of its own, with the log's path in it.
+    /// A new folder and the path of the log in it.
     private static func withLog(_ body: (_ folder: String, _ path: String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -83,7 +83,7 @@ struct AuditLogTests {
             let log = try AuditLog(path: path)
             await #expect(throws: StoreError.self) { _ = try await log.begin(Self.entry("/")) }
             unlink(path)
-            // From then on there is a file again.
+            // The next operation creates the file again.
             try await log.finish(try await log.begin(Self.entry("/")), outcome: "done", now: 0)
             #expect(try Self.lines(path).map(\.outcome) == ["done"])
         }
@@ -92,7 +92,7 @@ struct AuditLogTests {
             defer { disk.remove() }
             let log = try AuditLog(path: path)
             let deed = try await log.begin(Self.entry("/first"))
-            // The room for its line is kept, whoever takes the rest.
+            // The space for its line is reserved while the rest of the disk is full.
             let rest = try #require(FileHandle(forWritingAtPath: Self.made("\(folder)/rest")))
             while (try? rest.write(contentsOf: Data(count: 4_096))) != nil {}
             await #expect(throws: StoreError.self) {
@@ -135,12 +135,12 @@ struct AuditLogTests {
             let done = try await first.begin(Self.entry("/done"))
             _ = try await first.begin(Self.entry("/cut-off"))
             try await first.finish(done, status: 200, outcome: "done", now: 0)
-            // Another process beside it takes nothing of it for abandoned.
+            // A concurrent process does not treat its operations as interrupted.
             #expect(try Self.journals(folder).count == 1)
             let beside = try AuditLog(path: path)
             #expect(try Self.lines(path).map(\.path) == ["/done"])
             await beside.close()
-            // As after a kill: the journal lies there, and nobody has it locked.
+            // The state after a kill: a journal exists without a lock.
             let journal = try #require(try Self.journals(folder).first)
             let left = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(journal)"))
             try (left + Data(#"{"half":"#.utf8)).write(to: URL(fileURLWithPath: "\(folder)/audit.pending-left"))
@@ -174,7 +174,7 @@ struct AuditLogTests {
                 #expect(try deeds().isEmpty)
             }
             #expect(lengths.count == 1)
-            // More than the room: all of it is there for whoever comes next.
+            // Operations beyond the initial size are all in the journal.
             let paths = (0..<40).map { "/long/\($0)/" + String(repeating: "y", count: 1_000) }
             for path in paths { _ = try await log.begin(Self.entry(path)) }
             #expect(try deeds() == paths)

@@ -26,7 +26,7 @@ struct AuthFailureLimiterTests {
             #expect(limiter.fail(one) == (guess == 10))
             clock.advance(by: .seconds(1))
         }
-        // From whatever port.
+        // The port does not matter.
         #expect(limiter.wait(of: try peer("192.0.2.1", 2)) == 51)
         #expect(limiter.wait(of: other) == nil)
         clock.advance(by: .milliseconds(49_999))

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Ledger retention")
 struct LedgerRetentionTests {
-    /// Remembers what it was asked to remove, and fails the first time.
+    /// Records the moment of each removal and fails the first one.
     private final class Archive: LedgerArchive {
         func erase(viewer: String, owners: [String]) async throws -> ErasedViewer { ErasedViewer() }
 
@@ -78,7 +78,7 @@ struct LedgerRetentionTests {
             _ = try await ledger.commit(LedgerEntry(events: [LedgerEvent(at: moment, kind: .click, cell: "ad:1")]))
         }
         for age in [60, 5, 0] as [Int64] { try await record(begin - age * 24 * hour) }
-        // As every hour: how many hours the clock stands ahead, and whether the process was started in between.
+        // The hourly sweep, with the number of hours that the clock is ahead; a start of the process is optional.
         var hours: Int64 = 0
         func sweep(ahead: Int64, isStart: Bool = false) async throws -> Int {
             if isStart { ledger = try SQLiteLedger(path: folder + "/ledger.sqlite", now: { begin }) } else { hours += 1 }
@@ -88,16 +88,16 @@ struct LedgerRetentionTests {
         #expect(try await sweep(ahead: 0, isStart: true) == 1)
         for ahead in [24 * 365, 6, 48, 24 * 365] as [Int64] {
             #expect(try await sweep(ahead: ahead) == 0)
-            // What is recorded by then is of that time, and vouches for nothing.
+            // An event with a time ahead does not confirm that time.
             try await record(begin + (hours + ahead) * hour)
             #expect(try await sweep(ahead: ahead, isStart: true) == 0)
             #expect(try await sweep(ahead: ahead) == 0)
         }
-        // It goes back, and leaps again before the week is over.
+        // The clock goes back and jumps again within a week.
         for _ in 0..<160 { #expect(try await sweep(ahead: 24 * 365) == 0) }
         #expect(try await sweep(ahead: 0) == 0)
         for _ in 0..<160 { #expect(try await sweep(ahead: 24 * 365) == 0) }
-        // A leap that lasts is the truth.
+        // A clock that stays ahead for a week is accepted.
         var removed = 0
         for _ in 0..<10 { removed += try await sweep(ahead: 24 * 365) }
         #expect(removed == 4)

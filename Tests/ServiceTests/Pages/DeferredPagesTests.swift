@@ -19,7 +19,7 @@ struct DeferredPagesTests {
         return try await TestService(.socket, items: sampleItems(users: 40), settings: settings, extensions: extensions)
     }
 
-    /// All of an answer but for what no two have in common.
+    /// A response without the fields that differ in every response.
     private static func told(_ response: RawResponse) -> [String] {
         let fields = response.fields.map { "\($0.name.lowercased()): \($0.value)" }
         return ["\(response.status)"] + fields.filter { !$0.hasPrefix("date:") && !$0.hasPrefix("x-request-id:") }.sorted() + [
@@ -32,7 +32,7 @@ struct DeferredPagesTests {
         return String(page.text[match].dropFirst(8))
     }
 
-    /// A path that is written in another way sends a request the long way, and changes nothing else.
+    /// A percent-encoded path selects the slow route and changes nothing else.
     @Test("Deferred pages and their errors equal those of a task byte for byte", arguments: ["0", "32MiB"])
     func same(cache: String) async throws {
         let service = try await Self.service(["feed.page-cache": cache])
@@ -138,7 +138,7 @@ struct DeferredPagesTests {
             let stays = try service.begin("/feed?limit=3")
             try service.reach("intertwine_feed_page_coalesced_requests_total", 1)
             for client in gone { client.reset() }
-            // The viewer's page is gone, the shared one is now made for the one who stayed.
+            // The viewer's page left the queue; the shared page is rendered for the remaining client.
             try service.reach(Self.waiting, 1)
             valve.open()
             #expect(try slow.response().status == 200)

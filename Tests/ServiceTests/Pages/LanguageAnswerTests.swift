@@ -64,12 +64,12 @@ struct LanguageAnswerTests {
                         for answer in [german, english] {
                             #expect(answer["vary"]?.contains("X-Viewer-Language, Accept-Language") == true)
                         }
-                        // Whoever knows the viewer goes first.
+                        // The viewer's language field has priority over Accept-Language.
                         let told = try service.get(path, fields: ["X-Viewer-Language: de", "Accept-Language: en"] + way)
                         #expect(told.text.contains("Lies Schwung"))
                         let unknown = try service.get(path, fields: ["X-Viewer-Language: xx", "Accept-Language: de"] + way)
                         #expect(unknown.text.contains("Lies Schwung"))
-                        // It has no texts of its own: those of the first that is declared.
+                        // A language without texts uses those of the first declared language.
                         let portuguese = try service.get(path, fields: ["Accept-Language: pt-br"] + way)
                         #expect(portuguese["content-language"] == "pt-BR" && portuguese.text.contains("Read Swing"))
                     }
@@ -183,7 +183,7 @@ struct LanguageAnswerTests {
         }
     }
 
-    /// Reads on until the text holds something, half a minute at most.
+    /// Reads until the text contains the end, for at most half a minute.
     private static func text(of client: RawClient, until end: String) throws -> String {
         let limit = ContinuousClock.now + .seconds(30)
         var text = ""

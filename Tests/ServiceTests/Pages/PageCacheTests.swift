@@ -131,7 +131,7 @@ struct PageCacheTests {
         }
         keep(0, of: 0, current: 0, at: 1_000)
         #expect([999, 1_000, 1_999, 2_000].map { isServed(0, at: $0) } == [false, bound > 0, bound > 0, false])
-        // One that was overtaken while it was made is as old as what it was made from.
+        // A page with a write during its rendering has the age of its version.
         keep(1, of: 1, current: 2, at: 1_500)
         #expect(isServed(1, at: 1_600) == (bound > 0) && isServed(0, at: 1_600) == (bound > 0))
         keep(1, of: 2, current: 2, at: 2_100)

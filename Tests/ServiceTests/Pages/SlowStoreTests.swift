@@ -30,9 +30,9 @@ struct SlowStoreTests {
         try await offPool {
             let page = try service.get("/feed").text
             let (click, image) = (try Self.link("/click/[^\"]+", in: page), try Self.link("/images/[^\"]+", in: page))
-            // Where a link leads is read once.
+            // The target of a link is read once.
             #expect(try service.get(click).status == 302)
-            // As many as there are threads, and one that waits for them.
+            // One request per reader thread.
             let slow = try (1...2).map { try service.begin("/feeds/slow?limit=\($0)") }
             try service.reach(Self.running, 2)
             #expect(try service.get("/healthz").status == 200)
@@ -45,7 +45,7 @@ struct SlowStoreTests {
             #expect(late.text.contains("store-unavailable"))
             #expect(try service.get("/feed?limit=4", fields: ["X-Viewer-ID: v"]).status == 503)
             #expect(try service.get("/healthz").status == 200)
-            // Both pages; polls of takedowns may be refused too.
+            // Both pages are refused; polls of takedowns may be refused too.
             #expect(try service.metric(#"intertwine_store_refused_reads_total{file="items"}"#) >= 2)
             valve.open()
             for client in slow { #expect(try client.response().status == 200) }

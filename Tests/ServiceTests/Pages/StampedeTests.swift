@@ -14,11 +14,11 @@ struct StampedeTests {
     private static let connections = #"intertwine_http_connections{listener="service"}"#
     private static let ahead = "intertwine_feed_prefetched_pages_total"
 
-    /// A service whose usual feed is held up by a valve.
+    /// A service with a valve in its main feed.
     private static func service(_ valve: Valve, _ settings: [String: String] = [:]) async throws -> TestService {
         var extensions = ServiceExtensions()
         extensions.dataSources["main"] = ValvedSource(valve)
-        // What reads are counted is not to look for where the advertisements stand, aside, on a slow day.
+        // The listed rotation avoids background reads of ad positions, which would change the counts.
         let own = ["limits.connections-per-peer": "1000", "ads.rotation": "listed"]
         return try await TestService(
             .socket, items: sampleItems(users: 60), settings: own.merging(settings) { $1 }, extensions: extensions)
@@ -116,7 +116,7 @@ struct StampedeTests {
             leaver.reset()
             try service.reach(Self.connections, connections - 1)
             maker.reset()
-            // One of them makes it now, and the rest wait for that.
+            // One remaining client renders the page, and the others wait for it.
             try service.reach(Self.misses, 3)
             try service.reach(Self.waiting, 1)
             valve.open()
@@ -154,7 +154,7 @@ struct StampedeTests {
             let second = try service.get(try next(first))
             try service.reach(Self.ahead, 1)
             #expect(try service.metric(Self.misses) == 2)
-            // Each page that lay ready has the one after it made.
+            // Each prefetched page causes a prefetch of the next one.
             let third = try service.get(try next(second))
             try service.reach(Self.ahead, 2)
             let fourth = try service.get(try next(third))
@@ -162,7 +162,7 @@ struct StampedeTests {
             #expect(try service.metric(Self.misses) == 2)
             #expect([first, second, third, fourth].map(\.status) == [200, 200, 200, 200])
             #expect(Set([first, second, third, fourth].map(\.text)).count == 4)
-            // Beside another read there is none.
+            // No page is prefetched during another read.
             try Self.put("new", into: service)
             valve.close()
             let clients = [try service.begin("/feed?limit=20"), try service.begin(try next(first))]

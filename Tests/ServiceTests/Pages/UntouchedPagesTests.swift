@@ -21,12 +21,12 @@ struct UntouchedPagesTests {
         return (try await TestService(.socket, items: items, settings: ["kinds.file": kinds]), kinds)
     }
 
-    /// Writes through the store that is served, as operators do.
+    /// Writes through the operators' listener.
     private static func put(_ user: String, _ id: Int, into service: TestService) throws {
         #expect(try service.admin("PUT", "/admin/items/user/\(id)", fields: ["If-Match: *"], body: user).status == 200)
     }
 
-    /// Writes as somebody else does who has the file open.
+    /// Writes from another connection to the file.
     private static func bring(_ user: String, to service: TestService) throws {
         let session = try ItemImport(into: "\(service.folder)/items.sqlite")
         try session.append(Array(user.utf8))
@@ -39,7 +39,7 @@ struct UntouchedPagesTests {
         let (service, kinds) = try await Self.service(0..<60, order: "imported")
         defer { try? FileManager.default.removeItem(atPath: kinds) }
         try await offPool {
-            /// Whether the page was made.
+            /// Whether the request caused a cache miss.
             func isMade(_ name: String? = nil) throws -> Bool {
                 let before = try service.metric(Self.misses)
                 let page = try service.get("/feed?limit=20")
@@ -53,10 +53,10 @@ struct UntouchedPagesTests {
             #expect(try isMade("new name"))
             try Self.put(Self.user(41, "elsewhere"), 41, into: service)
             #expect(try !isMade("new name"))
-            // Of another type, it may not be shown, and then the middle of the feed is another one.
+            // A new type may hide the item, which moves the midpoint of the feed.
             try Self.put(Self.user(40, "elsewhere", "featured"), 40, into: service)
             #expect(try isMade())
-            // What somebody else writes is seen, whatever is replaced here before anybody asks.
+            // A write by another connection is visible, also after a later write through the service.
             try Self.bring(Self.user(6, "by another"), to: service)
             try Self.put(Self.user(41, "once more"), 41, into: service)
             #expect(try isMade("by another"))

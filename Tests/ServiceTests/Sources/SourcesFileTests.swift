@@ -71,7 +71,7 @@ struct SourcesFileTests {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Config/sources.yaml").path
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let source = try #require(try await Self.sources(text).first)
-        // Every key is shown, and those behind a comment sign with the default.
+        // The file shows every key; the value of a commented key is its default.
         let shown = try await Self.sources(
             text.replacing("    # every:", with: "    every:").replacing("    # on-error", with: "    on-error")
                 .replacing("    # removable", with: "    removable").replacing("    # verify", with: "    verify")
@@ -189,7 +189,7 @@ struct SourcesFileTests {
     }
 
     @Test(
-        "Source names that do not fit into addresses and metrics are refused", arguments: ["People", "a b", "-a", "ä", "a/b", String(repeating: "a", count: 65)])
+        "Invalid source names are refused", arguments: ["People", "a b", "-a", "ä", "a/b", String(repeating: "a", count: 65)])
     func names(name: String) async throws {
         await #expect(throws: ConfigurationError.self) {
             try await Self.sources("sources:\n  \"\(name)\":\n    url: https://a.example\n    kind: user\n")

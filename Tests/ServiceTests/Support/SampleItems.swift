@@ -1,4 +1,4 @@
-/// Lines of the import format: users with an image that the binary holds, and an advertisement.
+/// Lines of the import format: users with an image in the binary, and an ad.
 func sampleItems(users: Int) -> String {
     (0..<users).map { sampleUser("\($0)") + "\n" }.joined()
         + #"{"kind":"ad","id":1,"contentUrl":"https://example.com/a.png","clickthroughUrl":"https://example.com/","type":"image"}"#

@@ -2,9 +2,9 @@ import Glibc
 import IntertwineTesting
 import TestSupport
 
-/// For tests of what goes over the wire, and when: a client that sends bytes and holds every answer against the rules. Blocking.
+/// A blocking client for tests of bytes and their order: it sends bytes and validates every response.
 extension TestService {
-    /// A client that has sent a request and not read the answer.
+    /// A client with a sent request and an unread response.
     func begin(_ path: String, by method: String = "GET", fields: [String] = []) throws -> RawClient {
         let client = try RawClient(port: port)
         try client.send(
@@ -16,7 +16,7 @@ extension TestService {
         try begin(path, fields: fields).response()
     }
 
-    /// A request without a body by another method.
+    /// A request without a body and with any method.
     func ask(_ method: String, _ path: String, fields: [String] = []) throws -> RawResponse {
         try begin(path, by: method, fields: fields + ["Content-Length: 0"]).response(to: method)
     }
@@ -28,7 +28,7 @@ extension TestService {
         return try client.response(to: method)
     }
 
-    /// The value of a metric, told with its labels as it is printed.
+    /// The value of a metric by its printed name and labels.
     func metric(_ name: String) throws -> Int {
         let line = try admin("GET", "/metrics").text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }.map { Int($0) } ?? -1

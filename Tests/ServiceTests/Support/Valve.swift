@@ -2,7 +2,7 @@ import IntertwineFeed
 import Synchronization
 import TestSupport
 
-/// Holds reads of a store up: a store that sleeps.
+/// Blocks reads of a store, as a slow store does.
 final class Valve: Sendable {
     private let gate: Mutex<Gate>
     private let isBroken = Atomic(false)
@@ -15,7 +15,7 @@ final class Valve: Sendable {
 
     func close() { gate.withLock { $0 = Gate() } }
 
-    /// - Parameter failing: has what goes through from now on fail.
+    /// - Parameter failing: whether all later reads fail.
     func open(failing: Bool = false) {
         isBroken.store(failing, ordering: .relaxed)
         gate.withLock { $0 }.open()
@@ -27,7 +27,7 @@ final class Valve: Sendable {
     }
 }
 
-/// All content, each reading of which is held up once its snapshot is taken.
+/// All content; each read waits at the valve after the snapshot.
 struct ValvedSource: DataSource {
     let valve: Valve
     private let content = FlatDataSource()
