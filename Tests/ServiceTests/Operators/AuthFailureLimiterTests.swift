@@ -16,7 +16,7 @@ struct AuthFailureLimiterTests {
         func now() -> ContinuousClock.Instant { start + elapsed.withLock { $0 } }
     }
 
-    @Test("An address is blocked for one minute after ten failures; other addresses are not blocked")
+    @Test("Ten failures within a minute block an address until its end; other addresses are unaffected")
     func limit() throws {
         let clock = Clock()
         let limiter = AuthFailureLimiter { clock.now() }

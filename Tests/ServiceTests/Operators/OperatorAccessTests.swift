@@ -36,7 +36,7 @@ struct OperatorAccessTests {
         #expect(OperatorAccess(token: "opensesame").refusal(of: request)?.status == .unauthorized)
     }
 
-    @Test("Without a token, all clients may read and write, except web pages of other origins")
+    @Test("Without a token, reads and writes are permitted, except writes from other origins")
     func pages() {
         #expect(status("", nil) == nil)
         #expect(status("", nil, method: .put) == nil)
