@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The description, and pages of other origins, from outside")
+@Suite("API description and CORS from outside")
 struct DescriptionCrossOriginTests {
     private static let origin = "Origin: https://app.example.com"
 
@@ -10,7 +10,7 @@ struct DescriptionCrossOriginTests {
         try RunningService(items: Items.users(3) + Items.advertisement(1), settings: settings)
     }
 
-    @Test("description and schema are served with their types, validators and codings", arguments: ["/openapi.json", "/schemas/cell.json"])
+    @Test("The description and the schema have a media type, ETag and gzip coding", arguments: ["/openapi.json", "/schemas/cell.json"])
     func description(path: String) async throws {
         try await offPool {
             let service = try Self.service([])
@@ -24,7 +24,7 @@ struct DescriptionCrossOriginTests {
         }
     }
 
-    @Test("without configuration, no answer says anything of origins")
+    @Test("Responses have no CORS fields by default")
     func off() async throws {
         try await offPool {
             let service = try Self.service([])
@@ -39,7 +39,7 @@ struct DescriptionCrossOriginTests {
         }
     }
 
-    @Test("answers to an allowed origin say so, made anew or finished, whole, not modified or refused")
+    @Test("Responses to an allowed origin have CORS fields, cached, 304 and error responses included")
     func answers() async throws {
         try await offPool {
             let service = try Self.service()
@@ -62,7 +62,7 @@ struct DescriptionCrossOriginTests {
         }
     }
 
-    @Test("answers without an origin, or to another one, allow nothing, and caches are told that they might")
+    @Test("Responses to other requests allow no origin and vary by Origin")
     func others() async throws {
         try await offPool {
             let service = try Self.service()
@@ -77,7 +77,7 @@ struct DescriptionCrossOriginTests {
         }
     }
 
-    @Test("a preflight names methods, fields and how long it holds; to another origin it is an OPTIONS like any other")
+    @Test("A preflight response has methods, fields and maximum age only for an allowed origin")
     func preflight() async throws {
         try await offPool {
             let service = try Self.service()
@@ -96,7 +96,7 @@ struct DescriptionCrossOriginTests {
         }
     }
 
-    @Test("credentials are allowed to named origins, and any origin only without them")
+    @Test("Credentials are allowed for named origins and refused together with a wildcard")
     func credentials() async throws {
         try await offPool {
             let named = try Self.service(["cors.origins=https://app.example.com", "cors.credentials=true"])
@@ -119,7 +119,7 @@ struct DescriptionCrossOriginTests {
         }
     }
 
-    @Test("whatever the server refuses by itself carries the fields too")
+    @Test("Error responses of the HTTP server have CORS fields too")
     func refusals() async throws {
         try await offPool {
             let service = try Self.service([
@@ -144,7 +144,7 @@ struct DescriptionCrossOriginTests {
                 #expect(answer.status == status, "\(line) \(answer)")
                 #expect(answer["access-control-allow-origin"] == "https://app.example.com", "\(line) \(answer)")
                 #expect(answer["vary"]?.contains("Origin") == true, "\(line) \(answer)")
-                // TRACE and methods that nobody knows are told those of the resource.
+                // Responses to TRACE and to unknown methods have the methods of the resource in Allow.
                 if line.hasSuffix(" /feed"), [405, 501].contains(status) { #expect(answer["allow"] == "HEAD, GET, OPTIONS") }
             }
         }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The example that embeds the service")
+@Suite("Example program that embeds the service")
 struct ExampleTests {
-    @Test("its own kind of item is served, its own command performed and taken back")
+    @Test("The recipe example serves its kind of item, and performs and undoes its command")
     func recipes() async throws {
         try await offPool {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
@@ -29,7 +29,7 @@ struct ExampleTests {
             let answer = try JSON(try ask("POST", "/cells/recipe:ramen/selection").text)
             #expect(answer["commands"]?.list.compactMap { $0["command"]?.text } == ["analytics", "cook"])
             #expect(try ask("DELETE", try #require(answer["undo"]?["href"]?.text)).status == 200)
-            // A route of its own, and a middleware around all of them, finished pages too.
+            // The example adds a route, and middleware for all routes and cached pages.
             #expect(try ask("GET", "/recipes/tan%20tan/shopping-list").text == "All for tan tan.\n")
             for path in ["/recipes/ramen/shopping-list", "/feed", "/feed"] {
                 #expect(try ask("GET", path)["server"] == "recipe-feed", "\(path)")

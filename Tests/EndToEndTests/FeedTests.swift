@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("GET /feed, from outside")
+@Suite("GET /feed from outside")
 struct FeedTests {
-    @Test("a page holds cells in the contract's shape, with the ad at the midpoint")
+    @Test("A page has cells in the documented format and the ad at the midpoint")
     func shape() async throws {
         try await offPool {
             let service = try RunningService(
@@ -37,7 +37,7 @@ struct FeedTests {
         }
     }
 
-    @Test("escapes of characters that need none change nothing, in the path and in the names of parameters")
+    @Test("Percent-encoded letters in the path and in parameter names have no effect")
     func escapes() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
@@ -49,7 +49,7 @@ struct FeedTests {
         }
     }
 
-    @Test("walking next meets every user once, walking previous gives the same pages in reverse, ads included")
+    @Test("Next links reach each user once, and previous links return the same pages")
     func walking() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(45) + Items.advertisements(4))
@@ -79,7 +79,7 @@ struct FeedTests {
     }
 
     @Test(
-        "a wrong limit or cursor is 400 with its problem",
+        "An invalid limit or cursor returns 400 and its problem type",
         arguments: [
             ("limit=0", "invalid-parameter"), ("limit=101", "invalid-parameter"), ("limit=", "invalid-parameter"),
             ("limit=+5", "invalid-parameter"), ("limit=5&limit=6", "invalid-parameter"),
@@ -100,7 +100,7 @@ struct FeedTests {
         }
     }
 
-    @Test("each viewer begins with another ad, and with the same one whenever they ask")
+    @Test("Each viewer has a stable first ad, and viewers share the ads evenly")
     func rotation() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3) + Items.advertisements(10), settings: ["ads.rotation=fair"])
@@ -108,7 +108,7 @@ struct FeedTests {
                 let page = try JSON(try service.get("/feed", fields: ["User-Agent: tests", "X-Viewer-ID: viewer-\(viewer)"]).text)
                 return page["cells"]?.list.compactMap { $0["id"]?.text }.first { $0.hasPrefix("ad:") }
             }
-            // Two rounds within one hour; where one ends in between, the next two do.
+            // Both rounds must be in one hour. If the hour ends between them, two more rounds replace them.
             var rounds = [try (0..<100).map(first), try (0..<100).map(first)]
             if rounds[0] != rounds[1] { rounds = [try (0..<100).map(first), try (0..<100).map(first)] }
             #expect(rounds[0] == rounds[1])
@@ -117,11 +117,11 @@ struct FeedTests {
         }
     }
 
-    @Test("HEAD, conditions and gzip: the same page in every turn")
+    @Test("HEAD, conditional requests and gzip agree with the page, cached or not")
     func semantics() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(30) + Items.advertisement(1))
-            // Twice: made anew, then from finished bytes.
+            // The first pass renders the page, and the second uses the page cache.
             for _ in 0..<2 {
                 let page = try service.get("/feed")
                 let tag = try #require(page["etag"])
@@ -141,11 +141,11 @@ struct FeedTests {
         }
     }
 
-    @Test("an import while the service runs is in the very next answer, or with a database that says so to each replica, in one soon after")
+    @Test("An import is on the next page, or soon after with PostgreSQL")
     func freshness() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2))
-            /// What the page says, once the import of somebody else may have been told.
+            /// Returns whether the page shows the import. With PostgreSQL, polls until the notification arrives.
             func told(_ isNew: (JSON) -> Bool) throws -> Bool {
                 let end = ContinuousClock.now + .seconds(30)
                 while true {
@@ -165,7 +165,7 @@ struct FeedTests {
         }
     }
 
-    @Test("which user gets which cell, and where ads stand, is configuration")
+    @Test("Settings select the cell of each user type and the ad positions")
     func configuration() async throws {
         try await offPool {
             let service = try RunningService(
@@ -181,7 +181,7 @@ struct FeedTests {
         }
     }
 
-    @Test("what is not there is 404, what is not allowed 405 with Allow, and OPTIONS tells")
+    @Test("Unknown paths return 404, other methods 405 with Allow, and OPTIONS 204")
     func routing() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1))

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What pages of other sites can do in the browsers of their visitors.
-@Suite("Pages of other sites, from outside")
+/// Requests from pages of other sites in the browsers of viewers.
+@Suite("Requests from pages of other sites")
 struct ForeignPageTests {
     private static let evil = "Origin: https://evil.example.com"
     private static let agent = "User-Agent: Mozilla/5.0 Firefox/140.0"
@@ -19,7 +19,7 @@ struct ForeignPageTests {
     }
 
     @Test(
-        "a link that another site loads as a part of its page is a subresource: redirected, recorded, and not counted",
+        "A click by a subresource of another site is redirected and recorded, but not counted",
         arguments: [
             ("cross-site", "no-cors", "image"), ("same-site", "no-cors", "image"), ("cross-site", "no-cors", "script"),
             ("cross-site", "navigate", "iframe"), ("cross-site", "cors", "empty"), ("cross-site", "navigate", "object"),
@@ -28,7 +28,7 @@ struct ForeignPageTests {
         try await offPool {
             let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.report-verdict=true"])
             let link = try Self.link(service)
-            // A link that is known goes another way than the first click on it.
+            // Later clicks on a known link use another code path than the first click.
             for path in [link, link, link + "?from=here"] {
                 let answer = try service.get(path, fields: Self.fetched(site, mode, destination))
                 #expect(answer.status == 302 && answer["x-verdict"] == "subresource")
@@ -43,7 +43,7 @@ struct ForeignPageTests {
     }
 
     @Test(
-        "going to a page counts, and so does what says nothing of where it comes from",
+        "Navigations, same-origin requests and clicks without Fetch Metadata fields count",
         arguments: [
             fetched("cross-site", "navigate", "document"), fetched("same-site", "navigate", "document"),
             fetched("none", "navigate", "document"), fetched("same-origin", "cors", "empty"), [agent],
@@ -55,7 +55,7 @@ struct ForeignPageTests {
         }
     }
 
-    @Test("a subresource calls no tracker")
+    @Test("A subresource click calls no tracker")
     func tracker() async throws {
         try await offPool {
             let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -72,12 +72,12 @@ struct ForeignPageTests {
             #expect(try service.get(Self.link(service, 1), fields: [Self.agent]).status == 302)
             let end = ContinuousClock.now + .seconds(60)
             while origin.requests.isEmpty, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.02) }
-            // Events are taken in their order: the first would have been called by now.
+            // Trackers are called in the order of events: a call for the first ad would precede this one.
             #expect(origin.requests.map(\.path) == ["/2"])
         }
     }
 
-    @Test("a page of another origin writes nothing: 403 before anything happens")
+    @Test("Writes from another origin return 403 and have no effect")
     func foreignOrigin() async throws {
         try await offPool {
             let service = try RunningService(
@@ -110,7 +110,7 @@ struct ForeignPageTests {
         }
     }
 
-    @Test("the service's own pages and those of allowed origins write, behind a proxy too")
+    @Test("Writes from the service's pages and from allowed origins succeed, behind a proxy too")
     func ownOrigin() async throws {
         try await offPool {
             let service = try RunningService(
@@ -135,7 +135,7 @@ struct ForeignPageTests {
         }
     }
 
-    @Test("bodies are JSON: what a form or a page could send without a preflight is 415")
+    @Test("A body of another media type than JSON returns 415")
     func mediaTypes() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2))

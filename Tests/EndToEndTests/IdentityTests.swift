@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Who and what is meant, from outside")
+@Suite("Identity of ids and viewers from outside")
 struct IdentityTests {
     private static let (composed, decomposed) = ("%C3%A9", "e%CC%81")
     private static let agent = "User-Agent: tests"
@@ -17,7 +17,7 @@ struct IdentityTests {
         try #require(try JSON(answer.text)["undo"]?["href"]?.text)
     }
 
-    @Test("ids and viewers that differ in their bytes are two: hidden, saved, undone and counted each for itself")
+    @Test("Ids and viewers are compared by bytes, not by canonical equivalence")
     func bytes() async throws {
         try await offPool {
             let items = ["\u{E9}", "e\u{301}"].map { Items.user("x").replacing(#""id":"x""#, with: #""id":"\#($0)""#) }
@@ -41,7 +41,7 @@ struct IdentityTests {
     }
 
     @Test(
-        "an id that would melt into the character before it is an id like others",
+        "An id that begins with a combining character works like any other id",
         arguments: ["%CC%81a", "%F0%9F%8F%BB", "%E2%80%8D", "%EF%B8%8F#"])
     func combining(_ id: String) async throws {
         try await offPool {
@@ -64,12 +64,12 @@ struct IdentityTests {
         }
     }
 
-    @Test("all that a viewer has dismissed stays hidden, however much it is")
+    @Test("All dismissed cells of a viewer stay hidden, even thousands of them")
     func manyDismissed() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(5_010))
             let ledger = "\(service.folder)/intertwine.ledger.sqlite"
-            // As one dismissal does, and so often as no client would be let.
+            // Copies the row of one dismissal more often than the rate limit allows a client.
             #expect(try service.ask("POST", "/cells/user:u0/dismissal", fields: Self.viewer("ann")).status == 200)
             let rows = try SpawnedProcess([
                 "/usr/bin/sqlite3", "-cmd", ".timeout 5000", ledger,
@@ -86,7 +86,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("a viewer's name that is not UTF-8 or too long is refused, but keeps nobody from following a link")
+    @Test("A viewer id that is too long or not UTF-8 returns 400, except on clicks")
     func viewerThatIsNone() async throws {
         try await offPool {
             let service = try RunningService(items: Items.user("u") + Items.advertisements(1))
@@ -108,7 +108,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("a key's answer outlives the signing key under which it was kept")
+    @Test("The response of an idempotency key survives a rotation of the signing key")
     func rotation() async throws {
         try await offPool {
             let service = try RunningService(items: Items.user("u"))
@@ -129,7 +129,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("an undo can be simulated and repeated under a key; events cannot be simulated")
+    @Test("An undo supports dryRun and idempotency keys, and events reject dryRun")
     func undo() async throws {
         try await offPool {
             let service = try RunningService(items: Items.user("u"))

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What caches in front of the service, browsers among them, are told of an image and may ask.
-@Suite("An image and other caches, from outside", .timeLimit(.minutes(2)))
+/// Caching fields of images, and the requests that browsers and other caches send.
+@Suite("Images and HTTP caches from outside", .timeLimit(.minutes(2)))
 struct ImageCacheTests {
     private static let bytes = try? Data(
         contentsOf: URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/images/avatar-0.png").standardized)
@@ -34,7 +34,7 @@ struct ImageCacheTests {
         return try #require(cell?["actions"]?["configuration"]?["bindings"]?["avatar"]?["href"]?.text)
     }
 
-    @Test("an image has one URL for a month, through a restart too; then another, beside which the one of before is good for a week")
+    @Test("An image URL changes monthly, survives a restart, and expires a week after its change")
     func stable() async throws {
         try await offPool {
             let clock = try MovableClock()
@@ -48,7 +48,7 @@ struct ImageCacheTests {
                 if href != seen.last?.href { seen.append((href, clock.offset)) }
                 if hours == 6 { try service.killAndRestart() }
             }
-            // Each image changes at a time of its own, so within 40 days once or twice, 30 days apart.
+            // Each image changes at a different time: 40 days contain one or two changes, 30 days apart.
             try #require((2...3).contains(seen.count), "\(seen)")
             if seen.count == 3 { #expect(seen[2].since - seen[1].since == 30 * day) }
             let (old, change) = (seen[0].href, seen[1].since)
@@ -65,21 +65,21 @@ struct ImageCacheTests {
         let description: String
         let fields: [String]
         let status: Int
-        /// What is sent of the image.
+        /// The bytes of the image in the response.
         let part: @Sendable ([UInt8]) -> [UInt8]
 
         init(_ says: String, _ fields: String..., part: @escaping @Sendable ([UInt8]) -> [UInt8]) {
             (self.fields, status, self.part, description) = (fields, 206, part, "\(says): \(fields)")
         }
 
-        /// - Parameter status: 200 for all of the image; others for nothing of it.
+        /// - Parameter status: 200 for the whole image; other statuses for an empty body.
         init(_ says: String, _ fields: String..., status: Int = 200) {
             (self.fields, self.status, description) = (fields, status, "\(says): \(fields)")
             part = { status == 200 ? $0 : [] }
         }
     }
 
-    /// TAG stands for the image's own tag. All that conditions and ranges may say is tried on the server itself.
+    /// TAG is a placeholder for the ETag of the image. The tests of the server cover all forms of conditions and ranges.
     private static let rows: [Row] = [
         Row("its tag", "If-None-Match: TAG", status: 304), Row("its tag, weakly", "If-None-Match: W/TAG", status: 304),
         Row("its tag among others", "If-None-Match: \"x\", TAG", status: 304), Row("any tag", "If-None-Match: *", status: 304),
@@ -95,7 +95,7 @@ struct ImageCacheTests {
         Row("only if it is stored", "Cache-Control: only-if-cached"),
     ]
 
-    @Test("a stored image answers conditions and parts, tells its age and keeps its tag, and nobody asks the origin again")
+    @Test("A cached image supports conditions, ranges and Age without a request to the origin")
     func stored() async throws {
         try await offPool {
             let image = Array(try #require(Self.bytes))

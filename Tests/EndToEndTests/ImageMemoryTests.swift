@@ -2,19 +2,19 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Memory of images, from outside", .serialized, .timeLimit(.minutes(5)))
+@Suite("Memory of images from outside", .serialized, .timeLimit(.minutes(5)))
 struct ImageMemoryTests {
     private static let readers = 300
     private static let size = 6_500_000
 
-    /// The first and last bytes of a PNG, and a body that differs from image to image.
+    /// Returns the first and last bytes of a PNG around a body that differs between images.
     private static func body(_ number: Int) -> [UInt8] {
         let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
         return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
             + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size - 20) + end
     }
 
-    @Test("is given back within seconds after 300 slow readers of large originals")
+    @Test("The service releases image memory within seconds after 300 slow clients disconnect")
     func returned() async throws {
         try await offPool {
             let origin = try Origin { request, connection in
@@ -45,7 +45,7 @@ struct ImageMemoryTests {
             }
             let crowded = service.process.residentKilobytes
             clients = []
-            // The margin is what caches may keep.
+            // The margin is the size of the caches.
             while service.process.residentKilobytes > before + 128 * 1_024 { usleep(50_000) }
             print("resident: \(before >> 10) MiB, with readers \(crowded >> 10), then \(service.process.residentKilobytes >> 10)")
         }

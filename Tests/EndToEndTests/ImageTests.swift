@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("GET /images, from outside")
+@Suite("GET /images from outside")
 struct ImageTests {
     private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/images").standardized
         .path
 
-    /// The sample's origin on a port of its own, and a service that may fetch from it.
+    /// Starts the sample origin on a free port, and a service that may fetch from it.
     private static func start() throws -> (service: RunningService, origin: SpawnedProcess, port: UInt16) {
         let port = try freePort()
         let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", images])
@@ -29,7 +29,7 @@ struct ImageTests {
         } ?? []
     }
 
-    @Test("an image comes through the proxy, then from memory, in every turn")
+    @Test("An image comes from the origin first and from the cache afterwards")
     func image() async throws {
         try await offPool {
             let (service, origin, _) = try Self.start()
@@ -58,13 +58,13 @@ struct ImageTests {
         }
     }
 
-    @Test("the sample's origin ends in order, however often it is told to")
+    @Test("The sample origin exits with code 0 after repeated SIGTERM")
     func endingOrigin() async throws {
         try await offPool {
             let port = try freePort()
             let origin = try SpawnedProcess([BuiltProduct.path("sample-origin"), "--port", "\(port)", Self.images])
             _ = try origin.line(containing: "listening on")
-            // A request that is under way gives the second signal its time.
+            // An unfinished request delays the exit until the second signal.
             let client = try RawClient(port: port)
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET /")
             #expect(try client.response().status == 404)
@@ -75,7 +75,7 @@ struct ImageTests {
         }
     }
 
-    @Test("what was not minted here is refused, and what the origin has not is a problem")
+    @Test("Forged image URLs return 403, and images that the origin lacks return 404")
     func refusals() async throws {
         try await offPool {
             let (service, origin, _) = try Self.start()
@@ -89,7 +89,7 @@ struct ImageTests {
             #expect(forged["image-error"] == "forged" && forged["cache-control"] == "no-store", "\(forged)")
             #expect(forged["x-content-type-options"] == "nosniff", "\(forged)")
             #expect(forged["content-security-policy"] == "default-src 'none'; sandbox", "\(forged)")
-            // A name that is no UUID names nothing that could be taken back, and is a name all the same.
+            // A request id that is not a UUID cannot cancel the request, but the response has it.
             let missing = try service.get(try #require(hrefs.last), fields: ["X-Request-ID: 7"])
             #expect(missing["x-request-id"] == "7")
             #expect(missing.status == 404 && missing["image-error"] == "upstream-404" && missing["etag"] == nil, "\(missing)")
@@ -99,7 +99,7 @@ struct ImageTests {
         }
     }
 
-    @Test("images are forgotten by prefix, by host and all at once, and by nothing that could mean too many")
+    @Test("Operators purge images by prefix, by host or all, and ambiguous purges return 400")
     func purging() async throws {
         try await offPool {
             let (service, origin, port) = try Self.start()
@@ -121,7 +121,7 @@ struct ImageTests {
         }
     }
 
-    @Test("an image of a folder is served, in a format that the client takes, and nothing beside the folder is")
+    @Test("An image of a folder source is served, and files outside the folder are refused")
     func folder() async throws {
         try await offPool {
             let users = ["avatar-0.png", "../feed.json"].enumerated().map { number, name in
@@ -145,7 +145,7 @@ struct ImageTests {
         }
     }
 
-    @Test("an image that leads back to the proxy itself is 508, not a circle")
+    @Test("An image URL that leads back to the proxy returns 508")
     func loop() async throws {
         try await offPool {
             let port = try freePort()
@@ -168,7 +168,7 @@ struct ImageTests {
         }
     }
 
-    @Test("a request is taken back by its name: 204, the request is answered 499 and closed, the origin is let go")
+    @Test("DELETE of an image request closes it with 499 and disconnects from the origin")
     func cancelling() async throws {
         try await offPool {
             let listener = try StuckOrigin()
@@ -191,7 +191,7 @@ struct ImageTests {
         }
     }
 
-    @Test("an image in memory allows the methods that one on its way allows")
+    @Test("A cached image allows the same methods as an image from the origin")
     func methods() async throws {
         try await offPool {
             let (service, origin, _) = try Self.start()
@@ -212,7 +212,7 @@ struct ImageTests {
         }
     }
 
-    @Test("a client that closes its sending side gets its image, or at once what is wrong with the URL")
+    @Test("A client that closes its sending side still receives the image or the error")
     func halfClosing() async throws {
         try await offPool {
             let listener = try StuckOrigin()
@@ -231,7 +231,7 @@ struct ImageTests {
             try client.send("GET \(href) HTTP/1.1\r\nHost: a\r\n\r\n")
             let upstream = try listener.accept()
             client.finishSending()
-            // Another request shows that the service has seen the end of this one's bytes.
+            // Other requests ensure that the service has read the end of this client's bytes.
             for _ in 0..<2 { #expect(try service.get("/healthz").status == 200) }
             upstream.answer(502)
             let answer = try client.response()
@@ -240,7 +240,7 @@ struct ImageTests {
         }
     }
 
-    @Test("what a browser fetches ahead waits behind what its user looks at")
+    @Test("Prefetch requests wait in the queue behind ordinary image requests")
     func prefetch() async throws {
         try await offPool {
             let gate = Gate()
@@ -276,7 +276,7 @@ struct ImageTests {
         }
     }
 
-    @Test("closing the connection takes the request back too")
+    @Test("A closed connection cancels the image request at the origin")
     func leaving() async throws {
         try await offPool {
             let listener = try StuckOrigin()

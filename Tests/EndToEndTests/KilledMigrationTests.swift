@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Of files, see the tests of the same name in `StorageTests`.
-@Suite("Migrations of a PostgreSQL database that are killed", .timeLimit(.minutes(10)))
+/// The tests of the same name in `StorageTests` cover files.
+@Suite("Killed migrations of a PostgreSQL database", .timeLimit(.minutes(10)))
 struct KilledMigrationTests {
     private static let migrations = "SELECT part, count(*), max(number) FROM intertwine_migration GROUP BY part ORDER BY part"
 
     @Test(
-        "kill -9 before anything that is sent: the database has all of a migration or nothing, and the next start has all",
+        "A killed migration leaves all or nothing, and the next start completes it",
         arguments: [["takedown", "list"], ["export", "events"]])
     func everyStep(command: [String]) async throws {
         try await offPool {

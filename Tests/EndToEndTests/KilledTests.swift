@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Killed without warning, from outside")
+@Suite("Killed processes from outside")
 struct KilledTests {
-    /// Seconds that a round lasts at the most. `KILLED_AFTER=10` for a long run, by people.
+    /// The maximum duration of a round in seconds. For a long manual run, set `KILLED_AFTER=10`.
     private static let longest = ProcessInfo.processInfo.environment["KILLED_AFTER"].flatMap(Double.init) ?? 1
 
-    @Test("20 rounds of 64 clients and kill -9 lose nothing whose answer arrived, and count nothing twice")
+    @Test("Repeated kill -9 under load loses no answered action and counts no action twice")
     func rounds() async throws {
         try await offPool {
             let service = try RunningService(
@@ -25,7 +25,7 @@ struct KilledTests {
                 try service.killAndRestart()
                 let result = storm.finish()
                 promised.formUnion(result.done)
-                // The viewers' state is on disk too: what was undone stays undone, and what can be undone still can.
+                // The viewers' state is durable too: undone actions stay undone, and other actions can still be undone.
                 for (promise, status) in [(result.undone, 409), (result.undoable, 200)] {
                     guard let promise else { continue }
                     let fields = ["User-Agent: tests", "X-Viewer-ID: \(promise.viewer)"]
@@ -36,7 +36,7 @@ struct KilledTests {
                 row["viewer"]?.text.map { ActionStorm.Done(kind: row["kind"]?.text ?? "", viewer: $0) }
             }
             let kept = Set(rows)
-            #expect(promised.subtracting(kept).count == 0)  // Not isEmpty, which would tell all of them.
+            #expect(promised.subtracting(kept).count == 0)  // A failure of isEmpty would print all of them.
             #expect(kept.count == rows.count)
             #expect(Set(promised.map(\.kind)) == ["click", "selection", "undo", "dismissal"])
             #expect(promised.count >= 20 * 128)
@@ -45,7 +45,7 @@ struct KilledTests {
         }
     }
 
-    @Test("clicks beyond the rate that were answered are in the totals after kill -9, with rows or without")
+    @Test("Answered clicks beyond the rate limit are in the totals after kill -9")
     func beyondRate() async throws {
         try await offPool {
             let service = try RunningService(
@@ -57,7 +57,7 @@ struct KilledTests {
             var answered = 0
             for _ in 0..<3 {
                 let client = try RawClient(port: service.port)
-                // More than have rows in a minute.
+                // More clicks than the rate limit allows rows in a minute.
                 for number in 0..<700 {
                     let fields = ["User-Agent: tests", "X-Viewer-ID: v\(number)"]
                     #expect(try RunningService.ask(client, "GET", click, fields: fields).status == 302)
@@ -69,7 +69,7 @@ struct KilledTests {
         }
     }
 
-    /// As `intertwine report` counts them.
+    /// Returns the number of clicks that `intertwine report` counts.
     private static func clicks(in service: RunningService) throws -> Int {
         let report = try Command.run(
             ["report", "--config", "\(service.folder)/empty.yaml", "--database", service.database, "--by", "verdict", "--format", "json"])

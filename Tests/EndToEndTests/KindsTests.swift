@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Kinds by configuration, from outside")
+@Suite("Configured kinds from outside")
 struct KindsTests {
     static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Config/kinds.yaml").path
     static let events =
@@ -11,7 +11,7 @@ struct KindsTests {
         + #"{"kind":"event","id":"b","title":"Jazz","starts":"2026-05-02","image":"https://pictures.example.com/j.png","#
         + #""signup":"https://sign.example.com/2"}"# + "\n"
 
-    /// A service that knows the kind, with its items imported by the command line.
+    /// Starts a service with the kind, and imports its items on the command line.
     private func service() throws -> RunningService {
         let service = try RunningService(items: Items.user("u"), settings: ["kinds.file=\(Self.file)"])
         let lines = try service.importItems(Self.events, arguments: ["--set", "kinds.file=\(Self.file)"])
@@ -19,7 +19,7 @@ struct KindsTests {
         return service
     }
 
-    @Test("a third kind takes under 40 lines of YAML and nothing else: imported, in its own section, in both layouts, clicked, dismissed")
+    @Test("A kind in under 40 lines of YAML supports import, sections, layouts, clicks and dismissals")
     func event() async throws {
         try await offPool {
             #expect(try String(contentsOfFile: Self.file, encoding: .utf8).split(separator: "\n").count < 40)
@@ -54,7 +54,7 @@ struct KindsTests {
         }
     }
 
-    @Test("operators read, put and remove one item of any kind; a kind that is not there is 404")
+    @Test("Operators read, put and delete items of each kind, and unknown kinds return 404")
     func items() async throws {
         try await offPool {
             let service = try service()
@@ -80,7 +80,7 @@ struct KindsTests {
         }
     }
 
-    @Test("items are validated by the declaration, and its JSON Schema is printed")
+    @Test("An import validates items against the kind, and the schema command prints its schema")
     func validation() async throws {
         try await offPool {
             let service = try service()
@@ -119,7 +119,7 @@ struct KindsTests {
                 input: {reason: {type: text, required: true, choices: [spam, wrong]}, stars: {type: number, min: 1, max: 5}}
         """
 
-    @Test("a kind has slots of its own, which take input, and several cells of an item")
+    @Test("A kind can have custom action slots with input, and several cells per item")
     func slots() async throws {
         try await offPool {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("places-\(UUID()).yaml").path
@@ -177,7 +177,7 @@ struct KindsTests {
         }
     }
 
-    @Test("a fault in the file stops the start with file and line")
+    @Test("An error in the kinds file stops the start with its file and line")
     func fault() async throws {
         try await offPool {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID())").path
@@ -201,7 +201,7 @@ struct KindsTests {
         }
     }
 
-    @Test("layout and width keep pages apart, in the cache as well, and are checked")
+    @Test("Layout and width select different cached pages, and invalid values return 400")
     func parameters() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(5))

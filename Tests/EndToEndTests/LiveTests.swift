@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Lists that are kept in step by events, from outside")
+@Suite("Event streams of changes from outside")
 struct LiveTests {
-    /// A client that reads events as they come.
+    /// A client that reads an event stream.
     private final class Listener {
         let client: RawClient
         private var text = ""
@@ -15,7 +15,7 @@ struct LiveTests {
             try client.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n")
         }
 
-        /// Reads on until the text holds something.
+        /// Reads until the text contains `end`, for at most 20 seconds.
         func text(until end: String) throws -> String {
             let limit = ContinuousClock.now + .seconds(20)
             while !text.contains(end), ContinuousClock.now < limit {
@@ -26,7 +26,7 @@ struct LiveTests {
             return text
         }
 
-        /// The next event that is one: its name, id and data.
+        /// Returns the name, id and data of the next event; nil if the text has no event.
         func event() throws -> (name: String, id: String, data: JSON)? {
             let text = try text(until: "\n\n\r\n")
             func value(_ field: String) -> String? {
@@ -41,7 +41,7 @@ struct LiveTests {
         try #require(try JSON(try service.get(path, fields: fields).text)["page"]?["syncToken"]?.text)
     }
 
-    @Test("a change is told to whoever holds the page, and its id is where to go on")
+    @Test("Each client of a page receives a change, and its id resumes the stream")
     func told() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
@@ -51,7 +51,7 @@ struct LiveTests {
             for listener in [first, second] {
                 let head = try listener.text(until: "retry: ")
                 #expect(head.hasPrefix("HTTP/1.1 200") && head.contains("Content-Type: text/event-stream"))
-                // Else nginx keeps it back.
+                // Without this field, nginx buffers the stream.
                 #expect(head.contains("X-Accel-Buffering: no"))
                 _ = try? listener.text(until: "\n\n")
             }
@@ -60,7 +60,7 @@ struct LiveTests {
             #expect(event.name == "changes")
             #expect(event.data["inserted"]?.list.compactMap { $0["cell"]?["id"]?.text } == ["user:u9"])
             #expect(try second.event()?.id == event.id)
-            // Whoever comes late is told at once, and whoever is in step is not.
+            // A client with an old sync token receives the change at once, and the latest sync token has no changes.
             let late = try Listener(service, "/feed/changes?syncToken=\(syncToken)")
             _ = try late.text(until: "retry: ")
             #expect(try late.event()?.id == event.id)
@@ -69,7 +69,7 @@ struct LiveTests {
         }
     }
 
-    @Test("a viewer's own acts are told to that viewer alone")
+    @Test("Actions of a viewer are events for that viewer alone")
     func acts() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
@@ -89,7 +89,7 @@ struct LiveTests {
         }
     }
 
-    @Test("what belongs together no more is to be taken anew, and ends the stream")
+    @Test("An invalid sync token returns a reload event and ends the stream")
     func reload() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
@@ -98,18 +98,18 @@ struct LiveTests {
             #expect(text.contains("event: reload\ndata: {\"reload\":true}\n\n"))
             #expect(try listener.client.isClosedByServer())
             #expect(try service.get("/feed/changes", fields: ["Accept: text/event-stream"]).status == 400)
-            // A stream goes on for ever: it is for whoever wants one at least as much.
+            // Streams do not end, so a client must accept event streams at least as much as JSON.
             for accept in ["application/json, text/event-stream;q=0.1", "text/event-stream;q=0, */*", "*/*"] {
                 let answer = try service.get("/feed/changes?syncToken=\(try syncToken(service))", fields: ["Accept: \(accept)"])
                 #expect(answer["content-type"] == "application/json", "\(accept)")
             }
-            // What says that nothing has come yet.
+            // An empty Last-Event-ID means that no event has arrived.
             let fresh = try Listener(service, "/feed/changes?syncToken=\(try syncToken(service))", fields: ["Last-Event-ID:"])
             #expect(try fresh.text(until: "retry: ").hasPrefix("HTTP/1.1 200"))
         }
     }
 
-    @Test("beyond the limit, polling is what is left; a place that was left is another's")
+    @Test("Streams beyond the limit return 503, polling works, and closed streams free capacity")
     func bounded() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: ["limits.event-streams=2"])
@@ -129,7 +129,7 @@ struct LiveTests {
         }
     }
 
-    @Test("events come in gzip coding to those who ask for it, each as it happens, and a stop ends the coding too", arguments: [0, 1])
+    @Test("A gzip event stream flushes each event, and a stop completes the coding", arguments: [0, 1])
     func coded(minor: Int) async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
@@ -161,18 +161,18 @@ struct LiveTests {
             service.process.signal(SIGTERM)
             while let bytes = try client.bytes(within: 20_000) { received += bytes }
             #expect(service.process.wait() == 0)
-            // Whole: the checksum and the length at its end are right.
+            // The coding is complete: its checksum and length at the end are correct.
             let body = try #require(Self.body(received, isChunked: minor == 1))
             #expect(String(decoding: gunzipped(body), as: UTF8.self).contains("user:u9"))
         }
     }
 
-    /// What of a body in gzip coding can be read so far; nil where there is none.
+    /// Returns the decoded part of a gzip body so far; nil if there is no body.
     private static func decoded(_ bytes: [UInt8], isChunked: Bool) -> String? {
         body(bytes, isChunked: isChunked).map { String(decoding: gunzipped($0, isWhole: false), as: UTF8.self) }
     }
 
-    /// What has come of the body of a response; nil before its head is there.
+    /// Returns the received part of a response body; nil before the head is complete.
     private static func body(_ bytes: [UInt8], isChunked: Bool) -> [UInt8]? {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return nil }
         guard isChunked else { return Array(bytes[end...]) }
@@ -186,7 +186,7 @@ struct LiveTests {
         return body
     }
 
-    @Test("a stop ends the streams as they should end")
+    @Test("A stop of the service ends event streams with the last chunk")
     func stop() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))

@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Database files that go and come back under the service, from outside")
+@Suite("Missing and damaged database files of a running service")
 struct LostFileTests {
     private static let user = #"{"username":"A","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
 
-    /// Seconds until the service is ready or, as wanted, is not.
+    /// Returns the seconds until the service is ready, or not ready.
     private static func seconds(_ service: RunningService, untilReady isReady: Bool) throws -> Double {
         let start = Date()
         while try (service.get("/readyz").status == 200) != isReady, Date().timeIntervalSince(start) < 15 { usleep(20_000) }
         return Date().timeIntervalSince(start)
     }
 
-    @Test("a file that is moved away is told in one line, and stops writes and readiness until it is back", arguments: [".ledger", ""])
+    @Test("A service without its database file logs it once and refuses writes until it returns", arguments: [".ledger", ""])
     func moved(part: String) async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: [RunningService.tokenSetting])
@@ -38,7 +38,7 @@ struct LostFileTests {
         }
     }
 
-    @Test("a ledger that another process keeps locked makes the service unready, and no longer than that")
+    @Test("A ledger that another process locks makes the service unready until the lock ends")
     func locked() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2))
@@ -55,7 +55,7 @@ struct LostFileTests {
     }
 
     @Test(
-        "a file that is written over makes the service unready, though all that it was asked for lies in memory",
+        "An overwritten database file makes the service unready, even with cached pages",
         arguments: [".ledger", ""])
     func damaged(part: String) async throws {
         try await offPool {
@@ -81,7 +81,7 @@ struct LostFileTests {
         return try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
     }
 
-    /// Nothing is written to a damaged file: it is answered 503, by whatever way it comes.
+    /// Expects that every write to a damaged file returns 503.
     private static func expectNoWrites(_ service: RunningService, _ part: String) throws {
         if part.isEmpty {
             #expect(try service.admin("PUT", "/admin/items/user/new", body: user).status == 503)
@@ -96,7 +96,7 @@ struct LostFileTests {
         #expect(try service.admin("GET", "/metrics").text.contains("intertwine_store_corrupt{file=\"\(file)\"} 1\n"))
     }
 
-    @Test("a ledger that is cut takes no click from the next one on")
+    @Test("A truncated ledger refuses each write from the next click on")
     func cut() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: [RunningService.tokenSetting])
@@ -107,7 +107,7 @@ struct LostFileTests {
         }
     }
 
-    @Test("one bit of an event that is another is found in the background, by a check that tells how far it is")
+    @Test("The background check finds one corrupt bit of an event and reports its progress")
     func bit() async throws {
         try await offPool {
             let first = try RunningService(items: Items.users(2) + Items.advertisements(1), settings: ["events.click-rate=100000"])

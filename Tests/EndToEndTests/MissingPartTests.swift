@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A store with a part missing, older, cut or of another store, from outside", .timeLimit(.minutes(5)))
+@Suite("Stores with a missing, older, truncated or foreign part", .timeLimit(.minutes(5)))
 struct MissingPartTests {
     private static let parts = ["intertwine.sqlite", "intertwine.ledger.sqlite", "signing.key"]
 
-    /// A folder of one test's own.
+    /// A folder for one test.
     private final class Folder {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
 
@@ -18,7 +18,7 @@ struct MissingPartTests {
 
         deinit { try? FileManager.default.removeItem(atPath: path) }
 
-        /// A service that people have used.
+        /// Starts a service and clicks an ad.
         func serve(flags: [String] = []) throws -> RunningService {
             let database = "\(path)/intertwine.sqlite"
             if flags.isEmpty, !FileManager.default.fileExists(atPath: database) {
@@ -47,7 +47,7 @@ struct MissingPartTests {
             }
         }
 
-        /// The line with which a start is refused; nil if it is not.
+        /// Returns the error line of a refused start; nil if the start succeeds.
         func refusal() throws -> String? {
             let process = try SpawnedProcess(
                 [BuiltProduct.path("intertwine")] + RunningService.arguments(path, "\(path)/intertwine.sqlite"))
@@ -65,7 +65,7 @@ struct MissingPartTests {
         }
     }
 
-    /// Checks that a start is refused with what a line says, and goes on with the flag, once and for all.
+    /// Expects that a start is refused with a reason, and that one start with the flag makes later starts succeed.
     private static func expect(_ folder: Folder, refused reason: String) throws {
         let line = try #require(try folder.refusal())
         #expect(line.contains(reason) && line.contains("--accept-data-loss"), "\(line)")
@@ -75,7 +75,7 @@ struct MissingPartTests {
         #expect(try folder.refusal() == nil)
     }
 
-    @Test("a part that is gone, or empty, is told by name, after a kill and after a stop", arguments: parts, [true, false])
+    @Test("The start names a missing or empty part, after a kill or a stop", arguments: parts, [true, false])
     func gone(part: String, isKilled: Bool) async throws {
         try await offPool {
             let folder = try Folder()
@@ -101,7 +101,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("A start refuses a used folder without both databases, and accepts a folder that has only a key")
+    @Test("A start refuses a used folder without databases but accepts one with only a key")
     func bothDatabases() async throws {
         try await offPool {
             let folder = try Folder()
@@ -113,7 +113,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("a database that is cut to nothing is told by name", arguments: parts.dropLast())
+    @Test("The start names a database that is empty", arguments: parts.dropLast())
     func empty(part: String) async throws {
         try await offPool {
             let folder = try Folder()
@@ -123,7 +123,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("a database that is cut somewhere is damaged")
+    @Test("The start reports a truncated database as corrupt")
     func cut() async throws {
         try await offPool {
             let folder = try Folder()
@@ -134,7 +134,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("the write-ahead log that a kill left behind is missed", arguments: parts.dropLast())
+    @Test("The start refuses a store without the write-ahead log of a killed process", arguments: parts.dropLast())
     func log(part: String) async throws {
         try await offPool {
             let folder = try Folder()
@@ -159,7 +159,7 @@ struct MissingPartTests {
             let path = "\(folder.path)/\(part)-wal"
             var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
             switch damage {
-            // Behind the first frames may be those of an earlier log, which are in the main file.
+            // Later frames can belong to an earlier log, and the main file already has those.
             case "cut": bytes = bytes.prefix(1_000)
             case "first frame": bytes.replaceSubrange(200..<208, with: [UInt8](repeating: 0x5A, count: 8))
             default: bytes.replaceSubrange(0..<8, with: [UInt8](repeating: 0x5A, count: 8))
@@ -172,7 +172,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("a log that another program has copied into its database is not missed")
+    @Test("The start accepts a store after another program checkpoints its write-ahead log")
     func recovered() async throws {
         try await offPool {
             let folder = try Folder()
@@ -188,7 +188,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("a part of a former day is older than the others", arguments: parts.dropLast())
+    @Test("The start refuses a part that is older than the others", arguments: parts.dropLast())
     func older(part: String) async throws {
         try await offPool {
             let folder = try Folder()
@@ -200,7 +200,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("a part of another store is told by name", arguments: parts)
+    @Test("The start refuses a part of another store", arguments: parts)
     func foreign(part: String) async throws {
         try await offPool {
             let (folder, other) = (try Folder(), try Folder())
@@ -211,7 +211,7 @@ struct MissingPartTests {
         }
     }
 
-    @Test("all files of one backup start, made while the service ran or after it was stopped, and so do files from before identities")
+    @Test("All files of one backup start, and so do stores without store identities")
     func backups() async throws {
         try await offPool {
             let (folder, online) = (try Folder(), try Folder())

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Metrics and logs, from outside")
+@Suite("Metrics and logs from outside")
 struct ObservabilityTests {
-    @Test("Prometheus' own parser reads the metrics, and they count what was asked")
+    @Test("The Prometheus parser reads the metrics, and they count the requests")
     func metrics() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
@@ -34,7 +34,7 @@ struct ObservabilityTests {
             #expect((value("process_start_time_seconds") ?? 0) > 1_700_000_000)
             #expect(value("intertwine_image_downloads_in_flight") == 0)
             #expect(value("intertwine_build_info", ["version": "0.1.0"]) == 1)
-            // Units and kinds after the conventions.
+            // Names follow the Prometheus conventions for units and types.
             for sample in samples {
                 let isOurs = sample.family.hasPrefix("intertwine_") || sample.family.hasPrefix("process_")
                 #expect(isOurs, "\(sample.family)")
@@ -46,7 +46,7 @@ struct ObservabilityTests {
         }
     }
 
-    @Test("the page's files are one route")
+    @Test("All files of the web client have one route label")
     func viewer() async throws {
         try await offPool {
             let service = try RunningService()
@@ -64,7 +64,7 @@ struct ObservabilityTests {
         }
     }
 
-    @Test("no client can make the metrics grow")
+    @Test("Clients cannot increase the number of metric series")
     func bounded() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
@@ -83,7 +83,7 @@ struct ObservabilityTests {
         }
     }
 
-    @Test("each request has one line, with its id and trace, and without anything that is nobody's business", arguments: ["json", "text"])
+    @Test("Each request has one log line with id and trace, and without private data", arguments: ["json", "text"])
     func accessLog(format: String) async throws {
         try await offPool {
             let service = try RunningService(
@@ -99,7 +99,7 @@ struct ObservabilityTests {
             }
             _ = try service.admin("GET", "/healthz")
             let line = try service.process.line(containing: "/healthz")
-            // Lines of two threads can change places.
+            // Lines of two threads can be in either order.
             while service.process.lines.filter({ $0.contains("/feed") }).count < 2 { _ = try #require(try service.process.nextLine()) }
             let lines = service.process.lines
             let feed = lines.filter { $0.contains("/feed") }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Operations on the store and what they change, from outside")
+@Suite("Operations on the store and their changes")
 struct OperationTests {
     private static func apply(_ service: RunningService, _ operations: String...) throws -> RawResponse {
         try service.admin("POST", "/admin/operations", body: #"{"operations":[\#(operations.joined(separator: ","))]}"#)
@@ -16,7 +16,7 @@ struct OperationTests {
         try JSON(try service.get(path).text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
     }
 
-    @Test("a list of operations is done as a whole, and the feed follows at once")
+    @Test("A list of operations is atomic, and the next page shows its result")
     func operations() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: [RunningService.tokenSetting])
@@ -46,7 +46,7 @@ struct OperationTests {
         }
     }
 
-    @Test("an operation that expects another item than is there does nothing")
+    @Test("An operation with an outdated condition returns 412 and changes nothing")
     func condition() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
@@ -60,7 +60,7 @@ struct OperationTests {
         }
     }
 
-    @Test("a client that applies the changes holds what the feed is, through operations, an import and a restart")
+    @Test("A client that applies the changes has the same pages as a new client")
     func changes() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(12) + Items.advertisements(2), settings: [RunningService.tokenSetting])
@@ -101,7 +101,7 @@ struct OperationTests {
         }
     }
 
-    @Test("asked again with its tag, an answer that would be the same is not sent again; and the plain feed tells nothing of it")
+    @Test("A changes request with a current ETag returns 304, and plain pages lack sync tokens")
     func quiet() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(5), settings: [RunningService.tokenSetting])

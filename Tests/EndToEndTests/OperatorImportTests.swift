@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Imports and the audit log, from outside")
+@Suite("Imports and the audit log from outside")
 struct OperatorImportTests {
-    @Test("an import is taken as it arrives, and seen by nobody before it is whole")
+    @Test("An import over HTTP is streamed, and pages show it only after its end")
     func streamed() async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])
@@ -15,7 +15,7 @@ struct OperatorImportTests {
                     + "Transfer-Encoding: chunked\r\n\r\n")
             for number in 0..<50 {
                 let piece = Items.user("u\(number)")
-                // Cut in the middle of an item: pieces are not lines.
+                // Each chunk ends in the middle of an item: chunks are not lines.
                 for part in [piece.prefix(40), piece.dropFirst(40)] {
                     try client.send(String(part.utf8.count, radix: 16) + "\r\n" + part + "\r\n")
                 }
@@ -29,7 +29,7 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("an import with klass and advertisement makes items with kind and ad")
+    @Test("An import with klass and advertisement creates items with kind and ad")
     func synonyms() async throws {
         try await offPool {
             func old(_ items: String) -> String {
@@ -51,11 +51,11 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("imports whose items are slow to come hold up no other write")
+    @Test("An import from a slow client or pipe does not block other writes")
     func stalled() async throws {
         try await offPool {
             let service = try RunningService(items: Items.user("old"), settings: [RunningService.tokenSetting])
-            // More than pipes and sockets hold: it is being read.
+            // The items exceed the buffers of pipes and sockets, so the reader has started.
             let items = (0..<5_000).map { Items.user("u\($0)") }
             let pipe = "\(service.folder)/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
@@ -82,7 +82,7 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("a bad item ends the import and takes it back, or is skipped and named")
+    @Test("An invalid item stops and reverts the import, or is skipped and reported")
     func bad() async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])
@@ -103,7 +103,7 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("gzip is taken by its first bytes, within the limit of what comes out; other files are called what they are")
+    @Test("An import detects gzip, limits its decompressed size, and names other formats")
     func files() async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting, "admin.max-import=1MiB"])
@@ -135,7 +135,7 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("an import that breaks off, or is too long, leaves nothing")
+    @Test("An import that is incomplete or too long adds no items")
     func brokenOff() async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting, "admin.max-import=64KiB"])
@@ -146,13 +146,13 @@ struct OperatorImportTests {
             client.close()
             let long = Items.users(1_000)
             #expect(try service.admin("POST", "/admin/items", body: long).status == 413)
-            // Waits until the first one has let go of the store.
+            // Waits until the first import has released the store.
             #expect(try service.admin("POST", "/admin/items", body: Items.user("a")).status == 200)
             #expect(try JSON(try service.get("/feed").text)["cells"]?.list.count == 1)
         }
     }
 
-    @Test("every write is in the audit log, with who and how it ended; reading is not")
+    @Test("The audit log has each write with its author and outcome, and no reads")
     func audit() async throws {
         try await offPool {
             let service = try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])
@@ -165,7 +165,7 @@ struct OperatorImportTests {
             _ = try service.admin("DELETE", "/admin/images?url=https://me:open-sesame@pictures.example.com/a.png")
             let text = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8)
             let all = try text.split(separator: "\n").map { try JSON(String($0)) }
-            // The import before the start stands in it as well, by whoever ran the command.
+            // The log also has the import before the start, with the user of the command.
             #expect(all.first?["method"]?.text == "import" && all.first?["who"]?.text?.hasPrefix("command:") == true)
             #expect(all.first?["changes"]?["added"]?.number == 1 && all.first?["outcome"]?.text == "done")
             let entries = Array(all.dropFirst())
@@ -180,7 +180,7 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("a write that never reaches its route is in the audit log too, unless it came without the token")
+    @Test("The audit log has refused writes, except those without the token")
     func refused() async throws {
         try await offPool {
             let service = try RunningService()
@@ -218,7 +218,7 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("what cannot be recorded is not done, and neither is an import of the command line")
+    @Test("Writes and imports fail if the audit log cannot record them")
     func unrecordable() async throws {
         try await offPool {
             let service = try RunningService()
@@ -235,7 +235,7 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("an import that breaks off or is too long is in the audit log as what it was, and is no fault of ours")
+    @Test("The audit log has incomplete and oversized imports, without a server error")
     func brokenOffAudit() async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting, "admin.max-import=64KiB"])
@@ -262,7 +262,7 @@ struct OperatorImportTests {
         }
     }
 
-    @Test("an import that comes too slowly is in the audit log as what its client was told")
+    @Test("The audit log has an import timeout with the status of its response")
     func slowAudit() async throws {
         try await offPool {
             let service = try RunningService(settings: ["admin.import-timeout=1s"])

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The operators' listener, from outside")
+@Suite("Operators' listener from outside")
 struct OperatorTests {
     private static let user = #"{"username":"A","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
 
-    @Test("no route answers without the token, whatever is there")
+    @Test("Every route of the operators' listener requires the token")
     func token() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
@@ -24,7 +24,7 @@ struct OperatorTests {
                 for field in [[], ["Authorization: Bearer wrong"], ["Authorization: Basic \(RunningService.token)"]] {
                     let response = try service.admin(words[0], words[1], fields: field, body: words[0] == "PUT" ? Self.user : "")
                     let isWrong = field.first?.hasSuffix("wrong") == true
-                    // After ten wrong tokens, further wrong ones have to wait.
+                    // After ten wrong tokens, further wrong tokens return 429.
                     let isSlowed = isWrong && wrong >= 10
                     #expect(response.status == (isSlowed ? 429 : 401), "\(route)")
                     let wait = response["retry-after"].flatMap { Int($0) } ?? 0
@@ -33,17 +33,17 @@ struct OperatorTests {
                     if isWrong { wrong += 1 }
                 }
             }
-            // Nobody locks operators out who share an address with them.
+            // Wrong tokens do not lock out operators at the same address.
             for path in ["/admin/items/user/u0", "/healthz"] { #expect(try service.admin("GET", path).status == 200) }
             #expect(try service.admin("GET", "/healthz", fields: ["Authorization: Bearer wrong"]).status == 429)
-            // Nothing of it is on the public listener.
+            // The public listener has no operator route.
             for path in ["/metrics", "/admin/items/user/u0", "/admin/explain"] { #expect(try service.get(path).status == 404) }
             // Each resource has one path.
             for path in ["/admin/users/u0", "/admin/reports/day"] { #expect(try service.admin("GET", path).status == 404) }
         }
     }
 
-    @Test("the pages of reports and explanations need no token, and nothing else of it is open")
+    @Test("The pages of reports and explanations need no token, and all other paths do")
     func page() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
@@ -61,7 +61,7 @@ struct OperatorTests {
         }
     }
 
-    @Test("an item is put, read, replaced and removed, and the feed follows")
+    @Test("An operator creates, reads, replaces and deletes an item, and the feed shows it")
     func items() async throws {
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])
@@ -89,7 +89,7 @@ struct OperatorTests {
     }
 
     @Test(
-        "what is no item is refused with its field",
+        "An invalid item returns 422 and names the field",
         arguments: [
             ("[]", "object"), ("1", "object"), (#"{"username":"A","type":"regular"}"#, "avatarUrl"),
             (user.replacing("regular", with: "odd"), "type"), (user.replacing("https:", with: "ftp:"), "avatarUrl"),
@@ -107,7 +107,7 @@ struct OperatorTests {
     }
 
     @Test(
-        "what is no JSON is refused as such",
+        "A body that is not JSON returns 400",
         arguments: ["{", "{}x", user.replacing(":", with: "="), "\u{1}", "", user.dropLast() + ",}", "[1,]", "{'a':1}"].map { String($0) })
     func unreadable(body: String) async throws {
         try await offPool {
@@ -118,7 +118,7 @@ struct OperatorTests {
         }
     }
 
-    @Test("of many writers that saw the same item one gets through, and the others are told")
+    @Test("Of concurrent conditional writes, one succeeds and the others return 412")
     func lostUpdate() async throws {
         try await offPool {
             let service = try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])
@@ -132,12 +132,12 @@ struct OperatorTests {
                 }
                 #expect(statuses.sorted() == [200] + Array(repeating: 412, count: 7), "round \(round)")
             }
-            // Without a condition nothing is overwritten either.
+            // A write without a condition returns 428.
             #expect(try service.admin("PUT", "/admin/items/user/a", body: Self.user).status == 428)
         }
     }
 
-    @Test("an explanation tells why each cell stands there, and which ads were left out")
+    @Test("An explanation has the reason of each cell and of each excluded ad")
     func explain() async throws {
         try await offPool {
             let service = try RunningService(
@@ -164,7 +164,7 @@ struct OperatorTests {
             let ads = try #require(explanation["advertisements"]?.list)
             #expect(ads.compactMap { $0["page"]?.number } == [1, 2] && explanation["rotation"]?["page"]?.number == 2)
             #expect(ads.map { $0["isOnThisPage"]?.value as? Bool } == [false, true, false])
-            // With one page for three advertisements, the second of those that can be shown is on no page at all.
+            // The feed has one page for three ads: the second eligible ad is on no page.
             let whole = try JSON(try service.admin("GET", "/admin/explain").text)
             #expect(whole["excludedAdvertisements"]?.list.compactMap { $0["id"]?.text } == ["2", "9"])
             #expect(
@@ -176,7 +176,7 @@ struct OperatorTests {
         }
     }
 
-    @Test("reports count what happened, by day, ad and verdict")
+    @Test("Reports count events by day, ad, verdict and other dimensions")
     func reports() async throws {
         try await offPool {
             let service = try RunningService(
@@ -187,7 +187,7 @@ struct OperatorTests {
             let report = try JSON(try service.admin("GET", "/admin/reports?by=ad").text)
             #expect(report["rows"]?[0]?["key"]?.text == "ad:1")
             #expect(report["rows"]?[0]?["counts"]?["click"]?.number == 1)
-            // The same members as the command's rows.
+            // The rows have the same members as those of the command.
             let printed = try Command.run([
                 "report", "--config", service.configurationFile, "--database", service.database, "--by", "ad", "--format", "json",
             ])

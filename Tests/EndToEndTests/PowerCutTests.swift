@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A power cut, from outside", .timeLimit(.minutes(5)))
+@Suite("Power cuts from outside", .timeLimit(.minutes(5)))
 struct PowerCutTests {
     private static let user = #"{"username":"A","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
 
-    /// A write, what its answer has to be, and what must be true of a service that starts from what is left then.
+    /// A write, and a check of a service that starts from the files after the power cut.
     private struct Write {
         var name: String
         var perform: (RunningService) throws -> Bool
@@ -46,18 +46,14 @@ struct PowerCutTests {
         }
     }
 
-    /// What a run of the command line beside the service does to its store.
+    /// Runs a command on the store of the running service.
     private static func command(_ words: [String], _ settings: [String], _ cut: PowerCut, _ service: RunningService) throws -> Bool {
         let options = ["--config", service.configurationFile, "--database", service.database] + settings.flatMap { ["--set", $0] }
         let (name, rest) = (words.prefix(1), words.dropFirst())
         return try Command.run(name + options + rest, environment: cut.environment(isFirst: false)).code == 0
     }
 
-    @Test(
-        """
-        takes nothing with it whose answer has arrived: items, operations, deletions, imports, also into sections, syncs, actions, the key of \
-        links, the audit
-        """)
+    @Test("A power cut loses no answered write, no signing key and no audit entry")
     func nothingIsLost() async throws {
         try await offPool {
             let cut = try PowerCut()
@@ -82,13 +78,13 @@ struct PowerCutTests {
                 "sources.file=\(declarations)/sources.yaml", "sources.allowed-networks=127.0.0.1/32",
                 "sources.allowed-ports=\(origin.port)",
             ]
-            // A service that knew the sources would have their items again at once.
+            // A service with these sources would fetch their items again at the start.
             let settings = [RunningService.tokenSetting, "kinds.file=\(declarations)/kinds.yaml"]
             let service = try RunningService(in: cut.folder, settings: settings, environment: cut.environment(isFirst: true))
             let link = Self.put("link")
             var click = ""
             let writes = [
-                // The first write has no other behind it that would be synced.
+                // The first write has no later write whose sync would also make it durable.
                 link,
                 Write(
                     name: "delete", perform: { try $0.admin("DELETE", "/admin/items/user/link").status == 204 },
@@ -134,7 +130,7 @@ struct PowerCutTests {
                         click = page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text ?? ""
                         return try service.get(click).status == 302
                     },
-                    // The link is good for whoever signed it: the key is the same.
+                    // The link is valid only with the same signing key.
                     isThere: { try $0.events().contains { $0["kind"]?.text == "click" } && $0.get(click).status == 302 }),
                 Self.put("last"),
             ]

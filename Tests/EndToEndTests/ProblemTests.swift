@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Problems, from outside", .timeLimit(.minutes(2)))
+@Suite("Problem details from outside", .timeLimit(.minutes(2)))
 struct ProblemTests {
     /// An invalid request, and the locations and codes of its problem.
     struct Invalid: Sendable, CustomTestStringConvertible {
@@ -94,7 +94,7 @@ struct ProblemTests {
         #expect(problem["instance"]?.text == "urn:intertwine:request:\(id)")
     }
 
-    @Test("name each invalid parameter, and each invalid value of a body")
+    @Test("Problem details name each invalid parameter and each invalid value of a body")
     func errors() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
@@ -110,7 +110,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("have a type that leads to its page, on both listeners and without a token")
+    @Test("The type of a problem links to its page on both listeners without a token")
     func pages() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1), settings: [RunningService.tokenSetting])
@@ -137,7 +137,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("name the request as the access log does")
+    @Test("The instance of a problem has the request id of the access log")
     func instance() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1), settings: ["log.requests=true"])

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What an app team needs of the protocol, from outside")
+@Suite("Client protocol from outside")
 struct ProtocolTests {
-    @Test("one cell by its id is as pages show it, and how it stands with its viewer")
+    @Test("A single cell equals its cell on the page and ignores dismissals")
     func oneCell() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3) + Items.advertisement(1))
@@ -17,7 +17,7 @@ struct ProtocolTests {
             #expect(try service.get("/cells/ad:1").text.contains(#""alt":"Advertisement""#))
             let problem = try service.get("/cells/user:nobody")
             #expect(problem.status == 404 && problem.text.contains("unknown-cell"))
-            // A dismissed cell is on no page, and here all the same.
+            // A dismissed cell is on no page, but has a resource.
             #expect(try service.ask("POST", "/cells/user:u1/dismissal", fields: ann).status == 200)
             #expect(try !service.get("/feed", fields: ann).text.contains("user:u1"))
             let own = try service.get("/cells/user:u1", fields: ann)
@@ -25,7 +25,7 @@ struct ProtocolTests {
         }
     }
 
-    @Test("cells say what their viewer has selected and saved, until that is taken back")
+    @Test("Cells have the selected and saved state of their viewer until an undo")
     func state() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: ["actions.user.selection=analytics,save,present"])
@@ -45,13 +45,13 @@ struct ProtocolTests {
             let undo = try #require(selection["undo"]?["href"]?.text)
             #expect(try service.ask("DELETE", undo, fields: ann).status == 200)
             #expect(try state(ann) == [nil, nil, nil])
-            // Whoever wants to leave no trace leaves none here either.
+            // DNT: 1 prevents the selected state.
             #expect(try service.ask("POST", "/cells/user:u2/selection", fields: ann + ["DNT: 1"]).status == 200)
             #expect(try state(ann) == [nil, nil, "saved"])
         }
     }
 
-    @Test("the feeds are told with their sections, titles and layouts")
+    @Test("GET /feeds lists feeds with their sections, titles and layouts")
     func feeds() async throws {
         try await offPool {
             let plain = try RunningService(items: Items.users(1))
@@ -76,7 +76,7 @@ struct ProtocolTests {
         }
     }
 
-    @Test("16 pages of 20 with UUIDs are asked about in a body, and answered as in a URL")
+    @Test("A POST of 16 sync tokens returns the same changes as a GET")
     func postedChanges() async throws {
         try await offPool {
             let items = (0..<330).map { _ in Items.user(UUID().uuidString) }.joined()
@@ -101,7 +101,7 @@ struct ProtocolTests {
         }
     }
 
-    @Test("images have a text for those who do not see them: the item's, or a sensible one")
+    @Test("Images have the alternative text of the item, or a default")
     func alternatives() async throws {
         try await offPool {
             let items =

@@ -4,13 +4,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Changing the configuration of a running service, from outside")
+@Suite("Configuration changes of a running service")
 struct ReloadTests {
     private static func write(_ text: String, for service: RunningService) throws {
         try text.write(toFile: service.configurationFile, atomically: true, encoding: .utf8)
     }
 
-    @Test("SIGHUP puts in force what can change, names what cannot, and keeps the old where the new is wrong")
+    @Test("SIGHUP applies valid changes, names settings that need a restart, and rejects invalid files")
     func signal() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(4) + Items.advertisements(3))
@@ -34,7 +34,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("saving the file is enough, and form and level of the log change with it")
+    @Test("A saved file applies without a signal, and changes the log's format and level")
     func file() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1))
@@ -54,7 +54,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "a file that is saved empty keeps the old configuration in force, on SIGHUP and when it is looked at, until something stands there")
+        "An empty configuration file does not change the configuration")
     func emptied() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(4) + Items.advertisements(3))
@@ -67,7 +67,7 @@ struct ReloadTests {
             #expect(try ads() == 3)
             for (content, isWatched) in [("", false), ("\n", true), ("\u{FEFF}", false), ("\u{FEFF}\n", true)] {
                 let before = service.process.lines.count
-                // In its place, as a shell's redirection does.
+                // Writes in place, like a shell redirection.
                 try content.write(toFile: service.configurationFile, atomically: false, encoding: .utf8)
                 if !isWatched { service.process.signal(SIGHUP) }
                 while !service.process.lines.dropFirst(before).contains(where: { $0.contains("is empty") }) {
@@ -85,7 +85,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("a pipe in the file's place holds nothing up, and the file that comes back is read")
+    @Test("A pipe instead of the configuration file does not block a reload or a stop")
     func pipe() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1))
@@ -101,7 +101,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("when the field that names the viewer changes, preflights change with it")
+    @Test("A change of the viewer field changes the fields of preflight responses")
     func preflights() async throws {
         try await offPool {
             let service = try RunningService(settings: ["cors.origins=https://app.example.com"])
@@ -117,7 +117,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("a change under load drops no request")
+    @Test("Reloads under load fail no request")
     func underLoad() async throws {
         try await offPool {
             let service = try RunningService(
@@ -148,7 +148,7 @@ struct ReloadTests {
             for round in 1...20 {
                 try Self.write("ads:\n  per-page: \(round % 4)\nevents:\n  click-rate: \(100 + round)\n", for: service)
                 service.process.signal(SIGHUP)
-                // The rate is another one each round: its line is this round's.
+                // The rate differs in each round, so the line belongs to this round.
                 while try service.process.nextLine()?.contains("events.click-rate") == false {}
                 let before = answered.load(ordering: .relaxed)
                 while answered.load(ordering: .relaxed) < before + 20, failed.withLock({ $0.isEmpty }) { usleep(1_000) }

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Replicas whose clock is wrong, or that stood still, from outside", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replicas with a wrong clock or a suspended process", .serialized, .timeLimit(.minutes(5)))
 struct ReplicaClockTests {
     private static let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
 
-    @Test("a replica whose clock is ahead removes and decides nothing; it answers 503", arguments: [600, 2 * 86_400] as [Int64])
+    @Test("A replica with a fast clock returns 503 and deletes nothing", arguments: [600, 2 * 86_400] as [Int64])
     func ahead(seconds: Int64) async throws {
         try await offPool {
             let clock = try MovableClock()
@@ -21,13 +21,13 @@ struct ReplicaClockTests {
             let undo = try #require(try JSON(selection.text)["undo"]?["href"]?.text)
 
             clock.offset = seconds
-            // One that fails is followed by a sweep, and the next one comes behind that.
+            // A failed write triggers a sweep, and the next write runs after the sweep.
             for _ in 0..<3 { #expect(try wrong.get(link, fields: Self.fields).status == 503) }
             #expect(try wrong.get("/readyz").status == 503)
             let undone = try wrong.ask("DELETE", undo, fields: Self.fields)
             #expect(undone.status == 503 && undone["retry-after"] != nil)
             #expect(try wrong.ask("POST", "/cells/user:u1/selection", fields: keyed).status == 503)
-            // Tomorrow's partition may be there; one of a wrong clock is not.
+            // Tomorrow's partition can exist, but no partition of the wrong clock.
             let wrongDay = "SELECT to_regclass('event_d' || floor(extract(epoch FROM now()) / 86400)::int + 2) IS NULL"
             #expect(try database.psql(wrongDay) == "t")
             clock.offset = 0
@@ -41,7 +41,7 @@ struct ReplicaClockTests {
         }
     }
 
-    @Test("a replica that stood still for longer than the timeout of its units commits none of them when it goes on")
+    @Test("A replica that was suspended past the timeout commits no earlier writes")
     func stoodStill() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -61,7 +61,7 @@ struct ReplicaClockTests {
                     "GET \(link) HTTP/1.1\r\nHost: localhost\r\nUser-Agent: tests\r\nX-Viewer-ID: \(viewer)\r\nConnection: close\r\n\r\n")
                 return client
             }
-            // The first is in a group; the second waits for the next.
+            // The first click is in the current group, and the second waits for the next group.
             let first = try click("one")
             let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
             #expect(try Replicas.wait { try database.psql(waits) == "1" })

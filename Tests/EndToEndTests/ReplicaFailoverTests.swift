@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Replicas after a failover, and with a leader that stands still, from outside", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replicas after a failover, and with a suspended leader", .serialized, .timeLimit(.minutes(5)))
 struct ReplicaFailoverTests {
     private static let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
 
-    @Test("an old primary that comes back is used by nobody, whoever is started then too, and the log says so once")
+    @Test("No replica uses an old primary that returns, and each logs it once")
     func oldPrimary() async throws {
         try await offPool {
             let old = try PostgresServer()
@@ -16,7 +16,7 @@ struct ReplicaFailoverTests {
             let address = "postgresql://intertwine@\(places)/\(database.name)?target_session_attrs=read-write"
             let services = try Replicas.start(2, at: address)
             let link = try Replicas.click(services[0])
-            // One without a name would make duplicates of all that follow from its address.
+            // A click without a viewer would make later clicks from its address duplicates.
             let before = ["User-Agent: tests", "X-Viewer-ID: before"]
             for service in services { #expect(try service.get(link, fields: before).status == 302) }
             #expect(
@@ -39,7 +39,7 @@ struct ReplicaFailoverTests {
                 return psql.lines.joined(separator: "\n")
             }
             for number in 0..<10 {
-                // The address names the old one first, and every session has to be made anew.
+                // The address lists the old primary first, and each session must connect again.
                 _ = try promoted(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'intertwine%' AND pid <> pg_backend_pid()"
                 )
@@ -66,7 +66,7 @@ struct ReplicaFailoverTests {
         }
     }
 
-    @Test("a leader that stands still is replaced within 15 seconds")
+    @Test("Another replica replaces a suspended leader within 15 seconds")
     func frozenLeader() async throws {
         try await offPool {
             let origin = try Origin { _, connection in
@@ -93,7 +93,7 @@ struct ReplicaFailoverTests {
             let leader = try #require(try Replicas.start(1, of: database, settings: settings).first)
             _ = try leader.process.line(containing: "source synchronised", timeout: 30_000)
             let other = try RunningService(settings: settings, database: database.uri)
-            // Between two looks an hour apart the leader gives signs of life.
+            // The leader sends heartbeats between two fetches that are an hour apart.
             let held = """
                 SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
                 WHERE application_name = 'intertwine leader' AND locktype = 'advisory' AND granted AND datname = current_database()
@@ -115,7 +115,7 @@ struct ReplicaFailoverTests {
         }
     }
 
-    @Test("a copy is refused while a service runs on either side, and a service while a copy runs")
+    @Test("A copy fails while a service uses the source or the target")
     func copyBesideServices() async throws {
         try await offPool {
             let settings = Replicas.settings + ["ads.rotation=listed"]

@@ -2,22 +2,22 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Replicas whose database is in trouble, from outside", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replicas with database failures from outside", .serialized, .timeLimit(.minutes(5)))
 struct ReplicaFaultTests {
     private static let hasty = Replicas.settings + ["store.statement-timeout=1s", "store.queue-timeout=1s", "ledger.write-timeout=1s"]
 
-    /// Of a primary and its standby, whichever may be written.
+    /// Returns an address that selects the writable server of a primary and its standby.
     private static func address(of servers: [PostgresServer], _ database: PostgresServer.Database) -> String {
         let places = servers.map { "\($0.folder.replacing("/", with: "%2F")):\($0.port)" }.joined(separator: ",")
         return "postgresql://intertwine@\(places)/\(database.name)?target_session_attrs=read-write"
     }
 
-    /// Clicks as a viewer; what was answered.
+    /// Clicks as a viewer, and returns the response.
     private static func click(_ link: String, as viewer: String, _ service: RunningService) throws -> RawResponse {
         try service.get(link, fields: ["User-Agent: tests", "X-Viewer-ID: \(viewer)"])
     }
 
-    @Test("a server that restarts under load costs 503 and no answer that was given")
+    @Test("A database restart under load causes 503 and loses no answered click")
     func restarted() async throws {
         try await offPool {
             let server = try PostgresServer()
@@ -26,7 +26,7 @@ struct ReplicaFaultTests {
             defer { load.stop() }
             #expect(try Replicas.wait { load.count >= 200 })
             try server.stop()
-            // A page that lay finished is not served when nobody can tell whether it is true.
+            // A cached page is not served if the replica cannot check its version.
             #expect(try Replicas.wait { try services.allSatisfy { try $0.get("/feed").status == 503 && $0.get("/readyz").status == 503 } })
             #expect(try Replicas.wait { load.refused >= 20 })
             try server.start()
@@ -39,7 +39,7 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("who holds a lock on an item holds up nothing but writes of it")
+    @Test("A lock on an item blocks only writes of that item")
     func locked() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -55,7 +55,7 @@ struct ReplicaFaultTests {
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
             let answer = try service.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body)
             #expect(answer.status == 503 && answer["retry-after"] != nil)
-            // An import waits no longer either: all other writers stand behind it.
+            // An import has the same timeout, because all other writers wait behind it.
             #expect(try service.admin("POST", "/admin/items", body: Items.user("u1", "featured")).status == 503)
             #expect(try service.get("/feed?limit=3").status == 200 && service.get(click).status == 302)
             try database.psql(isHeld.replacing("count(*)", with: "pg_terminate_backend(pid)"))
@@ -63,7 +63,7 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("where the server takes no more connections, a new replica says so in a line and those that run go on")
+    @Test("Without free connections, a new replica fails with one line and others continue")
     func full() async throws {
         try await offPool {
             let server = try PostgresServer(settings: ["max_connections=16", "superuser_reserved_connections=0"])
@@ -87,7 +87,7 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("a primary that is lost under load costs nothing that a synchronous standby has, which the address finds once it is promoted")
+    @Test("A promoted synchronous standby has every answered click after the loss of the primary")
     func promoted() async throws {
         try await offPool {
             let primary = try PostgresServer()
@@ -111,7 +111,7 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("what no standby has is not answered where one has to have it; where none has to, it is lost with the primary, and nothing else")
+    @Test("Without a required synchronous standby, writes return 503; an asynchronous failover loses unreplicated clicks")
     func unconfirmed() async throws {
         try await offPool {
             let primary = try PostgresServer()
@@ -148,7 +148,7 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("a replica whose way to the database is cut says so in time and serves nothing old, and the others go on")
+    @Test("A disconnected replica returns 503 and no old pages, and other replicas continue")
     func cut() async throws {
         try await offPool {
             let server = try PostgresServer.shared()
@@ -191,7 +191,7 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("a statement that takes too long is 503, and stops neither clicks nor what needs no database")
+    @Test("A statement timeout returns 503, and clicks and other routes continue")
     func slow() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -212,7 +212,7 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("a disk that is full costs 503, is told of in the log, and nothing that was answered; when there is room again it goes on")
+    @Test("A full database disk returns 503, logs the reason and loses no answered click")
     func fullDisk() async throws {
         try await offPool {
             guard let disk = try SmallDisk(kibibytes: 48 << 10) else { return }
@@ -239,7 +239,7 @@ struct ReplicaFaultTests {
         }
     }
 
-    @Test("a replica that counts nothing finds the server's disk full as well")
+    @Test("A replica without clicks also detects the full disk of the database server")
     func fullDiskAtRest() async throws {
         try await offPool {
             guard let disk = try SmallDisk(kibibytes: 48 << 10) else { return }

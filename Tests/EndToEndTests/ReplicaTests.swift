@@ -3,13 +3,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Replicas on one PostgreSQL database, from outside", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replicas on one PostgreSQL database from outside", .serialized, .timeLimit(.minutes(5)))
 struct ReplicaTests {
     private final class Version: Sendable {
         let number = Atomic(0)
     }
 
-    @Test("what one replica answers holds on the other: pages, cursors, keys, undo, and items, whoever writes them")
+    @Test("Replicas share pages, cursors, idempotency keys, undo and items")
     func alike() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -19,7 +19,7 @@ struct ReplicaTests {
             let next = try #require(try JSON(first.text)["page"]?["next"]?.text)
             #expect(try two.get(next).body == one.get(next).body)
 
-            // The same key at both at once is performed by one of them.
+            // One replica performs concurrent requests with the same idempotency key.
             for number in 0..<10 {
                 let fields = ["User-Agent: tests", "X-Viewer-ID: v\(number)", "Idempotency-Key: k"]
                 let connections = try [one, two].map { try RawClient(port: $0.port) }
@@ -34,7 +34,7 @@ struct ReplicaTests {
             let kinds = try one.events().compactMap { $0["kind"]?.text }
             #expect(kinds.count { $0 == "selection" } == 10 && kinds.count { $0 == "undo" } == 10)
 
-            // Who wrote shows it with the next answer, all others a moment later.
+            // The writing replica shows the change at once, and the others a moment later.
             let body = #"{"username":"Renamed","avatarUrl":"https://pictures.example.com/a.png","type":"regular"}"#
             #expect(try one.admin("PUT", "/admin/items/user/u1", with: ["If-Match: *"], body: body).status == 200)
             #expect(try one.get("/feed").text.contains("Renamed"))
@@ -44,7 +44,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("a page takes one round trip, its advertisement included, and so does a viewer's who has dismissed cells")
+    @Test("A page needs one database round trip for items, with an ad and with dismissals")
     func roundTrips() async throws {
         try await offPool {
             let server = try PostgresServer.shared()
@@ -58,7 +58,7 @@ struct ReplicaTests {
             // The third page has the first advertisement again.
             for fields in [Array(viewer.prefix(1)), viewer] {
                 var path: String? = "/feed?limit=3"
-                // What holds for all pages is found out with the first.
+                // The first page also loads the data that all pages share.
                 _ = try service.ask("GET", "/feed?limit=3", fields: fields)
                 for number in 1...3 {
                     let asked = try #require(path)
@@ -74,7 +74,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("a replica that is killed under load takes nothing with it that was answered, and the others go on")
+    @Test("A replica that is killed under load loses no answered click, and others continue")
     func killed() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -92,7 +92,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("of all replicas one asks a source, and another one when that is killed")
+    @Test("One replica polls a source, and another replaces it after a kill")
     func polling() async throws {
         try await offPool {
             let version = Version()
@@ -132,7 +132,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("a rotated key is taken up by all replicas without a restart, and what the one before signed stays good")
+    @Test("All replicas adopt a rotated key without a restart, and old signatures stay valid")
     func rotated() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -149,10 +149,10 @@ struct ReplicaTests {
             ]
             let rotation = try Command.run(command)
             #expect(rotation.code == 0)
-            // The folder of the audit log was not there.
+            // The command creates the folder of the audit log.
             let made = try FileManager.default.attributesOfItem(atPath: "\(one.folder)/new")
             #expect((made[.posixPermissions] as? NSNumber)?.intValue == 0o700)
-            // As if ten seconds had passed.
+            // Simulates a delay of ten seconds.
             try database.psql("UPDATE signing_key SET made = made - interval '10 s'")
             for service in [one, two] {
                 #expect(try Replicas.wait { try Replicas.click(service) != old && Self.image(service) != image })
@@ -161,17 +161,17 @@ struct ReplicaTests {
             #expect(try Replicas.wait { try Self.peer(one) != peer && Self.peer(one) == Self.peer(two) })
             for link in [old, try Replicas.click(one)] { for service in [one, two] { #expect(try service.get(link).status == 302) } }
             #expect(try two.get(next).status == 200)
-            // Of an image nothing but its signature matters here.
+            // Only the signature of the image matters here.
             for path in [image, try #require(try Self.image(one))] { #expect(try two.get(path).status != 403) }
             let again = try Command.run(command)
             #expect(again.code == 1 && again.lines.count == 1 && again.lines.first?.contains("--force") == true)
         }
     }
 
-    @Test("what files hold is served from a database after a copy, with its links and lists, and from files again")
+    @Test("A copy to PostgreSQL and back has the same pages, links and lists")
     func copied() async throws {
         try await offPool {
-            // Of two pages one may be of the hour before.
+            // With rotation, two pages could belong to different hours.
             let settings = Replicas.settings + ["ads.rotation=listed"]
             let service = try RunningService(items: Replicas.items, settings: settings)
             let viewer = ["User-Agent: tests", "X-Viewer-ID: ann"]
@@ -196,7 +196,7 @@ struct ReplicaTests {
         }
     }
 
-    /// What the access log has of this client's address.
+    /// Returns the client address in the access log.
     private static func peer(_ service: RunningService) throws -> String {
         let id = UUID().uuidString
         _ = try service.get("/healthz", fields: ["User-Agent: tests", "X-Request-ID: \(id)"])

@@ -5,13 +5,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Restarts of one replica after the other behind HAProxy, from outside")
+@Suite("Rolling restarts of replicas behind HAProxy")
 struct RollingRestartTests {
     private static let rounds = 2
     private static let settings =
         Replicas.settings + ["server.shutdown-delay=2s", "events.trust-forwarded=true", "limits.writes-per-address=1000000"]
 
-    /// HAProxy as `Config/run-replicas` configures it, in front of some ports.
+    /// Starts HAProxy with the configuration of `Config/run-replicas` for these ports.
     private static func balancer(_ port: UInt16, _ replicas: [UInt16], folder: String) throws -> SpawnedProcess {
         let path = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/run-replicas").standardized
         let script = try String(contentsOf: path, encoding: .utf8)
@@ -33,7 +33,7 @@ struct RollingRestartTests {
         }
     }
 
-    @Test("of two rolling restarts under load no client notices anything: not one request fails")
+    @Test("Two rolling restarts under load fail no request")
     func unnoticed() async throws {
         try await offPool {
             let database = try PostgresServer.shared().makeDatabase()
@@ -54,7 +54,7 @@ struct RollingRestartTests {
                     replicas[index].process.signal(SIGTERM)
                     #expect(replicas[index].process.wait() == 0)
                     replicas[index] = try RunningService(settings: Self.settings, port: ports[index], database: database.uri)
-                    // Back at work before the other one goes.
+                    // The replica serves pages before the next one restarts.
                     let replica = replicas[index]
                     #expect(try Replicas.wait { try Self.hasServedPage(replica) })
                     #expect(load.answers.served > before)
@@ -66,7 +66,7 @@ struct RollingRestartTests {
     }
 }
 
-/// Clients that read pages and select cells until they are told to stop.
+/// Clients that read pages and select cells until ``stop()``.
 private final class Load: Sendable {
     struct Answers: Sendable {
         var served = 0
@@ -96,7 +96,7 @@ private final class Load: Sendable {
         var count = 0
         while !isOver.load(ordering: .relaxed) {
             count += 1
-            // What is only read HAProxy may ask of another replica; a selection it must not repeat.
+            // HAProxy may retry a GET at another replica, but not a selection.
             let (method, path) = number % 2 == 0 ? ("GET", "/feed") : ("POST", "/cells/user:u\(count % 12)/selection")
             do {
                 let client = try connection ?? RawClient(port: port)

@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `make run` and `make run-replicas`, with the programs that this build made.
-@Suite("The scripts that start the sample, from outside")
+/// `make run` and `make run-replicas` with the programs of this build.
+@Suite("Scripts that start the sample")
 struct RunScriptTests {
     private static func start(_ variables: [String: String], in folder: String, script name: String = "run") throws -> SpawnedProcess {
-        // The script asks the build where the programs are.
+        // The script gets the path of the programs from `swift build`.
         let tools = "\(folder)/tools"
         try FileManager.default.createDirectory(atPath: tools, withIntermediateDirectories: true)
         let products = URL(fileURLWithPath: BuiltProduct.path("intertwine")).deletingLastPathComponent().path
@@ -18,7 +18,7 @@ struct RunScriptTests {
         return try SpawnedProcess([script], environment: variables.merging(["PATH": "\(tools):\(path)"]) { $1 })
     }
 
-    @Test("a store without items gets the sample, whether its file is there or not", arguments: [true, false])
+    @Test("The script imports the sample into an empty or missing store", arguments: [true, false])
     func emptyStore(isThere: Bool) async throws {
         try await offPool {
             let service = try RunningService()
@@ -36,7 +36,7 @@ struct RunScriptTests {
         }
     }
 
-    @Test("of three replicas behind a balancer one that is killed is not missed")
+    @Test("A kill of one of three replicas behind the balancer fails no request")
     func replicas() async throws {
         try await offPool {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
@@ -64,7 +64,7 @@ struct RunScriptTests {
         }
     }
 
-    @Test("a port that is taken is one line, and nothing is tried on whoever has it", arguments: ["PORT", "ADMIN_PORT"])
+    @Test("A busy port stops the script with one line and creates no store", arguments: ["PORT", "ADMIN_PORT"])
     func takenPort(name: String) async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Feeds in sections, from outside")
+@Suite("Feeds with sections")
 struct SectionsTests {
     private static let sections = """
         sections:
@@ -21,7 +21,7 @@ struct SectionsTests {
 
         """
 
-    /// The service with this file, and users of these names.
+    /// Starts a service with this kinds file and users with these names.
     private func service(_ text: String, users: [String]) throws -> (RunningService, file: String) {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml").path
         try text.write(toFile: file, atomically: true, encoding: .utf8)
@@ -30,7 +30,7 @@ struct SectionsTests {
 
     private func ids(_ page: JSON) -> [String] { page["cells"]?.list.compactMap { $0["id"]?.text } ?? [] }
 
-    @Test("ads as they were listed are refused where a section is ordered by a field, unless it says otherwise or has none")
+    @Test("Listed ad placement is refused for a section with ads and a field order")
     func listed() async throws {
         try await offPool {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml").path
@@ -46,7 +46,7 @@ struct SectionsTests {
         }
     }
 
-    @Test("a feed is served by its name, and each of its sections alone; one that is empty is an empty page, one that is not there is 404")
+    @Test("Feeds and sections are served by name; empty ones return 200 and unknown ones 404")
     func names() throws {
         let (service, file) = try service(Self.kinds + Self.sections, users: ["a", "b", "c"])
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -64,7 +64,7 @@ struct SectionsTests {
                 #expect(try service.get(path, fields: ["If-None-Match: \(tag)"]).status == 304)
                 #expect(try service.ask("HEAD", path)["etag"] == tag)
             }
-            // The kind of all users stands elsewhere, and the feed of always has no sections.
+            // The users are in another section, and the default feed has no sections.
             for path in ["/feed", "/feeds/main"] {
                 let response = try service.get(path)
                 #expect(response.text == #"{"cells":[],"page":{"protocol":1,"limit":20,"next":null,"previous":null}}"#, "\(path)")
@@ -83,7 +83,7 @@ struct SectionsTests {
             }
         }
         #expect(try service.ask("POST", "/cells/section:stars/selection").status == 404)
-        // Where there is nothing but an advertisement, it stands in the feed of always alone.
+        // If an ad is the only item, only the default feed shows it.
         let ad = #"{"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
         #expect(try service.admin("PUT", "/admin/items/ad/7", body: ad).status == 201)
         for (path, expected) in [("/feed", ["ad:7"]), ("/feeds/agenda", []), ("/feeds/people/sections/clubs", [])] {
@@ -91,7 +91,7 @@ struct SectionsTests {
         }
     }
 
-    @Test("a cursor leads through its own feed alone, to the end and back")
+    @Test("A cursor is valid only in its feed, forward and backward")
     func cursors() throws {
         let (service, file) = try service(
             Self.kinds + Self.sections + "\n  main: [stars, main]\n", users: (0..<5).map { "u\($0)" })
@@ -123,7 +123,7 @@ struct SectionsTests {
         )
     }
 
-    @Test("an explanation is of the page that the same cursor and layout lead to, in every feed and section")
+    @Test("An explanation describes the page of the same cursor and layout in each feed")
     func explained() throws {
         let kinds = """
             kinds:
@@ -153,7 +153,7 @@ struct SectionsTests {
         }
     }
 
-    @Test("items follow their kind when another section takes it, at the next start, and come back when none does")
+    @Test("Items move to the new section of their kind at the next start")
     func moves() throws {
         let (service, file) = try service("feeds: {people: [main]}", users: ["a", "b"])
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -164,7 +164,7 @@ struct SectionsTests {
         try service.killAndRestart()
         #expect(ids(try JSON(try service.get("/feed").text)).isEmpty)
         #expect(ids(try JSON(try service.get("/feeds/people").text)) == ["section:stars", "user:b", "user:a"])
-        // Import names no section, and need not know of any.
+        // An import needs no section.
         _ = try service.importItems(Items.user("c"))
         #expect(ids(try JSON(try service.get("/feeds/people").text)) == ["section:stars", "user:c", "user:b", "user:a"])
         try "feeds: {people: [main]}".write(toFile: file, atomically: true, encoding: .utf8)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Settings, from outside")
+@Suite("Settings from outside")
 struct SettingsTests {
     private let folder: String
 
@@ -31,7 +31,7 @@ struct SettingsTests {
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
-    @Test("each earlier key stops the start with one line that names the present key: in a file, in the environment and as a flag")
+    @Test("An earlier key stops the start and names the present key")
     func renamed() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -67,7 +67,7 @@ struct SettingsTests {
         }.joined()
     }
 
-    @Test("check-config --changed prints what differs from the defaults, as a file with the same meaning")
+    @Test("The option --changed of check-config prints an equivalent file of nondefault settings")
     func changed() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -100,7 +100,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("variables of Kubernetes for the services of a namespace are ignored, and typing errors are not")
+    @Test("Kubernetes service variables are ignored, and other unknown variables are errors")
     func serviceLinks() async throws {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Images of the size of their cell, from outside", .timeLimit(.minutes(2)))
+@Suite("Images in the size of their cell", .timeLimit(.minutes(2)))
 struct SizedImageTests {
     private static let images = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Config/sample/images").standardized
         .path
@@ -28,13 +28,13 @@ struct SizedImageTests {
         } ?? []
     }
 
-    /// Of a PNG, by its header.
+    /// Returns the width and height in a PNG header.
     private static func size(_ png: [UInt8]) -> (Int, Int)? {
         guard png.count > 24, png.starts(with: [0x89, 0x50, 0x4e, 0x47]) else { return nil }
         return (Int(png[18]) << 8 | Int(png[19]), Int(png[22]) << 8 | Int(png[23]))
     }
 
-    @Test("are made for each scale and each client, and cells then know what they look like, after a restart too")
+    @Test("Images have the scale and format of the client, and placeholders survive a restart")
     func sized() async throws {
         try await offPool {
             let (service, origin) = try Self.start()
@@ -47,7 +47,7 @@ struct SizedImageTests {
                 let png = try service.get(href + suffix, fields: ["Accept: image/png"])
                 #expect(png.status == 200 && png["content-type"] == "image/png" && png["vary"] == "Accept", "\(png)")
                 let size = try #require(Self.size(png.body))
-                // Nothing is enlarged: the origin's has 128 pixels.
+                // Images are not enlarged: the original has 128 pixels.
                 #expect(size == (min(120 * scale, 128), min(120 * scale, 128)))
             }
             let webP = try service.get(href, fields: ["Accept: image/webp,*/*"])
@@ -69,7 +69,7 @@ struct SizedImageTests {
         }
     }
 
-    @Test("are made for the next page of one who walks, as they were asked for before, where configuration gives time for it")
+    @Test("Prefetch renders images of the next page in the format of the client")
     func ahead() async throws {
         try await offPool {
             let (service, origin) = try Self.start(["images.prefetch-percent=50"], names: (0..<12).map { "avatar-\($0)" })
@@ -80,7 +80,7 @@ struct SizedImageTests {
             #expect(try service.get(hrefs[0], fields: webP).status == 200)
             var next: String? = "/feed?limit=2"
             var made: [String] = []
-            // A page is made ahead where nothing else is being read, so perhaps not at the first step.
+            // Prefetch runs only while no other reads are active, so possibly not at the first page.
             while made.isEmpty, let path = next {
                 next = try JSON(service.get(path).text)["page"]?["next"]?.text
                 for _ in 0..<200 where made.isEmpty {
@@ -90,13 +90,13 @@ struct SizedImageTests {
                     }
                 }
             }
-            // Nobody has asked for that one.
+            // No client has rendered this image before.
             let image = try service.get(try #require(made.first), fields: webP)
             #expect(image["content-type"] == "image/webp" && image["cache-status"]?.contains("hit") == true)
         }
     }
 
-    @Test("are made ahead by intertwine warm-images, and initials stand for those that cannot be had")
+    @Test("The command warm-images fills the cache, and initials replace unavailable images")
     func warmed() async throws {
         try await offPool {
             let (service, origin) = try Self.start(["images.fallbacks=avatar=initials"])
@@ -119,7 +119,7 @@ struct SizedImageTests {
         }
     }
 
-    /// One that has an image of 128 x 128 pixels everywhere.
+    /// Returns an origin with an image of 128 x 128 pixels at every path.
     private static func origin() throws -> Origin {
         let image = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(images)/avatar-0.png")))
         return try Origin { _, connection in
@@ -127,7 +127,7 @@ struct SizedImageTests {
         }
     }
 
-    @Test("go with a folder of originals that is forgotten, and with no other")
+    @Test("A purge by prefix removes sized images and originals of that prefix alone")
     func forgotten() async throws {
         try await offPool {
             let origin = try Self.origin()
@@ -145,25 +145,25 @@ struct SizedImageTests {
             #expect(try service.admin("DELETE", "/admin/images?prefix=\(origin.url("/p/"))").status == 204)
             let stored = try hrefs.map { try service.get($0, fields: ["Accept: image/png"])["cache-status"]?.contains("; hit") }
             #expect(stored == [false, false, false, true, true, true])
-            // Their originals were forgotten as well.
+            // The purge removed their originals as well.
             #expect(origin.requests.dropFirst(paths.count).map(\.path).sorted() == ["/p/a", "/p/b.png", "/p/q/c"])
         }
     }
 
-    /// An animation of so many frames of one pixel each.
+    /// Returns an animation with frames of one pixel.
     private static func animation(_ frames: Int) -> [UInt8] {
         func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
             let size = withUnsafeBytes(of: UInt32(content.count).littleEndian) { Array($0) }
             return Array(name.utf8) + size + content + [UInt8](repeating: 0, count: content.count % 2)
         }
-        // One black pixel, without loss.
+        // One black pixel in lossless coding.
         let pixel = chunk("VP8L", [0x2f, 0, 0, 0, 0, 0x07, 0x10, 0x11, 0xfd, 0x0f, 0x44, 0x44, 0xff, 0x03])
         let frame = chunk("ANMF", [UInt8](repeating: 0, count: 12) + [10, 0, 0, 0] + pixel)
         let head = chunk("VP8X", [2] + [UInt8](repeating: 0, count: 9)) + chunk("ANIM", [UInt8](repeating: 0, count: 6))
         return chunk("RIFF", Array("WEBP".utf8) + head + [[UInt8]](repeating: frame, count: frames).joined())
     }
 
-    @Test("of animations with more frames than are passed on are refused before a worker sees them, and others are made")
+    @Test("Animations with too many frames return 415 without a worker failure")
     func frames() async throws {
         try await offPool {
             let good = try Self.origin()
@@ -205,7 +205,7 @@ struct SizedImageTests {
             actions: {selection: [analytics]}
         """
 
-    @Test("keep the edge that is nearest to a focus outside of the image, and items whose focus is no number are refused")
+    @Test("A focus outside the image keeps the nearest edge, and invalid focus values are refused")
     func focused() async throws {
         try await offPool {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("spots-\(UUID()).yaml").path

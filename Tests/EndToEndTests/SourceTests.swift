@@ -3,9 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Remote sources, from outside", .timeLimit(.minutes(3)))
+@Suite("Remote sources from outside", .timeLimit(.minutes(3)))
 struct SourceTests {
-    /// An origin with one list of users, each of which has the list's version in its name.
+    /// An origin with a list of users. The name of each user is the version of the list.
     private final class Api: Sendable {
         private final class Box: Sendable {
             let version = Atomic<Int>(1)
@@ -36,7 +36,7 @@ struct SourceTests {
         func publish() { box.version.add(1, ordering: .relaxed) }
         func setFailing(_ fails: Bool) { box.fails.store(fails, ordering: .relaxed) }
 
-        /// The file that declares it, and the settings that name the file.
+        /// Writes the sources file, and returns the settings that name it.
         func settings(in folder: String, every: String, url: String? = nil) throws -> [String] {
             let file = "\(folder)/sources.yaml"
             try """
@@ -60,7 +60,7 @@ struct SourceTests {
         return path
     }
 
-    /// The versions in the names of a page's users.
+    /// Returns the versions in the user names of the page.
     private static func versions(_ service: RunningService) throws -> Set<String> {
         let page = try JSON(try service.get("/feed?limit=100").text)["cells"]
         let cells = page?.list.filter { $0["id"]?.text?.hasPrefix("user:") == true } ?? []
@@ -74,7 +74,7 @@ struct SourceTests {
         return try #require(try JSON(answer.text)["sources"]?[0])
     }
 
-    /// Asks until the source is as wanted.
+    /// Polls the source state until the condition is met.
     private static func wait(_ service: RunningService, until isMet: (JSON) throws -> Bool) throws -> JSON {
         for _ in 0..<2_000 {
             let state = try state(service)
@@ -85,7 +85,7 @@ struct SourceTests {
         return try state(service)
     }
 
-    @Test("the service follows a source, tells operators how it is doing, and keeps serving what it has while the source fails")
+    @Test("The service polls a source, reports its state, and serves old items during failures")
     func polling() async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -101,7 +101,7 @@ struct SourceTests {
             api.publish()
             _ = try Self.wait(service) { $0["lastChange"]?["changed"]?.number == 40 }
             #expect(try Self.versions(service) == ["v2"])
-            // Nothing new: the page stays as it is.
+            // Without changes in the source, the page does not change.
             let tag = try #require(try service.get("/feed")["etag"])
             let asked = api.origin.requests.count
             while api.origin.requests.count < asked + 2 { usleep(20_000) }
@@ -131,7 +131,7 @@ struct SourceTests {
         }
     }
 
-    @Test("what an operator changed comes back with the next time, what one removed does not; the last success outlives the process")
+    @Test("A sync restores changed items and withholds removed items; its state survives a restart")
     func restores() async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -166,7 +166,7 @@ struct SourceTests {
         }
     }
 
-    @Test("intertwine sync works beside a running service, whose readers see one version or the next and nothing between")
+    @Test("The sync command runs beside the service, and each page has one source version")
     func command() async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -206,7 +206,7 @@ struct SourceTests {
         }
     }
 
-    @Test("a fault in the file stops the start with its line")
+    @Test("An error in the sources file stops the start with its line")
     func fault() async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -224,7 +224,7 @@ struct SourceTests {
     }
 }
 
-/// Asks for the feed without a pause, on one connection after the other, and notes pages that hold more than one version.
+/// A thread that requests pages in a loop, and records pages with more than one version.
 private final class ReaderThread: Sendable {
     private struct Seen {
         var pages = 0

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Starting and stopping, from outside")
+@Suite("Start and stop from outside")
 struct StartTests {
     private static func folder() throws -> String {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
@@ -11,7 +11,7 @@ struct StartTests {
         return path
     }
 
-    /// Runs `serve` where it must refuse: one line, a code that is not zero.
+    /// Runs `serve` with invalid arguments, and expects one line and a nonzero exit code.
     private static func refusal(_ arguments: [String], environment: [String: String] = [:]) throws -> String {
         let result = try Command.run(["serve", "--port", "0", "--admin-port", "0"] + arguments, environment: environment)
         #expect(result.code != 0)
@@ -19,7 +19,7 @@ struct StartTests {
         return result.lines.first ?? ""
     }
 
-    @Test("a missing folder, a file that is not a database, a newer one, a directory: one clear line, nothing overwritten")
+    @Test("An unusable database path stops the start with one line and changes no file")
     func unusableStores() async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -33,7 +33,7 @@ struct StartTests {
         }
     }
 
-    @Test("an unknown key, a wrong value, an unknown flag, a missing file: one line that names it")
+    @Test("An invalid key, value, flag or file stops the start with its name")
     func wrongSettings() async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -53,7 +53,7 @@ struct StartTests {
         }
     }
 
-    @Test("it serves with every duration as long as it may be")
+    @Test("The service works with the maximum of every duration")
     func longDurations() async throws {
         try await offPool {
             let keys = [
@@ -77,7 +77,7 @@ struct StartTests {
         }
     }
 
-    @Test("a busy port is one line that names the address")
+    @Test("A busy port stops the start with one line that names the address")
     func busyPort() async throws {
         try await offPool {
             let service = try RunningService()
@@ -106,7 +106,7 @@ struct StartTests {
 
         """
 
-    @Test("a start that fails writes nothing: whoever serves the store goes on as before, and import and schema refuse the same file")
+    @Test("A failed start writes nothing, and import and schema report the same errors")
     func nothingWritten() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
@@ -116,7 +116,7 @@ struct StartTests {
             let tag = try #require(try service.get("/feed")["etag"])
             func expectRefusal(_ arguments: [String], _ words: String) throws {
                 let result = try Command.run(arguments)
-                // What was found before it fails may be logged: what resizes images is started beside the rest.
+                // Information lines may precede the error: the image worker starts in parallel.
                 let errors = result.lines.filter { !$0.contains(" info ") }
                 #expect(result.code != 0 && errors.count == 1 && errors[0].contains(words), "\(words): \(result.lines)")
                 #expect(try service.get("/feed", fields: ["User-Agent: tests", "If-None-Match: \(tag)"]).status == 304, "\(words)")
@@ -140,7 +140,7 @@ struct StartTests {
             try expectRefusal(serve + ["--set", "viewers.header=", "--set", "actions.user.dismissal="], "'dismiss'")
             try expectRefusal(["serve", "--port", "\(service.port)", "--admin-port", "0"] + common, "in use")
             try expectRefusal(["serve", "--port", "0", "--admin-port", "\(service.adminPort)"] + common, "in use")
-            // Where nothing is wrong, the start lays the store out before it answers.
+            // With valid files, the start creates the sections before the first response.
             let other = try SpawnedProcess([BuiltProduct.path("intertwine")] + serve)
             let line = try other.line(containing: "service: listening on")
             let port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
@@ -151,14 +151,14 @@ struct StartTests {
         }
     }
 
-    @Test("SIGTERM and SIGINT end it with code 0, and answers under way still arrive", arguments: [SIGTERM, SIGINT])
+    @Test("SIGTERM and SIGINT end the service with code 0 after pending responses", arguments: [SIGTERM, SIGINT])
     func stopping(signal: Int32) async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
             let client = try RawClient(port: service.port)
             try client.send("GET /feed HTTP/1.1\r\nHost: a\r\n")
             service.process.signal(signal)
-            // The rest of the request comes when the service takes no new connections: the connection was not idle.
+            // The client completes the request after the service stops listening: the connection was not idle.
             while (try? RawClient(port: service.port)) != nil {}
             try client.send("\r\n")
             let response = try client.response()
@@ -167,7 +167,7 @@ struct StartTests {
         }
     }
 
-    @Test("while it stops, the operators' listener goes on answering: not ready, but alive")
+    @Test("The operators' listener answers during a stop: not ready, but alive")
     func draining() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
@@ -183,7 +183,7 @@ struct StartTests {
     }
 
     @Test(
-        "the help of each subcommand has an example",
+        "The help of each subcommand has an example",
         arguments: ["serve", "import", "sync", "report", "export", "export events", "image-url", "schema", "check-config", "forecast"])
     func help(subcommand: String) async throws {
         try await offPool {
@@ -193,7 +193,7 @@ struct StartTests {
         }
     }
 
-    @Test("the signing key is made once, for its owner alone, and links survive a restart")
+    @Test("The signing key is private to its owner, and links survive a restart")
     func signingKey() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3) + Items.advertisement(1))
@@ -211,7 +211,7 @@ struct StartTests {
         }
     }
 
-    @Test("import stops at a bad item and takes everything back, or skips and reports it")
+    @Test("An import stops and reverts at an invalid item, or skips and reports it")
     func importing() async throws {
         try await offPool {
             let service = try RunningService()
@@ -233,7 +233,7 @@ struct StartTests {
         }
     }
 
-    @Test("a signal that follows the first answer is heeded", arguments: [SIGTERM, SIGHUP])
+    @Test("The service handles a signal right after its first response", arguments: [SIGTERM, SIGHUP])
     func earlySignals(number: Int32) async throws {
         try await offPool {
             for _ in 0..<8 {
@@ -248,7 +248,7 @@ struct StartTests {
                 ])
                 let client = try Self.firstConnection(to: port)
                 try client.send("GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
-                // A machine that is busy may make the start a long one.
+                // The start can be slow on a busy machine.
                 var status = try client.response().status
                 while status == 503 {
                     usleep(50_000)
@@ -265,7 +265,7 @@ struct StartTests {
         }
     }
 
-    /// As soon as the service listens.
+    /// Connects as soon as the service listens.
     private static func firstConnection(to port: UInt16) throws -> RawClient {
         for _ in 0..<100_000 {
             if let client = try? RawClient(port: port) { return client }
@@ -274,7 +274,7 @@ struct StartTests {
         throw RawClientError.timedOut
     }
 
-    @Test("with too few descriptors it ends with one line", arguments: [8, 10, 12, 16, 20, 24, 28, 30, 31, 32, 33, 34, 35, 36, 40])
+    @Test("Too few descriptors stop the start with one line", arguments: [8, 10, 12, 16, 20, 24, 28, 30, 31, 32, 33, 34, 35, 36, 40])
     func descriptors(limit: Int) async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -287,7 +287,7 @@ struct StartTests {
         }
     }
 
-    @Test("the folder data is made where it is missing", arguments: ["serve", "import /dev/null"])
+    @Test("The start and the import create the missing data folder", arguments: ["serve", "import /dev/null"])
     func dataFolder(command: String) async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -307,7 +307,7 @@ struct StartTests {
         }
     }
 
-    @Test("while it drains, only /readyz is 503, on both listeners; everything else is served with Connection: close")
+    @Test("A drain returns 503 only for /readyz and closes connections after responses")
     func drains() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3), settings: ["server.shutdown-delay=1500ms"])
@@ -332,7 +332,7 @@ struct StartTests {
         }
     }
 
-    @Test("bodies that many connections hold take no more memory than they may, and it goes back")
+    @Test("Bodies of many connections stay within the memory limit, and the memory is released")
     func memory() async throws {
         try await offPool {
             let service = try RunningService(settings: ["limits.total-body-bytes=16MiB", "limits.connections-per-peer=1000"])

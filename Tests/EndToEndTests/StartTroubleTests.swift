@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Starts that take long, or find trouble, from outside", .timeLimit(.minutes(5)))
+@Suite("Slow starts and starts with failures", .timeLimit(.minutes(5)))
 struct StartTroubleTests {
     private static func folder() throws -> String {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("intertwine-\(UUID())").path
@@ -17,20 +17,20 @@ struct StartTroubleTests {
         #expect(service.process.wait() == 0)
     }
 
-    @Test("while a store is migrated, /healthz is 200 on both listeners and all else 503; then everything is served")
+    @Test("During a migration, /healthz returns 200 and all other routes 503")
     func migrating() async throws {
         try await offPool {
             let folder = try Self.folder()
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let database = "\(folder)/intertwine.sqlite"
             _ = try RunningService.importItems(Items.users(3), into: database, folder: folder)
-            // As the version before left it.
+            // Reverts the schema to the version before.
             let sqlite = try SpawnedProcess([
                 "/usr/bin/sqlite3", database,
                 "ALTER TABLE takedown DROP COLUMN urls; DELETE FROM grdb_migrations WHERE identifier GLOB '6:*'; PRAGMA user_version = 5",
             ])
             #expect(sqlite.wait() == 0)
-            // Another process that migrates: this one waits for it.
+            // The lock simulates another process that migrates the store.
             let other = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             defer { close(other) }
             #expect(flock(other, LOCK_EX) == 0)
@@ -68,7 +68,7 @@ struct StartTroubleTests {
         }
     }
 
-    @Test("on a full disk a start serves pages and viewers' pages, and writes again once there is room", arguments: [SIGTERM, SIGKILL])
+    @Test("A start with a full disk serves pages, and writes succeed again with free space", arguments: [SIGTERM, SIGKILL])
     func fullDisk(signal: Int32) async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -91,7 +91,7 @@ struct StartTroubleTests {
             let own = try service.get("/feed", fields: ["User-Agent: t", "X-Viewer-ID: v"])
             #expect(try JSON(own.text)["cells"]?.list.compactMap { $0["id"]?.text } == ["user:u0", "user:u2"])
             func select() throws -> Int { try service.ask("POST", "/cells/user:u0/selection").status }
-            // The little room that is left may do for some.
+            // The remaining space can suffice for some selections.
             var statuses: [Int] = []
             while statuses.count < 200, statuses.last != 503 { statuses.append(try select()) }
             #expect(statuses.last == 503 && statuses.allSatisfy { [200, 503].contains($0) })
@@ -104,7 +104,7 @@ struct StartTroubleTests {
         }
     }
 
-    @Test("databases and what stands beside them are their owner's alone, those of versions before too")
+    @Test("Database files have mode 0600, and a start restores it")
     func modes() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(3))
@@ -126,7 +126,7 @@ struct StartTroubleTests {
     }
 
     @Test(
-        "a file that cannot be read is told with the system's reason, not as one with something wrong in it",
+        "A file that cannot be read fails with the reason of the system",
         arguments: [
             (["import", "/proc/self/mem"], "/proc/self/mem: cannot be read: Input/output error; nothing was imported"),
             (["check-config", "--set", "kinds.file=/tmp"], "kinds.file: /tmp: the file cannot be read: Is a directory"),

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("What a clean stop leaves behind, from outside")
+@Suite("Database files after a clean stop")
 struct StopTests {
-    @Test("the files that are to be backed up are complete: no log beside them holds anything", arguments: 0..<4)
+    @Test("Database files are complete without their write-ahead logs after a stop", arguments: 0..<4)
     func completeFiles(round: Int) async throws {
         try await offPool {
             let service = try RunningService()

@@ -3,25 +3,25 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("What the system allows and what systemd is notified of, from outside")
+@Suite("System limits and systemd notifications")
 struct SupervisionTests {
     private static func folder() throws -> String {
-        // Every user can reach it there.
+        // Every user can access this folder.
         let path = "/tmp/intertwine-\(UUID())"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try "".write(toFile: "\(path)/x.yaml", atomically: true, encoding: .utf8)
         return path
     }
 
-    // The kernel does not limit the threads of root: the program runs as a user that nothing else runs as.
+    // The kernel does not limit the threads of root, so the program runs as an otherwise unused user.
     @Test(
-        "with too few threads a command ends with one line", .enabled(if: geteuid() == 0),
+        "A command with too few threads ends with one line", .enabled(if: geteuid() == 0),
         arguments: ["serve --port 0 --admin-port 0", "import x.yaml"], [1, 2, 4, 8])
     func fewThreads(command: String, limit: Int) async throws {
         try await expectRefusal(command, limit)
     }
 
-    @Test("with too few threads for serving it ends with one line", .enabled(if: geteuid() == 0), arguments: [12, 16, 20, 24, 32, 36])
+    @Test("Too few threads for requests stop the start with one line", .enabled(if: geteuid() == 0), arguments: [12, 16, 20, 24, 32, 36])
     func fewThreadsForServing(limit: Int) async throws {
         try await expectRefusal("serve --port 0 --admin-port 0", limit)
     }
@@ -42,7 +42,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test("systemd is notified when requests are served, then that the service works, and of the stop", arguments: [false, true])
+    @Test("The service notifies systemd of readiness, watchdog intervals and the stop", arguments: [false, true])
     func notified(isAbstract: Bool) async throws {
         try await offPool {
             let folder = try Self.folder()
@@ -53,7 +53,7 @@ struct SupervisionTests {
             #expect(listener.next() == "READY=1")
             #expect(try service.get("/readyz").status == 200)
             for _ in 0..<5 { #expect(listener.next() == "WATCHDOG=1") }
-            // A process that does not run notifies nobody.
+            // A suspended process sends no notification.
             service.process.signal(SIGSTOP)
             while listener.next(milliseconds: 1_000) != nil {}
             service.process.signal(SIGCONT)
@@ -66,7 +66,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test("a socket that is invalid or gone, and a watchdog of another process, change nothing")
+    @Test("An invalid notification socket or watchdog process id has no effect")
     func unnotified() async throws {
         try await offPool {
             for name in ["relative", "/none/socket", "@", "/" + String(repeating: "a", count: 200)] {
@@ -79,7 +79,7 @@ struct SupervisionTests {
     }
 }
 
-/// The socket that a service manager receives notifications at.
+/// The notification socket of a service manager.
 private final class NotificationSocket {
     private let descriptor: Int32
 
@@ -99,7 +99,7 @@ private final class NotificationSocket {
 
     deinit { close(descriptor) }
 
-    /// The next notification; nil if none comes in time.
+    /// Returns the next notification; nil after the timeout.
     func next(milliseconds: Int32 = 15_000) -> String? {
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&poller, 1, milliseconds) > 0 else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Takedowns, from outside")
+@Suite("Takedowns from outside")
 struct TakedownTests {
     private static func run(_ arguments: [String], _ service: RunningService) throws -> (code: Int32, lines: [String]) {
         try Command.run(
@@ -15,7 +15,7 @@ struct TakedownTests {
         try JSON(try service.get("/feed?limit=100").text)["cells"]?.list.compactMap { $0["id"]?.text } ?? []
     }
 
-    @Test("what an operator removes stays away from imports of either way until it is released, and is told of by name")
+    @Test("A removed item is withheld from all imports until its release")
     func imports() async throws {
         try await offPool {
             let items = Items.users(3)
@@ -41,7 +41,7 @@ struct TakedownTests {
         }
     }
 
-    @Test("no page of a moment ago shows what was taken down, on any process, whatever else was written")
+    @Test("No process shows an item after its takedown, even from stale cached pages")
     func stalePages() async throws {
         try await offPool {
             let settings = [RunningService.tokenSetting, "feed.max-staleness=60s"]
@@ -59,7 +59,7 @@ struct TakedownTests {
         }
     }
 
-    @Test("an image goes with the item that shows it, by its signed URL too and on every process, and comes back with it")
+    @Test("A takedown removes the images of its item on all processes until the release")
     func images() async throws {
         try await offPool {
             let items = (0..<2).map { number in
@@ -92,14 +92,14 @@ struct TakedownTests {
         }
     }
 
-    @Test("the operators' API takes down, lists and releases, each with its line in the audit log")
+    @Test("The operators' API adds, lists and releases takedowns, with an audit entry for each")
     func routes() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2) + Items.advertisement(1), settings: [RunningService.tokenSetting])
             let made = try service.admin("PUT", "/admin/takedowns/ad:1", body: #"{"reason": "complaint"}"#)
             #expect(made.status == 201)
             #expect(try JSON(made.text)["reason"]?.text == "complaint")
-            // What is not there yet is kept away too, whatever stands in its id.
+            // A takedown of an unknown item is allowed, with any characters in its id.
             #expect(try service.admin("PUT", "/admin/takedowns/user:a%2Fb%20c").status == 201)
             #expect(try service.admin("PUT", "/admin/takedowns/user:a%2Fb%20c").status == 200)
             #expect(try Self.shown(service) == ["user:u0", "user:u1"])
@@ -121,7 +121,7 @@ struct TakedownTests {
             #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 404)
             #expect(try service.admin("PUT", "/admin/takedowns/u1").status == 400)
             #expect(try service.importItems(Items.advertisement(1)) == ["added 1, replaced 0, skipped 0"])
-            // An operator who puts the item there has changed their mind.
+            // A PUT of the item by an operator releases its takedown.
             #expect(try service.admin("PUT", "/admin/items/user/a%2Fb%20c", body: Items.user("a/b c")).status == 201)
             #expect(try JSON(try service.admin("GET", "/admin/takedowns").text)["takedowns"]?.list.isEmpty == true)
             let audited = try String(contentsOfFile: "\(service.folder)/audit.log", encoding: .utf8).split(separator: "\n").map {
@@ -131,7 +131,7 @@ struct TakedownTests {
         }
     }
 
-    @Test("the list has a line for each, and nothing in it that a terminal obeys")
+    @Test("The takedown list has one line per item and no control characters")
     func controls() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
@@ -144,7 +144,7 @@ struct TakedownTests {
         }
     }
 
-    @Test("whoever reads no further changes nothing of what is taken down and released")
+    @Test("Takedowns and releases are complete, even if the output pipe is closed")
     func unreadOutput() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1))
@@ -164,7 +164,7 @@ struct TakedownTests {
         }
     }
 
-    @Test("on the command line an item that cannot be named, or a store that is not there, is one line")
+    @Test("Invalid item names and missing stores fail with one line on the command line")
     func refusals() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Calls of third parties by the real binary.
+/// Calls of trackers by the real binary.
 @Suite("Trackers")
 struct TrackerTests {
     private static func items(_ origin: Origin) -> String {
@@ -20,7 +20,7 @@ struct TrackerTests {
         #expect(try service.get(href, fields: ["User-Agent: Mozilla/5.0 Firefox", "X-Viewer-ID: \(viewer)"]).status == 302)
     }
 
-    /// Waits for so many requests of a path.
+    /// Waits until the origin has `count` requests of a path.
     private static func wait(_ origin: Origin, _ path: String, _ count: Int) -> [Origin.Request] {
         let end = ContinuousClock.now + .seconds(90)
         while true {
@@ -30,7 +30,7 @@ struct TrackerTests {
         }
     }
 
-    @Test("are called after the commit, tried again after a failure, given up where there is nothing, and go on after a restart")
+    @Test("Trackers are called after the commit, retried after a failure, and given up after 404")
     func called() async throws {
         try await offPool {
             let failures = EventLog<Int>()
@@ -49,7 +49,7 @@ struct TrackerTests {
             try Self.click(service, viewer: "anna")
             #expect(Self.wait(origin, "/gone?e=1", 1).count == 1)
             #expect(Self.wait(origin, "/seen?e=1", 1).count == 1)
-            // It is tried again by whichever process runs by then.
+            // The new process retries the call.
             try service.killAndRestart()
             let again = Self.wait(origin, "/seen?e=1", 2)
             #expect(again.count == 2 && again[0].path == again[1].path && !again[0].path.contains("anna"))
@@ -69,7 +69,7 @@ struct TrackerTests {
         }
     }
 
-    @Test("a selection without a page's token calls nobody, and with one its trackers")
+    @Test("A selection calls trackers only with the token of a page")
     func withoutToken() async throws {
         try await offPool {
             let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -83,12 +83,12 @@ struct TrackerTests {
             let href = try #require(ad["actions"]?["selection"]?["href"]?.text)
             try select("", "invented")
             try select("?token=\(href.dropFirst("/click/".count))", "anna")
-            // Calls are made in the order of the events: the first one is the second selection's.
+            // Calls follow the order of events: the first call belongs to the second selection.
             #expect(Self.wait(origin, "/seen", 1).map { $0.path.hasPrefix("/seen?e=4&") } == [true])
         }
     }
 
-    @Test("what waits for a host goes as fast as that answers")
+    @Test("Calls in the queue of a fast host finish without pauses")
     func backlog() async throws {
         try await offPool {
             let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -97,16 +97,16 @@ struct TrackerTests {
             let begun = ContinuousClock.now
             for number in 0..<60 { try Self.click(service, viewer: "viewer\(number)") }
             #expect(Self.wait(origin, "/seen?e=", 60).count == 60)
-            // Eight at once, and the next eight five seconds later, would take longer by far.
+            // Batches of eight every five seconds would exceed this limit.
             #expect(begun.duration(to: .now) < .seconds(30))
         }
     }
 
-    @Test("hosts that are silent or gone hold up nobody else, however much waits for them, and a long answer is one")
+    @Test("Unavailable hosts do not delay other hosts, and a long response counts as success")
     func dead() async throws {
         try await offPool {
             let origin = try Origin { _, connection in
-                // More than is read, and never all of it.
+                // The response exceeds the read limit and is never complete.
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
                 connection.send(String(repeating: "x", count: 200_000))
             }
@@ -119,7 +119,7 @@ struct TrackerTests {
 
                 """
             }
-            // Seven silent hosts, each with a name of its own, and one where nobody listens.
+            // Seven silent hosts with different addresses, and one without a listener.
             let dead = (2...8).map { "https://127.0.0.\($0):\(silent.port)/s?e={event}" } + ["https://127.0.0.9:\(gone)/g?e={event}"]
             let service = try RunningService(
                 items: Items.users(2) + advertisement(1, dead) + advertisement(2, [origin.url("/seen?e={event}")]),
@@ -136,13 +136,13 @@ struct TrackerTests {
             for number in 0..<20 { try click("ad:1", viewer: "dead\(number)") }
             for number in 0..<20 { try click("ad:2", viewer: "good\(number)") }
             #expect(Self.wait(origin, "/seen?e=", 20).count == 20)
-            // Each once: none was called again meanwhile.
+            // No call was repeated in the meantime.
             Thread.sleep(forTimeInterval: 1)
             #expect(Set(origin.requests.map(\.path)).count == origin.requests.count)
         }
     }
 
-    @Test("a campaign has its own called besides, and its advertiser is in reports")
+    @Test("A campaign calls its trackers and those of the ad, and reports have its advertiser")
     func campaign() async throws {
         try await offPool {
             let origin = try Origin { _, connection in connection.send("HTTP/1.1 204 No Content\r\n\r\n") }
@@ -163,7 +163,7 @@ struct TrackerTests {
         }
     }
 
-    @Test("private addresses are refused, and so are those that are redirected to")
+    @Test("Tracker calls to private addresses are refused, also after a redirect")
     func refused() async throws {
         try await offPool {
             let origin = try Origin { _, connection in

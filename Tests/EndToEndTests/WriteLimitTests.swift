@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What strangers can write, and how much of it is kept.
-@Suite("Rates of writes, from outside")
+/// Rate limits of writes by unknown clients.
+@Suite("Rate limits of writes from outside")
 struct WriteLimitTests {
     private static let agent = "User-Agent: tests"
 
@@ -11,7 +11,7 @@ struct WriteLimitTests {
         try service.admin("GET", "/admin/reports?by=verdict&format=csv").text.components(separatedBy: "\r\n")
     }
 
-    @Test("of thousands of anonymous selections from one address a minute's are written; the others are 429, and counted by kind alone")
+    @Test("Anonymous selections beyond the rate limit of an address return 429 and are only counted")
     func selections() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: ["limits.requests-per-connection=10000"])
@@ -19,7 +19,7 @@ struct WriteLimitTests {
             let begun = ContinuousClock.now
             var statuses: [Int: Int] = [:]
             for number in 0..<3_000 {
-                // Neither keys, of one's own or the same, nor names, nor user agents are a way around it.
+                // Idempotency keys, viewer ids and user agents do not circumvent the rate limit.
                 let key = number % 3 == 0 ? [] : ["Idempotency-Key: \(number % 3 == 1 ? "one" : "\(number)")"]
                 let viewer = number % 2 == 0 ? [] : ["X-Viewer-ID: v\(number)"]
                 let answer = try RunningService.ask(
@@ -37,7 +37,7 @@ struct WriteLimitTests {
         }
     }
 
-    @Test("a viewer has a rate of its own, whatever the address, and neighbours have theirs")
+    @Test("Each viewer has a rate limit across addresses, and each address has another limit")
     func viewers() async throws {
         try await offPool {
             let service = try RunningService(
@@ -53,7 +53,7 @@ struct WriteLimitTests {
         }
     }
 
-    @Test("every route that writes has a rate")
+    @Test("Every route that writes has a rate limit")
     func routes() async throws {
         try await offPool {
             let service = try RunningService(
@@ -72,7 +72,7 @@ struct WriteLimitTests {
                 let simulated = try service.ask(method, path + "?dryRun=true", fields: fields)
                 #expect(simulated.status != 429, "what writes nothing is not limited")
             }
-            // Whoever adds a route that writes gives it a rate.
+            // Every new route that writes needs a rate limit.
             let description = try JSON(try service.get("/openapi.json").text)
             let paths = try #require(description["paths"]?.value as? [String: [String: Any]])
             let unlimited = paths.flatMap { path, operations in
@@ -87,7 +87,7 @@ struct WriteLimitTests {
         }
     }
 
-    @Test("a click is redirected beyond its rate, and leaves a bounded number of rows")
+    @Test("Clicks beyond the rate limit redirect and add a bounded number of rows")
     func clicks() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2) + Items.advertisements(1))

@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// A client that holds pages and keeps them in step, as the description of `/feed/changes` tells clients to.
+/// A client that has pages and applies their changes, as the description of `/feed/changes` specifies.
 struct FeedClient {
-    /// Each as JSON with its members in a fixed order.
+    /// The cells as JSON with sorted members.
     private(set) var cells: [String] = []
     private(set) var syncTokens: [String] = []
     private(set) var next: String?
-    /// How many changes the last answer told.
+    /// The number of changes in the last response.
     private(set) var changes = 0
 
     var syncToken: String { syncTokens.joined(separator: ",") }
@@ -22,7 +22,7 @@ struct FeedClient {
         }
     }
 
-    /// - Throws: where the service says that the pages must be taken anew.
+    /// - Throws: an error if the service requires a reload of the pages.
     mutating func follow(_ service: RunningService) throws {
         let answer = try JSON(try service.get("/feed/changes?syncToken=\(syncToken)").text)
         guard answer["reload"]?.value as? Bool == false else { throw RawClientError.closed }

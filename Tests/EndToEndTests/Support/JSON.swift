@@ -1,6 +1,6 @@
 import Foundation
 
-/// Parsed JSON, looked into by key and index; nil where there is nothing.
+/// Parsed JSON with access by key and index; nil if a value is absent.
 struct JSON {
     let value: Any
 

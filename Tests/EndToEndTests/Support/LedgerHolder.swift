@@ -1,6 +1,6 @@
 import Foundation
 
-/// Another program that keeps a service's ledger to itself.
+/// Another program that holds an exclusive lock on the ledger of a service.
 final class LedgerHolder {
     private let holder = Process()
     private let (input, output) = (Pipe(), Pipe())

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The text format as Prometheus' own Python client reads it: `make test` installs it into `.build/python`.
+/// The parser of the text format in the Python client of Prometheus. `make test` installs it into `.build/python`.
 enum PrometheusParser {
     struct Sample: Decodable {
         var family: String

@@ -8,7 +8,7 @@ enum Replicas {
     ]
     static let items = Items.users(12) + Items.advertisements(2)
 
-    /// Replicas of one feed, each with a folder and ports of its own.
+    /// Starts replicas of one feed, each with a separate folder and ports.
     static func start(
         _ count: Int, of database: PostgresServer.Database, items: String = items, settings: [String] = settings
     ) throws -> [RunningService] {
@@ -25,14 +25,14 @@ enum Replicas {
         try JSON(try service.get(path).text)
     }
 
-    /// Where an advertisement of the first page leads.
+    /// Returns the click link of an ad on the first page.
     static func click(_ service: RunningService) throws -> String {
         let ad = try page(service)["cells"]?.list.first { $0["id"]?.text == "ad:1" }
         guard let link = ad?["actions"]?["selection"]?["href"]?.text else { throw RawClientError.closed }
         return link
     }
 
-    /// False where that did not come about in half a minute.
+    /// Polls a condition; returns false if it is not met within 30 seconds.
     static func wait(until isSo: () throws -> Bool) throws -> Bool {
         let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
@@ -42,13 +42,13 @@ enum Replicas {
         return false
     }
 
-    /// Whether the ledger has each click that was answered, and none twice.
+    /// Returns whether the ledger has each answered click, and no viewer twice.
     static func hasKept(_ outcome: ClickLoad.Outcome, _ service: RunningService) throws -> Bool {
         let viewers = try viewers(service)
         return outcome.done.isSubset(of: viewers) && Set(viewers).count == viewers.count
     }
 
-    /// Of the clicks in the ledger.
+    /// Returns the viewers of the clicks in the ledger.
     static func viewers(_ service: RunningService) throws -> [String] {
         try service.events().filter { $0["kind"]?.text == "click" }.compactMap { $0["viewer"]?.text }
     }

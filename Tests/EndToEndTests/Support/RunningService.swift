@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// The real binary, serving a store in a folder of its own on ports of its own. Blocking: use it within ``offPool(_:)``.
+/// The real binary with a store in a separate folder and on free ports. Blocking: use it within ``offPool(_:)``.
 final class RunningService {
     let folder: String
     private(set) var port: UInt16 = 0
@@ -17,14 +17,14 @@ final class RunningService {
     /// A file in the folder, or the address of a PostgreSQL database.
     let database: String
 
-    /// `TEST_DATABASE=postgresql` has services keep their items and ledger there, each in a database of its own.
+    /// With `TEST_DATABASE=postgresql`, each service has its items and ledger in a separate PostgreSQL database.
     static let usesPostgreSQL = ProcessInfo.processInfo.environment["TEST_DATABASE"] == "postgresql"
 
     /// - Parameters:
     ///   - items: NDJSON to import first.
     ///   - settings: `key=value` each.
-    ///   - port: 0 for any that is free.
-    ///   - database: that others serve as well; one of its own where nil.
+    ///   - port: 0 for any free port.
+    ///   - database: a database that other services share; a new one if nil.
     init(
         items: String = "", settings: [String] = [], port: UInt16 = 0, environment: [String: String] = [:], database: String? = nil
     ) throws {
@@ -42,7 +42,7 @@ final class RunningService {
         try readPorts()
     }
 
-    /// Serves what is in a folder, which stays when the service goes.
+    /// Serves the store in a folder, which remains after the service ends.
     ///
     /// - Parameters:
     ///   - database: the file in the folder if nil.
@@ -77,12 +77,12 @@ final class RunningService {
             environment: environment)
     }
 
-    /// Those of the command that serves what is in a folder.
+    /// Returns the arguments of the command that serves the store in a folder.
     static func arguments(_ folder: String, _ database: String, _ port: UInt16 = 0) -> [String] {
         [
             "serve", "--config", "\(folder)/empty.yaml", "--host", "127.0.0.1", "--port", "\(port)", "--admin-port", "0", "--database",
             database, "--set", "server.data-folder=\(folder)",
-            // The same at every hour.
+            // The rotation is the same in every hour.
             "--set", "ads.rotation=listed",
         ]
     }
@@ -131,7 +131,7 @@ final class RunningService {
         }
     }
 
-    /// One request on a connection of its own; every answer passes the lint.
+    /// Sends one request on a new connection. Every response passes the lint.
     func ask(_ method: String, _ path: String, fields: [String] = ["User-Agent: tests"], body: String = "") throws -> RawResponse {
         let client = try RawClient(port: port)
         return try Self.ask(client, method, path, fields: fields + ["Connection: close"], body: body)
@@ -151,7 +151,7 @@ final class RunningService {
         try ask("GET", path, fields: fields)
     }
 
-    /// The ledger's rows, as `intertwine export events` tells them.
+    /// Returns the rows of the ledger from `intertwine export events`.
     func events() throws -> [JSON] {
         let result = try Command.run(["export", "events", "--config", "\(folder)/empty.yaml", "--database", database])
         guard result.code == 0 else { throw RawClientError.system(result.lines.joined(separator: "\n"), result.code) }

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// An origin that takes connections, and answers when it is told to. Blocking.
+/// An origin that accepts connections, and answers only on request of the test. Blocking.
 final class StuckOrigin {
     private let listener: Int32
     let port: UInt16
@@ -44,7 +44,7 @@ final class StuckOrigin {
             _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         }
 
-        /// Whether the other side ended the connection in time.
+        /// Returns whether the other side ended the connection in time.
         func waitForEnd(milliseconds: Int32) -> Bool {
             var buffer = [UInt8](repeating: 0, count: 4_096)
             while true {

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 import TestSupport
 
-/// Connections that write at the same moment, each from a thread of its own. Blocking.
+/// Connections that write at the same time, each on a separate thread. Blocking.
 ///
 /// `@unchecked Sendable`: each connection is used by one thread at a time.
 final class Writers: @unchecked Sendable {
@@ -12,7 +12,7 @@ final class Writers: @unchecked Sendable {
         self.connections = connections
     }
 
-    /// What each write returned; -1 where it threw.
+    /// Returns the result of each write; -1 if it threw an error.
     func all(_ write: @escaping @Sendable (RawClient, Int) throws -> Int) -> [Int] {
         let results = Mutex<[Int]>([])
         let (start, group) = (DispatchSemaphore(value: 0), DispatchGroup())
