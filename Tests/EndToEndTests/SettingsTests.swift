@@ -15,7 +15,7 @@ struct SettingsTests {
         "INTERTWINE_" + key.uppercased().replacing(".", with: "_").replacing("-", with: "_")
     }
 
-    /// The earlier keys with their present names, as the upgrade guide lists them.
+    /// Returns the earlier keys with their present names from the upgrade guide.
     private static func renamedKeys() throws -> [(old: String, new: String)] {
         let page = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Documentation/how-to/upgrading.md").standardized
         return try String(contentsOf: page, encoding: .utf8).split(separator: "\n").compactMap { line in
@@ -23,7 +23,7 @@ struct SettingsTests {
         }
     }
 
-    /// The values of `check-config` by key, without their origins.
+    /// Returns the values of `check-config` by key, without their origins.
     private func values(_ arguments: [String], environment: [String: String] = [:]) throws -> [String: String] {
         let result = try Command.run(["check-config", "--database", "\(folder)/x.sqlite"] + arguments, environment: environment)
         #expect(result.code == 0, "\(result.lines)")

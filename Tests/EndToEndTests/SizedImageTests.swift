@@ -80,7 +80,7 @@ struct SizedImageTests {
             #expect(try service.get(hrefs[0], fields: webP).status == 200)
             var next: String? = "/feed?limit=2"
             var made: [String] = []
-            // Prefetch runs only while no other reads are active, so possibly not at the first page.
+            // A page is prefetched only while no other read is active, so possibly not at the first step.
             while made.isEmpty, let path = next {
                 next = try JSON(service.get(path).text)["page"]?["next"]?.text
                 for _ in 0..<200 where made.isEmpty {
@@ -90,7 +90,7 @@ struct SizedImageTests {
                     }
                 }
             }
-            // No client has rendered this image before.
+            // No ordinary request has rendered this image.
             let image = try service.get(try #require(made.first), fields: webP)
             #expect(image["content-type"] == "image/webp" && image["cache-status"]?.contains("hit") == true)
         }
