@@ -118,7 +118,7 @@ struct OperatorTests {
         }
     }
 
-    @Test("Of concurrent conditional writes, one succeeds and the others return 412")
+    @Test("One of several concurrent conditional writes succeeds, and the others return 412")
     func lostUpdate() async throws {
         try await offPool {
             let service = try RunningService(items: Items.user("a"), settings: [RunningService.tokenSetting])

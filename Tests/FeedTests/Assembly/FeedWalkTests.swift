@@ -93,7 +93,7 @@ struct FeedWalkTests {
         }
     }
 
-    @Test("The same cursor returns identical bytes within the hour if the store is unchanged")
+    @Test("A cursor returns identical bytes within the hour if the store is unchanged")
     func sameCursorSamePage() async throws {
         let fixture = try Fixture(users: 50, advertisements: 3)
         let first = try await fixture.page(limit: 7)

@@ -217,7 +217,7 @@ struct PlacementTests {
         }
     }
 
-    @Test("Walks begin evenly among 6,000 advertisements, including after deletions")
+    @Test("Rotations begin evenly among 6,000 advertisements, including after deletions")
     func manyAdvertisements() throws {
         var snapshot = MemoryStore.Snapshot()
         let store = MemoryStore()

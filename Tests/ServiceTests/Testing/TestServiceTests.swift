@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Service inside a test process", .timeLimit(.minutes(1)))
 struct TestServiceTests {
-    @Test("The same requests have the same results in memory and on a socket", arguments: TestService.Transport.allCases)
+    @Test("Equal requests have equal results in memory and on a socket", arguments: TestService.Transport.allCases)
     func ways(way: TestService.Transport) async throws {
         try await TestService.run(way, items: sampleItems(users: 30)) { service in
             let page = try await service.client.get("/feed?limit=3", fields: ["X-Viewer-ID": "v"])
