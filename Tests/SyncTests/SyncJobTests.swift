@@ -101,7 +101,7 @@ struct SyncJobTests {
             try await house.run()
             Issue.record("there are two at once")
         } catch let failure as SourceError {
-            #expect(failure.cause == .busy && "\(failure)".hasPrefix("the source people is being synchronised already"))
+            #expect(failure.cause == .busy && "\(failure)".hasPrefix("the source people is already being synchronized"))
         }
         other.discard()
         #expect(try await house.run().items == 9)
