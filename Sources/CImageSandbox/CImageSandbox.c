@@ -33,7 +33,7 @@ int sandbox_limit(uint64_t memory, uint64_t seconds) {
     return first;
 }
 
-// The numbers are part of the kernel's interface; headers of a build machine may be older than the kernel that runs.
+// The numbers are part of the kernel's interface. Headers of the build machine may be older than the running kernel.
 #ifndef __NR_landlock_create_ruleset
 #define __NR_landlock_create_ruleset 444
 #define __NR_landlock_restrict_self 446
@@ -45,7 +45,7 @@ int sandbox_landlock(void) {
     } handled = {0};
     long version = syscall(__NR_landlock_create_ruleset, NULL, 0, 1u << 0);
     if (version < 0) return -errno;
-    // Bits by version: 13 rights on files, then refer, truncate, TCP's bind and connect, ioctl of devices, sockets and signals.
+    // Bits by version: 13 file rights, then refer, truncate, TCP bind and connect, ioctl of devices, sockets and signals.
     int rights = version >= 5 ? 16 : version >= 3 ? 15 : version >= 2 ? 14 : 13;
     handled.files = (1ull << rights) - 1;
     handled.ports = version >= 4 ? 3 : 0;
@@ -65,18 +65,18 @@ int sandbox_landlock(void) {
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-// The lower half of an argument: flags live there (both architectures are little-endian).
+// The lower half of an argument, which holds the flags (both architectures are little-endian).
 #define ARGUMENT(number) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (number)))
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (offset))
 #define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
 #define DENIED (SECCOMP_RET_ERRNO | EPERM)
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
 #define REFUSE(call, error) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), ANSWER(SECCOMP_RET_ERRNO | (error))
-// Where none of the bits is set in the argument.
+// True if no bit of the mask is set in the argument.
 #define ALLOW_WITHOUT(call, number, bits) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 4), LOAD(ARGUMENT(number)), \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), ANSWER(DENIED), ANSWER(SECCOMP_RET_ALLOW)
-// Where it is one value.
+// True if the argument equals the value.
 #define ALLOW_WITH(call, number, value) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 4), LOAD(ARGUMENT(number)), \
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 1, 0), ANSWER(DENIED), ANSWER(SECCOMP_RET_ALLOW)
@@ -89,21 +89,21 @@ int sandbox_seccomp(void) {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
         ANSWER(SECCOMP_RET_KILL_PROCESS),
         LOAD(offsetof(struct seccomp_data, nr)),
-        // The descriptors that are there: the one to the service.
+        // The open descriptors, among them the one to the service.
         ALLOW(read), ALLOW(write), ALLOW(readv), ALLOW(writev), ALLOW(recvfrom), ALLOW(close), ALLOW(lseek),
-        // Memory, and no more of it to be run.
+        // Memory that is not executable.
         ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW(brk),
         ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
         ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
-        // Threads of this process, and no process. What clone3 asks for cannot be seen here: the C library then takes clone.
+        // Threads of this process, but no process. The filter cannot see the flags of clone3, so it fails and the C library uses clone.
         REFUSE(clone3, ENOSYS),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone, 0, 4), LOAD(ARGUMENT(0)),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0), ANSWER(DENIED), ANSWER(SECCOMP_RET_ALLOW),
         ALLOW(futex), ALLOW(set_robust_list), ALLOW(rseq), ALLOW(gettid), ALLOW(getpid), ALLOW(sched_yield), ALLOW(sched_getaffinity),
         ALLOW(exit), ALLOW(exit_group),
-        // Clocks and chance.
+        // Clocks and random numbers.
         ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(nanosleep), ALLOW(gettimeofday), ALLOW(getrandom), ALLOW(getrusage),
-        // A fault, or an abort, that ends it.
+        // Handlers of faults and aborts.
         ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(sigaltstack), ALLOW(restart_syscall),
         ALLOW_WITH(tgkill, 0, self),
         ANSWER(DENIED),

@@ -1,8 +1,8 @@
 #pragma once
 #include <curl/curl.h>
 
-// curl's option setters and getters are variadic, which Swift cannot call. One inline function for each type an
-// argument may have: a wrong type is then a compile error, where the variadic call would be undefined behaviour.
+// curl's option setters and getters are variadic, and Swift cannot call them. One inline function for each argument
+// type makes a wrong type a compile error; the variadic call would be undefined behaviour.
 
 typedef size_t (*intertwine_curl_data)(char *bytes, size_t size, size_t count, void *context);
 typedef curl_socket_t (*intertwine_curl_open)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
@@ -54,7 +54,7 @@ static inline CURLMcode intertwine_multi_socket(CURLM *multi, intertwine_curl_so
 static inline CURLMcode intertwine_multi_timer(CURLM *multi, intertwine_curl_timer value) {
     return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
 }
-// A message's payload is a union; this is the member that CURLMSG_DONE fills.
+// The member of a message's union that CURLMSG_DONE sets.
 static inline CURLcode intertwine_message_result(const CURLMsg *message) {
     return message->data.result;
 }

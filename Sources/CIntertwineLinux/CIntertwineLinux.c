@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Since Linux 6.1, and younger than some headers.
+// Since Linux 6.1; some headers lack it.
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
 #endif
@@ -94,14 +94,14 @@ static void place_end(const struct sockaddr_storage *end, __be16 *port, __be32 a
     }
 }
 
-// What the kernel says of a socket of this machine (sock_diag(7)).
+// The kernel's state of a local socket (sock_diag(7)).
 struct found_socket {
     struct inet_diag_msg message;
-    // The sides that its program has closed: 1 receiving, 2 sending. Both where the program has let go of it.
+    // The sides that the program has closed: 1 receiving, 2 sending; both after a close of the descriptor.
     int closed_sides;
 };
 
-// The socket of this machine that has these two ends. False where there is none, or the kernel does not tell.
+// Finds the local socket with these two addresses. Returns false if there is none or the kernel does not report it.
 static bool find_socket(const struct sockaddr_storage *own, const struct sockaddr_storage *other, struct found_socket *found) {
     if (own->ss_family != AF_INET && own->ss_family != AF_INET6) return false;
     struct {
@@ -119,7 +119,7 @@ static bool find_socket(const struct sockaddr_storage *own, const struct sockadd
     place_end(other, &question.request.id.idiag_dport, question.request.id.idiag_dst);
     int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
     if (netlink < 0) return false;
-    // The answer is there when the question has been sent.
+    // The kernel answers before send returns.
     struct {
         struct nlmsghdr header;
         struct inet_diag_msg message;
@@ -131,7 +131,7 @@ static bool find_socket(const struct sockaddr_storage *own, const struct sockadd
     if (count < (ssize_t)(sizeof answer.header + sizeof answer.message) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return false;
     found->message = answer.message;
     found->closed_sides = 3;
-    // A socket that only waits for its last packets has no attributes.
+    // A socket in TIME_WAIT has no attributes.
     unsigned int length = answer.header.nlmsg_len < count ? answer.header.nlmsg_len : (unsigned int)count;
     int rest = (int)length - (int)NLMSG_LENGTH(sizeof answer.message);
     struct rtattr *attribute = (struct rtattr *)((char *)&answer + NLMSG_LENGTH(sizeof answer.message));
@@ -141,13 +141,13 @@ static bool find_socket(const struct sockaddr_storage *own, const struct sockadd
     return true;
 }
 
-// The other end of a connection, where it is a socket of this machine.
+// Finds the peer of a connection, if the peer is a local socket.
 static bool find_peer(int descriptor, struct found_socket *found) {
     struct sockaddr_storage own, peer;
     socklen_t own_length = sizeof own, peer_length = sizeof peer;
     if (getsockname(descriptor, (struct sockaddr *)&own, &own_length) < 0) return false;
     if (getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) < 0) return false;
-    // A listener is another thing.
+    // A listening socket can have the same address.
     return find_socket(&peer, &own, found) && found->message.idiag_state != TCP_LISTEN;
 }
 
@@ -186,7 +186,7 @@ int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
-// Where the kernel, or what guards it, has no openat2: step by step.
+// Opens the path component by component, if the kernel or a seccomp filter lacks openat2.
 static int open_stepwise(int folder, const char *path) {
     const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
     int current = fcntl(folder, F_DUPFD_CLOEXEC, 0);
@@ -218,7 +218,7 @@ int clinux_open_beneath(int folder, const char *path) {
         .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
     };
-    // EAGAIN: somebody renamed something just then.
+    // EAGAIN: another process renamed a component during the call.
     for (int attempt = 0; attempt < 8; attempt++) {
         long descriptor = syscall(SYS_openat2, folder, path, &how, sizeof how);
         if (descriptor >= 0) return (int)descriptor;
@@ -329,7 +329,7 @@ int clinux_gather_pages(int file, size_t count) {
     const size_t page = 2 << 20;
     size_t whole = count / page * page;
     if (whole == 0) return 0;
-    // A mapping has to begin where such a page could.
+    // A huge page must be aligned to its size.
     char *room = mmap(NULL, whole + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED) return -errno;
     char *start = (char *)(((uintptr_t)room + page - 1) / page * page);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a process gives up before it reads the bytes of strangers. Linux only; what a kernel does not have is left out, and told.
+// Restrictions of a process that reads untrusted bytes. Linux only. A restriction that the kernel lacks is skipped and reported.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,15 +8,15 @@
 /// Asks the kernel to kill this process when the thread that started it ends. Returns 0 or -errno.
 int sandbox_die_with_parent(void);
 
-/// Bytes of address space and seconds of processor time from here on, no files, no new descriptors, no core. Returns 0 or -errno.
+/// Limits address space (bytes) and CPU time (seconds), and forbids files, new descriptors and core dumps. Returns 0 or -errno.
 int sandbox_limit(uint64_t memory, uint64_t seconds);
 
-/// Landlock without a single rule: no file can be opened, and from its versions 4 and 6 on no TCP port and no other process reached.
-/// Returns the version that the kernel has, or -errno.
+/// Applies Landlock without a rule: no file can be opened, and from versions 4 and 6 on no TCP port and no other process can be reached.
+/// Returns the kernel's Landlock version, or -errno.
 int sandbox_landlock(void);
 
-/// seccomp: system calls for memory, threads, clocks and the descriptors that are open, and no others (EPERM). Returns 0 or -errno.
+/// Applies a seccomp filter that allows system calls for memory, threads, clocks and open descriptors (others: EPERM). Returns 0 or -errno.
 int sandbox_seccomp(void);
 
-/// fork, which Swift does not have: for the check, from without and from within. Returns what fork does.
+/// fork, which is unavailable in Swift, for tests of the sandbox. Returns the result of fork.
 int sandbox_fork(void);
