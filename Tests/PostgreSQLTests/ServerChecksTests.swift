@@ -40,6 +40,7 @@ struct ServerChecksTests {
         for (uri, fault) in [
             ("postgresql://db1:abc/feed", "its port is not a number"),
             ("postgresql://db1/feed?sslmode=require&colour=red", "parameter 2 after the ?"),
+            ("postgresql://db1/feed?connect_timeout=soon", "connect_timeout is not an integer"),
         ] {
             let error = #expect(throws: StoreError.self) { try PostgresAddress(uri) }
             #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")

@@ -11,6 +11,11 @@ package struct PostgresAddress: Sendable, Hashable {
     /// The hosts with their ports; empty if the URI names none.
     let endpoints: [Endpoint]
 
+    /// The parameters whose values libpq reads as integers when it connects.
+    private static let numericParameters = [
+        "connect_timeout", "keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "tcp_user_timeout",
+    ]
+
     struct Endpoint: Sendable, Hashable {
         var host: String
         var hostAddress: String
@@ -60,6 +65,9 @@ package struct PostgresAddress: Sendable, Hashable {
         }
         guard !["host", "dbname"].contains(where: { values[$0]?.contains("@") == true }) else {
             throw .unusable("the address of the PostgreSQL database cannot be read: in a password, @ is written %40 and / is written %2F")
+        }
+        if let name = Self.numericParameters.first(where: { values[$0].map { Int32($0) == nil } ?? false }) {
+            throw .unusable("the address of the PostgreSQL database cannot be read: \(name) is not an integer")
         }
         self.uri = uri
         self.statementTimeout = statementTimeout
