@@ -30,7 +30,6 @@ extension FeedService {
         // The check includes the needs of serving, because workers start during the composition and would fail without a clear message.
         try FileDescriptors.require(FileDescriptors.ofStores + FileDescriptors.ofServing)
         try ThreadLimit.require(ThreadLimit.ofServing)
-        let clock: @Sendable () -> Int64 = extensions.clock ?? WallClock.now
         let telemetry = telemetry ?? Telemetry(configuration.log)
         let state = ServiceState()
 
@@ -58,6 +57,8 @@ extension FeedService {
             let opened = try configuration.openLedger(now: extensions.clock)
             (ownLedger, ledger) = (opened, opened)
         }
+        // Replicas decide by the clock of their database.
+        let clock: @Sendable () -> Int64 = extensions.clock ?? ownLedger?.now ?? WallClock.now
         if ownStore != nil || ownLedger != nil { configuration.store.room?.reserve() }
         let archive: (any LedgerArchive)? = ownLedger ?? (extensions.ledger as? any LedgerArchive)
         // The keys come after the stores, whose error about a missing folder is clearer.

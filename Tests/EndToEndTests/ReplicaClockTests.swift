@@ -41,6 +41,27 @@ struct ReplicaClockTests {
         }
     }
 
+    @Test("A replica with a fast clock starts and ends campaigns by the server's time")
+    func campaigns() async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let database = try PostgresServer.shared().makeDatabase()
+            let begin = ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: 300))
+            let campaign =
+                #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["2"],"priority":"sponsorship","starts":"\#(begin)"}"#
+            let service = try RunningService(
+                items: Replicas.items + campaign + "\n", settings: Replicas.settings, environment: clock.environment, database: database.uri
+            )
+            clock.offset = 600
+            let ads = try Replicas.page(service, "/feed?limit=5")["cells"]?.list.compactMap { $0["id"]?.text }.filter {
+                $0.hasPrefix("ad:")
+            }
+            #expect(ads == ["ad:1"])
+            let state = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?[0]?["state"]?.text
+            #expect(state == "scheduled")
+        }
+    }
+
     @Test("A replica that was suspended past the timeout commits no earlier writes")
     func stoodStill() async throws {
         try await offPool {

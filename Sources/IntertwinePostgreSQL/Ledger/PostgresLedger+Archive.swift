@@ -156,8 +156,7 @@ extension PostgresLedger {
     }
 
     package func passTime(to clock: Int64, after elapsed: Duration) async throws -> RetentionClock {
-        let clock = self.clock.corrected(clock)
-        return try await pool.run(for: .background) { connection in
+        try await pool.run(for: .background) { connection in
             try connection.transaction {
                 let rows = try connection.run([
                     PostgresCommand("LOCK TABLE passed_time IN SHARE ROW EXCLUSIVE MODE"),

@@ -7,7 +7,7 @@ extension PostgresLedger {
         try reading { connection in
             let rows = try connection.query(
                 "SELECT campaign, at, count FROM exposure WHERE viewer = $1 AND at > $2 ORDER BY campaign, at LIMIT 100000",
-                .text(viewer), .integer(clock.corrected(moment)))
+                .text(viewer), .integer(moment))
             return (0..<rows.count).map {
                 FrequencyCount(campaign: rows.text($0, 0), at: rows.integer($0, 1), count: Int(rows.integer($0, 2)))
             }
@@ -15,7 +15,7 @@ extension PostgresLedger {
     }
 
     package func served(to viewer: String, besides process: String, now: Int64) throws -> [FrequencyCount] {
-        try reading { try Self.readServed(to: viewer, besides: process, now: clock.corrected(now), $0) }
+        try reading { try Self.readServed(to: viewer, besides: process, now: now, $0) }
     }
 
     private static func readServed(
@@ -34,15 +34,13 @@ extension PostgresLedger {
         try reading { connection in
             let rows = try connection.query(
                 "SELECT given FROM given_page WHERE viewer = $1 AND page = $2 AND until > $3", .text(viewer), .integer(key),
-                .integer(clock.corrected(now)))
+                .integer(now))
             return rows.isEmpty ? nil : rows.bytes(0, 0)
         }
     }
 
     /// One replica at a time records the deliveries to a viewer.
     package func claim(_ claim: FrequencyCapReservation) throws -> Bool {
-        var claim = claim
-        (claim.now, claim.until) = (clock.corrected(claim.now), clock.corrected(claim.until))
         let entries = claim.counts.sorted { $0.key < $1.key }
         return try reading { connection in
             try connection.transaction {
@@ -117,14 +115,12 @@ extension PostgresLedger {
         try reading { connection in
             let rows = try connection.query(
                 "SELECT 1 FROM reservation WHERE campaign = '' AND process <> $1 AND until > $2 LIMIT 1", .text(process),
-                .integer(clock.corrected(now)))
+                .integer(now))
             return !rows.isEmpty
         }
     }
 
     package func exchange(_ exchange: BudgetSyncRequest, _ decide: @escaping @Sendable (BudgetSyncState) -> SharedBudgetLeases) throws {
-        var exchange = exchange
-        exchange.now = clock.corrected(exchange.now)
         try commits.blocking { connection in
             try connection.transaction {
                 let rows = try connection.run(PostgresGoalTable.readings(exchange))

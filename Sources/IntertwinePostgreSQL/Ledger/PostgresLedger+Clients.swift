@@ -12,7 +12,6 @@ extension PostgresLedger {
     }
 
     package func register(client name: String, digest: String, capabilities: String, now: Int64) async throws {
-        let now = clock.corrected(now)
         try await pool.run(for: .request) { connection in
             // Most clients say the same again at each start.
             let said = try connection.query("SELECT at FROM client WHERE name = $1 AND digest = $2", .text(name), .text(digest))

@@ -11,7 +11,6 @@ extension PostgresLedger {
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
         var ousted = 0
-        let now = clock.corrected(now)
         let end = try await settledEnd()
         while true {
             let marker = try await pool.run(for: .background) { try PostgresReportTables.marker(of: .trackers, $0) }
@@ -74,7 +73,6 @@ extension PostgresLedger {
 
     package func leaseTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
         guard limit > 0 else { return [] }
-        let now = clock.corrected(now)
         return try await pool.run(for: .background) { connection in
             try Self.calls(
                 connection.query(
@@ -91,7 +89,6 @@ extension PostgresLedger {
 
     package func completeTrackerCalls(_ outcomes: [Int64: TrackerOutcome], now: Int64) async throws {
         guard !outcomes.isEmpty else { return }
-        let clock = clock
         // Rows are locked in the order of their ids by every session that settles calls, which prevents deadlocks.
         let commands = outcomes.sorted { $0.key < $1.key }.map { id, outcome in
             switch outcome {
@@ -99,15 +96,15 @@ extension PostgresLedger {
             case .failed(let failure, let again):
                 PostgresCommand(
                     "UPDATE tracker_call SET due = $2, failure = $3 WHERE id = $1",
-                    [.integer(id), .integer(clock.corrected(again)), .text(failure)])
+                    [.integer(id), .integer(again), .text(failure)])
             case .abandoned(let failure):
                 PostgresCommand(
                     "UPDATE tracker_call SET given_up = $2, failure = $3 WHERE id = $1",
-                    [.integer(id), .integer(clock.corrected(now)), .text(failure)])
+                    [.integer(id), .integer(now), .text(failure)])
             case .untried(let again):
                 PostgresCommand(
                     "UPDATE tracker_call SET due = $2, attempts = greatest(0, attempts - 1) WHERE id = $1",
-                    [.integer(id), .integer(clock.corrected(again))])
+                    [.integer(id), .integer(again)])
             }
         }
         let isShorter = !outcomes.values.contains { if case .abandoned = $0 { true } else { false } }

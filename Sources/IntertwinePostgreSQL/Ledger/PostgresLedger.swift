@@ -51,6 +51,10 @@ package final class PostgresLedger: PersistentLedger {
         commits.commit(entry, completion: completion)
     }
 
+    package var now: @Sendable () -> Int64 {
+        { [clock] in clock.corrected }
+    }
+
     package var statistics: LedgerStatistics { commits.statistics }
 
     /// The statistics of reads.

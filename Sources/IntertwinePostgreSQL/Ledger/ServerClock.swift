@@ -1,3 +1,4 @@
+internal import Glibc
 internal import IntertwineFeed
 internal import IntertwineStorage
 internal import Synchronization
@@ -5,7 +6,7 @@ internal import Synchronization
 /// The PostgreSQL server's time, by which a replica decides expiry and removal. A replica's own clock decides nothing.
 ///
 /// Each result that carries the server's time is recorded. Between two results a monotonic clock advances it. A replica whose
-/// clock differs from the server's writes nothing, as the times of its events would be wrong.
+/// clock differs from the server's writes nothing, as the times of its events would be wrong. It serves pages by the server's time.
 final class ServerClock: Sendable {
     /// The server's time, in milliseconds since 1970-01-01 UTC.
     static let expression = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -15,8 +16,10 @@ final class ServerClock: Sendable {
 
     /// A replacement for the server's time in tests; nil otherwise.
     let substitute: (@Sendable () -> Int64)?
-    /// The last time that the server reported, and the local moment of that report.
-    private let lastReading = Mutex<(server: Int64, at: ContinuousClock.Instant)?>(nil)
+    /// The server's time at the start of the monotonic clock, by the last report; `unread` before the first one.
+    private let origin = Atomic<Int64>(unread)
+
+    private static let unread = Int64.min
 
     init(substitute: (@Sendable () -> Int64)? = nil) {
         self.substitute = substitute
@@ -25,17 +28,26 @@ final class ServerClock: Sendable {
     /// The server's time as far as is known without asking.
     var now: Int64 { substitute?() ?? estimate ?? SQLiteLedger.systemTime() }
 
-    private var estimate: Int64? {
-        lastReading.withLock { lastReading in
-            lastReading.map { $0.server &+ Self.milliseconds($0.at.duration(to: .now)) }
-        }
+    /// The time of this machine's clock; the server's time if the two differ by more than the tolerance.
+    ///
+    /// Why: a page is dated by the precise clock of its machine, but a wrong clock must not start or end a campaign.
+    var corrected: Int64 {
+        if let substitute { return substitute() }
+        let local = SQLiteLedger.systemTime()
+        guard let estimate else { return local }
+        return abs(local &- estimate) > Self.tolerance ? estimate : local
     }
 
-    /// A time that was taken from this machine's clock a moment ago, by the server's clock. Small differences stay.
-    func corrected(_ time: Int64) -> Int64 {
-        guard substitute == nil, let estimate else { return time }
-        let lead = SQLiteLedger.systemTime() &- estimate
-        return lead.magnitude > UInt64(Self.tolerance) ? time &- lead : time
+    private var estimate: Int64? {
+        let origin = origin.load(ordering: .relaxed)
+        return origin == Self.unread ? nil : origin &+ Self.monotonic()
+    }
+
+    /// The milliseconds of a clock that nobody sets. It runs on while the machine is suspended.
+    private static func monotonic() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     /// Records a reading of the server's time.
@@ -47,7 +59,7 @@ final class ServerClock: Sendable {
     /// - Throws: `StoreError.unavailable` with one line that names the remedy, if the two clocks differ.
     @discardableResult
     func check(_ server: Int64, askedAt start: Int64) throws(StoreError) -> Int64 {
-        lastReading.withLock { $0 = (server, .now) }
+        origin.store(server &- Self.monotonic(), ordering: .relaxed)
         let end = SQLiteLedger.systemTime()
         let (ahead, behind) = (start - server, server - end)
         guard max(ahead, behind) > Self.tolerance else { return server }
@@ -60,9 +72,5 @@ final class ServerClock: Sendable {
     func ask(_ connection: PostgresConnection) throws {
         let start = SQLiteLedger.systemTime()
         try check(try connection.query("SELECT \(Self.expression)").integer(0, 0), askedAt: start)
-    }
-
-    private static func milliseconds(_ duration: Duration) -> Int64 {
-        duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
     }
 }

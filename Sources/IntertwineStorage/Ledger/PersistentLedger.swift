@@ -4,6 +4,9 @@ package import IntertwineFeed
 package protocol PersistentLedger: Ledger, LedgerArchive, CampaignLedger, TrackerLedger {
     var statistics: LedgerStatistics { get }
 
+    /// Returns the time that this ledger decides by, in milliseconds since 1970-01-01 UTC: of this machine, or of a shared database.
+    var now: @Sendable () -> Int64 { get }
+
     /// Statistics of reads.
     var readStatistics: ReadStatistics { get }
 

@@ -29,7 +29,7 @@ public final class SQLiteLedger: Ledger {
     private let lockTimeout: Double
     private let path: String
     let commits: GroupCommit
-    let now: @Sendable () -> Int64
+    package let now: @Sendable () -> Int64
 
     /// Opens the ledger, and creates it if it is missing.
     ///
