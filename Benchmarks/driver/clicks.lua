@@ -1,11 +1,11 @@
--- Clicks on one link, each as another viewer, so that each of them counts. Names come in no order, as real ones do; with the argument "ordered" they do.
+-- Clicks on one link, each with a different viewer, so that each click counts. Names are random; with the argument "ordered" they ascend.
 local path, clicks, isOrdered, fields = nil, 0, false, ""
 local name = tostring(os.time()) .. "-" .. tostring({}):sub(8)
 
 init = function(args)
   path = wrk.path
   isOrdered = args[1] == "ordered"
-  -- Those that wrk was given; without a user agent no click counts.
+  -- Fields that wrk received. A click without a user agent does not count.
   for field, value in pairs(wrk.headers) do fields = fields .. field .. ": " .. value .. "\r\n" end
   if not wrk.headers["User-Agent"] then fields = fields .. "User-Agent: wrk\r\n" end
   math.randomseed(os.time() + tonumber(tostring({}):sub(10), 16) % 1000000)

@@ -33,24 +33,24 @@ NAVIGATION = (
 )
 # The service has to allow the origin.
 SETTING = "cors.origins=https://app.example.com"
-# By what each is called in results.
+# Clients by their names in results.
 CLIENTS = {"plain": (), "a browser": BROWSER}
 
 
 def chosen(isClick=False):
-    """The fields of the client that the environment names."""
+    """Returns the fields of the client that the environment names."""
     if os.environ.get("CLIENT") != "browser":
         return ()
     return NAVIGATION if isClick else BROWSER
 
 
 def pairs(fields):
-    """The fields as names and values."""
+    """Returns the fields as names and values."""
     return [tuple(field.split(": ", 1)) for field in fields]
 
 
 def merged(fields, headers):
-    """The fields and the headers of a request; a header replaces the field of its name."""
+    """Returns the fields and the headers of a request; a header replaces a field with the same name."""
     own = {name.lower() for name in headers}
     return [(name, value) for name, value in pairs(fields) if name.lower() not in own] + list(headers.items())
 
@@ -65,6 +65,6 @@ def ask(connection, method, path, headers=None, isClick=False):
 
 
 def content(answer):
-    """The content of a response, decoded."""
+    """Returns the decoded content of a response."""
     data = answer.read()
     return gzip.decompress(data) if answer.headers.get("Content-Encoding") == "gzip" else data

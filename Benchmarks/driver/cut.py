@@ -1,4 +1,4 @@
-"""A replica in a network namespace of its own, whose way to the database can be cut as a cable is, while clients still reach it. Needs root."""
+"""A replica in a network namespace. Its link to the database can be cut while clients still reach it. Needs root."""
 import http.client
 import itertools
 import os
@@ -14,7 +14,7 @@ def run(*words):
 
 
 class Namespace:
-    """Two ways lead there: one for clients, one to the database."""
+    """A namespace with two links: one for clients, one to the database."""
 
     def __init__(self):
         self.name = f"intertwine-{os.getpid()}"
@@ -28,7 +28,7 @@ class Namespace:
             raise
 
     def _way(self, letter, number):
-        """The addresses of both ends, this one's first."""
+        """Returns the addresses of both ends; this side's first."""
         outer, inner = f"itw-{letter}-o", f"itw-{letter}-i"
         run("ip", "link", "add", outer, "type", "veth", "peer", "name", inner, "netns", self.name)
         ends = [f"10.213.85.{number + side}" for side in (1, 2)]
@@ -42,7 +42,7 @@ class Namespace:
         return ["ip", "netns", "exec", self.name, *words]
 
     def cut(self):
-        """Nothing comes through any more, and nobody is told."""
+        """Drops all packets of the link silently."""
         run("ip", "link", "set", "itw-d-o", "down")
 
     def mend(self):
@@ -55,7 +55,7 @@ class Namespace:
 
 
 class Clicks:
-    """Clicks of ever other viewers on a replica, each request on a connection of its own, and what became of them."""
+    """Sends clicks of new viewers to a replica, each on a new connection, and records the outcomes."""
 
     def __init__(self, host, port, path, name, clients=2):
         self.host, self.port, self.path = host, port, path
@@ -85,7 +85,7 @@ class Clicks:
 
 
 def status(host, port, path, viewer="somebody"):
-    """0 where there is no answer."""
+    """Returns the status; 0 without a response."""
     connection = http.client.HTTPConnection(host, port, timeout=30)
     try:
         # A browser's click is a navigation, whatever the path.

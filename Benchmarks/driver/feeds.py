@@ -1,4 +1,4 @@
-"""Feeds to measure with: a small one, and one of many users, in Intertwine's store and in the peer's tables."""
+"""Feeds for measurements: a small one, and one of many users, in Intertwine's store and in tables of other servers."""
 import itertools
 import json
 import subprocess
@@ -24,7 +24,7 @@ def advertisement(number):
 
 
 def fill(folder, users, advertisements=10):
-    """Imports that many users and ads, as anyone would: through `intertwine import`."""
+    """Imports users and ads with `intertwine import`."""
     folder.mkdir(parents=True, exist_ok=True)
     put(folder, itertools.chain(map(advertisement, range(1, advertisements + 1)), map(user, range(users))))
     return folder
@@ -41,7 +41,7 @@ def put(folder, items, flags=()):
 
 
 def images(server, count):
-    """The paths of the last so many users' avatars, as the feed gives them."""
+    """Returns the image paths of the last users' avatars from the feed."""
     path, found = "/feed?limit=100", []
     while path:
         page = json.loads(server.get(path))
@@ -75,7 +75,7 @@ INSERT INTO advertisements SELECT i, 'https://pictures.example.com/ads/' || i ||
 
 
 def cursors(server, folder, users):
-    """Paths of pages spread over the feed: the walk takes steps of a hundred, each path asks for twenty."""
+    """Writes paths of pages of 20, from every 100th position of the feed."""
     path, paths = "/feed?limit=100", []
     while path and len(paths) < min(users // 100, 10_000):
         path = json.loads(server.get(path))["page"]["next"]

@@ -1,4 +1,4 @@
-"""Many keep-alive connections that have had one answer and now wait."""
+"""Many idle keep-alive connections, each after one response."""
 import resource
 import socket
 import statistics
@@ -19,13 +19,13 @@ def ask(connection, request):
 
 
 def measure(server, path, count):
-    """Resident bytes for each of `count` idle connections, and the median time of a new request meanwhile in milliseconds."""
+    """Returns resident bytes of each of `count` idle connections, and the median milliseconds of a new request."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + 1000), hard))
     request = "\r\n".join((f"GET {path} HTTP/1.1", "Host: a", *clients.chosen(), "", "")).encode()
 
     def connect(number):
-        # More source addresses than one: a pair of addresses has 28,000 ports.
+        # Several source addresses: a pair of addresses has 28,000 ports.
         return socket.create_connection(("127.0.0.1", server.port), 10, source_address=(f"127.0.{1 + number // 20000}.1", 0))
 
     for number in range(200):

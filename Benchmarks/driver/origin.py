@@ -1,4 +1,4 @@
-"""An origin whose images take a while, in a process of its own: PORT, BYTES or an image's file, MILLISECONDS."""
+"""An origin with a delay, in a process of its own. Arguments: PORT, BYTES or an image file, MILLISECONDS."""
 import asyncio
 import sys
 from pathlib import Path

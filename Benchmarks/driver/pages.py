@@ -16,11 +16,11 @@ import servers
 HERE = Path(__file__).parent
 SETTINGS = ("limits.requests-per-connection=2000000000", "log.requests=false", "feed.page-cache=0")
 SHARED, VIEWER, SOME, MANY = "shared", "a viewer's", "with 200 dismissed cells", "with 100,000 dismissed cells"
-# With cells kept, as usual, and with none.
+# With the cell cache, as by default, and without.
 KEPT, NEW = "feed.cell-cache=33554432", "feed.cell-cache=0"
 FIRST = "first page, the first 100,000 dismissed"
 VIEWERS = {SHARED: None, VIEWER: "nobody", SOME: "some", MANY: "many"}
-# The same in gzip coding, and with all fields of a browser, which takes that.
+# A viewer's page in gzip coding, and with all fields of a browser.
 CODED, BROWSER = f"{VIEWER}, gzip", f"{VIEWER}, a browser"
 ASKED = {CODED: ("Accept-Encoding: gzip",), BROWSER: clients.BROWSER}
 # A viewer's pages of 100 items, plain and in gzip coding.
@@ -28,7 +28,7 @@ LONG, LONG_CODED = f"{VIEWER}, 100 items", f"{VIEWER}, 100 items, gzip"
 
 
 def store(folder, users):
-    """The users, people who have dismissed some of the last of them, and one who has dismissed the first."""
+    """Creates users, viewers who dismissed some of the last ones, and one viewer who dismissed the first ones."""
     feeds.fill(folder, users)
     servers.intertwine(folder).stop()
     with sqlite3.connect(folder / "intertwine.ledger.sqlite") as ledger:
@@ -46,7 +46,7 @@ def _processor(server):
 
 
 def _cost(server, paths, seconds, viewer, fields=()):
-    """Microseconds of CPU for each page."""
+    """Returns the CPU time of a page in microseconds."""
     command = ["wrk", "-t1", "-c16", f"-d{seconds}s", "-s", str(HERE / "paths.lua")]
     for field in (*fields, *([f"X-Viewer-ID: {viewer}"] if viewer else [])):
         command += ["-H", field]
@@ -60,7 +60,7 @@ def _cost(server, paths, seconds, viewer, fields=()):
 
 
 def _floors(folder, pages=20_000, rounds=3):
-    """The least of rounds in turn: with HMAC(), and with prepared states."""
+    """Returns the minimum of alternating rounds: with HMAC(), and with prepared states."""
     program = folder / "page-floor"
     subprocess.run(["cc", "-O2", "-o", program, HERE.parent / "floor/page-floor.c", "-lsqlite3", "-lcrypto"], check=True)
 
@@ -72,7 +72,7 @@ def _floors(folder, pages=20_000, rounds=3):
 
 
 def measure(report, folder, options):
-    """Pages are asked for from the first half of the feed; what the viewers dismissed stands in the second."""
+    """Requests pages of the first half of the feed. The viewers dismissed cells of the second half."""
     users = getattr(options, "page_users", 200_000)
     if not (folder / "intertwine.sqlite").exists():
         store(folder, users)
@@ -104,7 +104,7 @@ def measure(report, folder, options):
         finally:
             server.stop()
         results[cells] = {page: statistics.median(one[page] for one in rounds) for page in rounds[0]}
-    report.section("Pages that do not lie finished, users with images of their own: CPU of each")
+    report.section("Uncached pages, users with individual images: CPU time of each")
     report.row("| page of 20 users | cells kept, us | x the floor | x prepared | no cell kept, us | x the floor | x prepared |")
     report.row("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     costs = {page: tuple(results[cells][page] for cells in settings) for page in (*VIEWERS, FIRST, *ASKED, LONG, LONG_CODED)}
@@ -131,7 +131,7 @@ def measure(report, folder, options):
 
 
 def _coding(folder, page):
-    """What libdeflate takes for the page at level 1, in microseconds, and the bytes that zlib makes of it at level 6."""
+    """Returns the microseconds of libdeflate at level 1 for the page, and the bytes of zlib at level 6."""
     program, file = folder / "gzip-floor", folder / "page.json"
     file.write_bytes(page)
     subprocess.run(["cc", "-O2", "-o", program, HERE.parent / "floor/gzip-floor.c", "-ldeflate"], check=True)

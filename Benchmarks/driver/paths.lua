@@ -1,4 +1,4 @@
--- Another path with each request, from the file named first.
+-- Requests the paths of a file in turn.
 local paths = {}
 local index = 0
 

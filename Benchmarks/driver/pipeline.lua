@@ -1,4 +1,4 @@
--- Sixteen requests in one write.
+-- Sends sixteen requests in one write.
 init = function(args)
   local requests = {}
   for number = 1, 16 do

@@ -1,4 +1,4 @@
-"""A PostgreSQL server that is made for a measurement."""
+"""A temporary PostgreSQL server."""
 import glob
 import os
 import re
@@ -11,10 +11,10 @@ PROGRAMS = Path(sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1])
 
 
 class PostgreSQL:
-    """A throw-away cluster on a socket in its folder; PostgreSQL refuses to run as root."""
+    """A temporary cluster with a socket in its folder. It does not run as root, which PostgreSQL refuses."""
 
     def __init__(self, folder, environment=None):
-        """The environment is that of the server's processes alone."""
+        """The environment applies to the server's processes only."""
         self.folder = folder
         self.environment = {**os.environ, **(environment or {})}
         self.address = ""
@@ -34,7 +34,7 @@ class PostgreSQL:
         self._run("pg_ctl", "-w", "-D", self.folder / "data", "-l", self.folder / "log", "-o", options, "start")
 
     def listen(self, address, client):
-        """On an address, too, for one client."""
+        """Listens on an IP address, too."""
         with open(self.folder / "data/pg_hba.conf", "a") as rules:
             rules.write(f"host all all {client}/32 trust\n")
         self.stop()
@@ -45,7 +45,7 @@ class PostgreSQL:
         self._run("pg_ctl", "-D", self.folder / "data", "-m", mode, "stop")
 
     def processor(self):
-        """Seconds of processor that each of its processes has used, by number and name."""
+        """Returns the CPU time of each process in seconds, by id and name."""
         first = (self.folder / "data/postmaster.pid").read_text().split()[0]
         used = {}
         for number in Path(f"/proc/{first}/task/{first}/children").read_text().split():
@@ -67,12 +67,12 @@ class PostgreSQL:
         return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout.strip()
 
     def bench(self, script, connections, seconds):
-        """Transactions a second."""
+        """Returns transactions a second."""
         command = [
             "pgbench", "-n", "-M", "prepared", "-h", self.folder, "-U", "intertwine", "-c", connections, "-j", min(2, connections),
             "-T", seconds, "-f", script, "feed",
         ]
-        # As the sessions that read pages are set.
+        # The settings of sessions that read pages.
         environment = {**os.environ, "PGOPTIONS": r"-c default_transaction_isolation=repeatable\ read -c plan_cache_mode=force_generic_plan"}
         text = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, env=environment).stdout
         return float(re.search(r"^tps = ([\d.]+)", text, re.MULTILINE).group(1))

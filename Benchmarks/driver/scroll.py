@@ -1,11 +1,11 @@
-"""What a client that scrolls does: it starts requests for images, and leaves most of them again."""
+"""A client that scrolls: it starts image requests and cancels most of them."""
 import asyncio
 import random
 import time
 
 
 async def fetch(port, path, leave_after=None, fields=""):
-    """Milliseconds until the whole image is there; None for one that was left."""
+    """Returns the milliseconds until the image is complete; None if the request was cancelled."""
     began = time.perf_counter()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
@@ -25,7 +25,7 @@ async def fetch(port, path, leave_after=None, fields=""):
 
 
 async def scroll(port, paths, starts, seconds, left, fields=""):
-    """`starts` requests a second, of which the share `left` is left after 50 ms; the times of the others."""
+    """Starts requests at a rate, cancels the share `left` after 50 ms, and returns the times of the others."""
     chance = random.Random(7)
     tasks = []
     begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The servers under measurement: each starts on a free loopback port and is ended by its process id."""
+"""The measured servers. Each starts on a free loopback port and is terminated by its process id."""
 import os
 import signal
 import socket
@@ -21,7 +21,7 @@ def free_port():
 
 
 def slowed(folder, milliseconds):
-    """The environment in which the disk takes so much longer for each sync of a log."""
+    """Returns an environment with a delay of each log sync."""
     if not milliseconds:
         return {}
     library = folder / "slow_sync.so"
@@ -32,7 +32,7 @@ def slowed(folder, milliseconds):
 
 
 def seconds(process):
-    """Of processor that a process has used so far."""
+    """Returns the CPU time of a process in seconds."""
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -62,16 +62,16 @@ class Server:
     def get(self, path, headers=None):
         request = urllib.request.Request(self.url(path), headers=dict(clients.merged(clients.chosen(), headers or {})))
         with urllib.request.urlopen(request, timeout=10) as answer:
-            # A caller that names a coding gets the coded bytes.
+            # If the caller names a coding, the coded bytes are returned.
             return answer.read() if "Accept-Encoding" in (headers or {}) else clients.content(answer)
 
     def processes(self):
-        """The server's process and its children: nginx answers from its workers."""
+        """Returns the server's process and its children, because nginx responds from its workers."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return [self.process.pid, *map(int, children)]
 
     def resident(self):
-        """Resident bytes, of all processes together."""
+        """Returns the resident bytes of all processes."""
         pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in self.processes())
         return pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -92,7 +92,7 @@ def intertwine(folder, settings=(), environment=None, binary=None):
         [binary or INTERTWINE, "serve", "--host", "127.0.0.1", "--port", port, "--admin-port", admin, "--database", folder / "intertwine.sqlite", *flags],
         port, environment)
     server.admin = admin
-    # Its addresses are bound before the rest is there: requests wait for that.
+    # The service binds its addresses first; requests wait until it is ready.
     server.get("/readyz")
     return server
 
@@ -152,7 +152,7 @@ http {{
 def nginx(folder, locations=""):
     port = free_port()
     configuration = folder / "nginx.conf"
-    # As root, workers would else be a user who may not read the temporary folder.
+    # Workers of a root process would otherwise run as a user who cannot read the temporary folder.
     user = "user root;" if os.geteuid() == 0 else ""
     configuration.write_text(NGINX.format(folder=folder, port=port, locations=locations, user=user))
     (folder / "www").mkdir(exist_ok=True)

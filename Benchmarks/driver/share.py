@@ -1,4 +1,4 @@
-"""What processes may use of the machine, and what they used."""
+"""Limits and measures the CPU time of processes."""
 import time
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import servers
 
 
 class Share:
-    """Processes that get so much of a core at most, each."""
+    """Processes with a maximum share of a core each."""
 
     def __init__(self, cores):
         self.cores = cores
@@ -36,7 +36,7 @@ class Share:
 
 
 class Spent:
-    """Microseconds of processor for each of what was done, by part."""
+    """Returns the CPU time of each operation in microseconds, by part."""
 
     def __init__(self, one, server=None):
         self.one, self.server, self.count, self.used = one, server, 0, {}

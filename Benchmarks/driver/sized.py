@@ -1,4 +1,4 @@
-"""What sized images cost in the running service, beside what they must cost: the decoding, the encoding, the originals."""
+"""Compares sized images of the running service with the minimal work: decoding, encoding, originals."""
 import asyncio
 import http.client
 import os
@@ -21,7 +21,7 @@ def origin(port, file, delay):
 
 
 class House:
-    """A service with users whose avatars all are one image, at URLs of their own."""
+    """A service with users whose avatars are one image at different URLs."""
 
     def __init__(self, folder, image, users, delay=0.0, settings=()):
         folder.mkdir()
@@ -44,17 +44,17 @@ class House:
         self.hrefs = [href + "@2x" for href in feeds.images(self.service, users)]
 
     def original(self, image):
-        """The path of another image as it is; the origin has nothing else from here on."""
+        """Returns the path of another original, which is now the origin's only image."""
         port = self.origin.port
         self.origin.stop()
         (self.folder / "image").write_bytes(image)
         self.origin = origin(port, self.folder / "image", 0)
-        # Without its size the path has another signature: the command line mints it.
+        # The path without a size has another signature, which the command line creates.
         command = [servers.INTERTWINE, "image-url", "--database", self.folder / "intertwine.sqlite", *self.allowed, self.origin.url("/whole.webp")]
         return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout.split()[-1]
 
     def __enter__(self):
-        # The worker is there once something was made.
+        # The first resize starts the worker.
         self.get(self.hrefs[0])
         return self
 
@@ -63,7 +63,7 @@ class House:
         self.origin.stop()
 
     def get(self, path, fields=WEBP):
-        """Milliseconds, and the body."""
+        """Returns milliseconds and the body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
         start = time.perf_counter()
         connection.request("GET", path, headers=fields)
@@ -76,7 +76,7 @@ class House:
         return took, body
 
     def processor(self):
-        """Seconds used so far, by the service and all of its workers, those that have ended too."""
+        """Returns the CPU time of the service and all of its workers, including ended ones, in seconds."""
         pid = self.service.process.pid
         ticks = sum(int(each) for each in stat(pid)[11:15])
         for child in Path(f"/proc/{pid}/task").glob("*/children"):
@@ -85,7 +85,7 @@ class House:
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def own(self):
-        """Seconds used so far by the service alone."""
+        """Returns the CPU time of the service without workers in seconds."""
         return sum(int(each) for each in stat(self.service.process.pid)[11:13]) / os.sysconf("SC_CLK_TCK")
 
     def workers(self):
@@ -97,7 +97,7 @@ def stat(pid):
 
 
 def stored(folder, image, options, bar):
-    """A stored variant beside a stored original of the same bytes, in one service: no two processes cost the same."""
+    """Compares a cached resized image with a cached original of the same bytes in one service, because processes differ."""
     with House(folder / "sized", image, 2) as house:
         small = house.get(house.hrefs[0])[1]
         original = house.original(small)
@@ -119,12 +119,12 @@ def stored(folder, image, options, bar):
 
 
 def misses(folder, image, options, bar, transform):
-    """What the service adds to the making of an image whose original it has."""
+    """Measures the overhead of the service for a resize with a cached original."""
     users = options.misses + 5
     with House(folder / "misses", image, users) as house:
         png = {"Accept": "image/png"}
         for href in house.hrefs:
-            # Has the original fetched, and another variant made of it.
+            # Fetches the original and resizes it once.
             house.get(href.removesuffix("@2x"), png)
         added, own = [], []
         before, began = house.own(), len(house.hrefs)
@@ -142,7 +142,7 @@ def misses(folder, image, options, bar, transform):
 
 
 def scrolling(folder, image, options, bar):
-    """A thousand who ask, of whom 700 leave after 50 ms, beside the 300 who stay alone."""
+    """Compares 1,000 requests, 700 of which are cancelled after 50 ms, with 300 requests alone."""
     with House(folder / "scrolling", image, 2 * (1_000 + 300) + 100, delay=150) as house:
         paths = iter(house.hrefs[1:])
 
@@ -160,7 +160,7 @@ def scrolling(folder, image, options, bar):
 
 
 def cancelling(folder, huge, options, bar):
-    """How soon the work on an image ends that nobody waits for any more: none of its worker's threads runs again, or it is gone."""
+    """Measures how soon a cancelled resize ends: the threads of its worker stop, or the worker exits."""
     times = []
     with House(folder / "cancelling", huge, options.misses, settings=("images.workers=1", "images.max-source-size=64MiB")) as house:
         for href in house.hrefs[1 : 1 + min(20, options.misses - 1)]:
@@ -181,7 +181,7 @@ def cancelling(folder, huge, options, bar):
                     break
                 if after != before:
                     end, before = now, after
-            # One that was over before it was seen says nothing.
+            # A resize that ended before it was observed is not counted.
             if is_busy:
                 times.append((end - start) * 1e3)
     if not times:
@@ -191,7 +191,7 @@ def cancelling(folder, huge, options, bar):
 
 
 def settle(house):
-    """Waits until there is a worker that does nothing: one that took another's place makes itself ready first, and that is no work on an image."""
+    """Waits for an idle worker. A replacement prepares itself first, which is not a resize."""
     worker, before = None, None
     while True:
         time.sleep(0.1)
@@ -203,7 +203,7 @@ def settle(house):
 
 
 def working(worker):
-    """Hundredths of a second of processor in its present job, roughly: it is in the middle of something."""
+    """Returns the approximate CPU time of the current job in hundredths of a second."""
     try:
         before = sum(int(each) for each in stat(worker)[11:13])
         time.sleep(0.05)
@@ -213,7 +213,7 @@ def working(worker):
 
 
 def spent(worker):
-    """Nanoseconds that its threads have run; None where it is gone."""
+    """Returns the CPU time of the worker's threads in nanoseconds; None if it has exited."""
     try:
         if stat(worker)[0] in "ZX":
             return None

@@ -1,4 +1,4 @@
-// Preloaded, has each fdatasync take SYNC_DELAY_US microseconds longer: what a slower disk would be like.
+// Preloaded into a program, delays each fdatasync by SYNC_DELAY_US microseconds, like a slower disk.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

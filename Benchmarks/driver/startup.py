@@ -1,4 +1,4 @@
-"""What a start takes to the first answer, what an idle process holds, and how large the program is on disk."""
+"""Measures the time to the first response, the memory of an idle process, and the program's size on disk."""
 import statistics
 import subprocess
 import time
@@ -11,7 +11,7 @@ PAGE = "/feed?limit=20"
 
 
 def _rollup(pid):
-    """Resident and proportional KiB of a process: a page that several share counts in the second for one part of so many."""
+    """Returns resident and proportional KiB of a process; the second divides shared pages among their processes."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
     return [int(fields[name].split()[0]) for name in ("Rss", "Pss")]
 

@@ -1,8 +1,8 @@
-// Which functions of a program run between two moments: preloaded into it, this puts a breakpoint at the beginning of each that it is told of,
-// and takes it away again when it is met.
+// Records which functions of a program run between two moments. Preloaded into the program, it sets a breakpoint at the start of
+// each listed function and removes it at the first hit.
 //
-// In the folder TRAPS: `addresses`, one in hexadecimal a line, sorted, as `nm` tells them. A file `arm` that appears sets the traps, and goes;
-// a file `dump` clears them, writes `hits`, and goes.
+// The folder TRAPS contains `addresses`: one hexadecimal address a line, sorted, as `nm` prints them. A file `arm` sets the
+// breakpoints; a file `dump` clears them and writes `hits`. Both files are removed.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <link.h>
@@ -20,7 +20,7 @@ static uint64_t *addresses;
 static uint8_t *originals, *hits;
 static long count;
 
-// The program itself comes first. Its code has to be written to.
+// The program itself is the first object. Its code must be writable.
 static int find_program(struct dl_phdr_info *info, size_t size, void *unused) {
     (void)size, (void)unused;
     base = info->dlpi_addr;
@@ -95,7 +95,7 @@ __attribute__((constructor)) static void begin(void) {
     for (long number = 0; number < count; number++) originals[number] = *(uint8_t *)(base + addresses[number]);
     struct sigaction action = {.sa_sigaction = met, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGTRAP, &action, NULL);
-    // The program waits for its signals on a thread of its own.
+    // The program waits for its signals on a separate thread.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

@@ -1,4 +1,4 @@
-"""Replicas of one version are replaced by those of another, one by one, while clients go on."""
+"""Replaces replicas of one version by another version, one by one, under load."""
 import time
 
 import cut
@@ -20,7 +20,7 @@ def upgrade(start, older, newer, click, seconds):
         loads[name].stop()
         running.pop(name).stop()
 
-    # People who click on every replica that is there, one after another: once within the window counts.
+    # Viewers who click on every replica in turn: one click within the window counts.
     people = []
 
     def look():

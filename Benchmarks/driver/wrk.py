@@ -1,4 +1,4 @@
-"""Runs wrk and reads what it prints; alternating rounds, so that what disturbs the machine disturbs everyone."""
+"""Runs wrk in alternating rounds, so that a disturbance affects all servers, and parses its output."""
 import re
 import statistics
 import subprocess

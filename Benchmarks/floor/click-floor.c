@@ -1,7 +1,7 @@
-// What a click must cost: its request received, six digests made, its row and those of its group put on disk by one commit, and the redirect
-// sent. One thread; nothing is parsed but the viewer's name, nothing checked, and no window or rate looked up.
+// The minimal work of a click: receive its request, compute six digests, write its row in a group commit, send the redirect.
+// One thread. It parses only the viewer's name, checks nothing, and looks up no window or rate.
 //
-//     click-floor DATABASE PORT     serves clicks on 127.0.0.1 until it is ended
+//     click-floor DATABASE PORT     serves clicks on 127.0.0.1 until it is terminated
 #define _GNU_SOURCE
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <arpa/inet.h>

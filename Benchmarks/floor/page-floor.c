@@ -1,9 +1,9 @@
-// What a page of 20 users and an advertisement must cost: the same rows read in a transaction, 41 HMAC-SHA256, and the bytes of a page
-// written. No HTTP, no check of anything, nothing kept from page to page but statements and buffers.
+// The minimal work of a page of 20 users and an ad: read the same rows in a transaction, compute 41 HMAC-SHA256, write the bytes.
+// No HTTP and no checks. Only statements and buffers are reused between pages.
 //
-//     page-floor DATABASE PAGES [prepared]     prints microseconds of CPU per page, and the bytes of one
+//     page-floor DATABASE PAGES [prepared]     prints the CPU time of a page in microseconds, and its bytes
 //
-// Codes are made by OpenSSL's HMAC(), as anybody would write it; with "prepared" from states in which the padded key is hashed already.
+// The codes are computed with OpenSSL's HMAC(); with "prepared", from states that have hashed the padded key.
 #define _GNU_SOURCE
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/evp.h>
@@ -77,7 +77,7 @@ static void put_signed(const char *text, size_t size, int alone) {
     put_base64(digest, alone ? 16 : 23);
 }
 
-// The value of a text field without escapes: the benchmark's own items.
+// Returns the value of a text field without escapes, as in the items of this benchmark.
 static const char *field(const char *body, int size, const char *name, size_t *count) {
     const char *found = memmem(body, size, name, strlen(name));
     if (!found) return NULL;
@@ -155,8 +155,8 @@ int main(int count, char **words) {
     sqlite3_exec(database, "PRAGMA cache_size = -4096; PRAGMA mmap_size = 0", NULL, NULL, NULL);
     prepare(sizeof key - 1);
     sqlite3_stmt *begin = statement(database, "BEGIN"), *commit = statement(database, "COMMIT");
-    // Without the sign SQLite compares the lane with what partial indices ask for, and prepares the statement anew with each value bound: a page
-    // then costs twice as much.
+    // Without the sign, SQLite compares the lane with the conditions of partial indexes and prepares the statement again for each
+    // bound value, which doubles the cost of a page.
     const char *columns = "SELECT kind, id, variant, position, body FROM item WHERE lane = +?1 AND position > ?2 ORDER BY position LIMIT ?3";
     sqlite3_stmt *users = statement(database, columns), *advertisements = statement(database, columns);
     sqlite3_stmt *last = statement(database, "SELECT max(position) FROM item WHERE lane = 0");

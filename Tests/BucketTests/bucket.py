@@ -1,5 +1,5 @@
-"""A bucket as others make it: moto keeps the objects, and botocore says what a request's signature must be. Moto takes any signature, so this
-stands before it and refuses what Amazon would, with Amazon's codes."""
+"""A bucket: moto stores the objects, and botocore computes the expected signatures. Moto accepts any signature, so this server checks
+requests first, and refuses them with S3's error codes."""
 import threading
 import urllib.parse
 
@@ -17,7 +17,7 @@ class Bucket:
     def __init__(self, name, region):
         self.name, self.region = name, region
         self._credentials = None
-        # Method, path as it came, and the code it was refused with, or None.
+        # Method, received path, and the error code, or None.
         self.asked = []
         self._guards = False
         self._app = DomainDispatcherApplication(create_backend_app)
@@ -33,7 +33,7 @@ class Bucket:
         self._client.put_object(Bucket=self.name, Key=key, Body=content, ContentType="binary/octet-stream", ACL="public-read")
 
     def path(self, key):
-        """The path that boto3 asks for the object by."""
+        """Returns the path of boto3's request for the object."""
         url = self._client.generate_presigned_url("get_object", {"Bucket": self.name, "Key": key})
         return urllib.parse.urlsplit(url).path
 
@@ -56,7 +56,7 @@ class Bucket:
         return [f"<?xml version='1.0'?><Error><Code>{refusal[1]}</Code></Error>".encode()]
 
     def _refusal(self, environ):
-        """Status and code for a request that Amazon would refuse; None for a sound one."""
+        """Returns status and code for a request that S3 refuses; None for a valid one."""
         authorization = environ.get("HTTP_AUTHORIZATION")
         if self._credentials is None:
             return None if authorization is None else ("400 Bad Request", "UnexpectedAuthorization")
@@ -73,7 +73,7 @@ class Bucket:
         if environ.get("HTTP_X_AMZ_SECURITY_TOKEN") != token:
             return "400 Bad Request", "InvalidToken"
         signed = parts["SignedHeaders"].split(";")
-        # All that S3 wants to have signed: the host and every x-amz- field there is.
+        # S3 requires signatures of the host and of each x-amz- field.
         given = {name[5:].replace("_", "-").lower() for name in environ if name.startswith("HTTP_")}
         if not {"host"} | {name for name in given if name.startswith("x-amz-")} <= set(signed):
             return "403 Forbidden", "AccessDenied"

@@ -15,7 +15,7 @@ unsigned long callocation_count(void) { return atomic_load(&allocations); }
 
 __attribute__((unused)) static void count(void) { atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed); }
 
-// Sanitizers bring an allocator of their own, which nothing must stand before.
+// Sanitizers use an allocator of their own, which must not be replaced.
 #if !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
 
 void *malloc(size_t size) {

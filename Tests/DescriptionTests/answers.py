@@ -1,4 +1,4 @@
-"""Provokes answers of every operation, successes and errors, and holds each against the description."""
+"""Provokes responses of every operation, successes and errors, and validates each against the description."""
 import json
 import sys
 import threading
@@ -44,7 +44,7 @@ class Origin(BaseHTTPRequestHandler):
 
 
 class Walk:
-    """Requests whose answers are checked as they come."""
+    """Sends requests and validates their responses."""
 
     def __init__(self, service, description):
         self.service, self.description = service, description
@@ -90,7 +90,7 @@ def feed(walk):
 
 
 def schemas(walk):
-    """Each cell, of the product's kinds and of declared ones, in both layouts, is as the schema of its identifier says."""
+    """Validates cells of all kinds in both layouts by the schema of their identifier."""
     template, met = "/schemas/cells/{identifier}.json", set()
     for layout in ["collection", "table"]:
         for name in ["main", "people", "nobody"]:
@@ -137,7 +137,7 @@ def sections(walk):
 
 
 def changes(walk):
-    """Last, because it changes an item."""
+    """Runs last, because it changes an item."""
     section = "/feeds/{name}/sections/{section}"
     feeds = [("/feed", {}), ("/feeds/{name}", {"name": "people"}), (section, {"name": "people", "section": "users"})]
     held = []
@@ -163,7 +163,7 @@ def changes(walk):
         assert json.loads(walk.ask("get", template + "/changes", 200, values, "?syncToken=AAAA").content) == {"reload": True}
         for wrong in ["", "?syncToken=", "?syncToken=a.b", "?syncToken=A&syncToken=B"]:
             walk.ask("get", template + "/changes", 400, values, wrong)
-        # The same with a body, for what is too long for a URL.
+        # The same query in a body, which is not limited by the length of a URL.
         body = json.dumps({"syncTokens": query.removeprefix("?syncToken=").split(",")})
         posted = walk.ask("post", template + "/changes", 200, values, headers=JSON, body=body)
         assert [each["cell"]["id"] for each in json.loads(posted.content)["reconfigured"]] == ["user:grace"]
@@ -287,7 +287,7 @@ def images(walk, cells):
 
 
 def problems(walk):
-    """The type of each problem leads to its page, also the types of images, which are many."""
+    """The type of each problem is the URL of its page, including the types of images."""
     page = "/problems/{name}"
     names = {kind.removeprefix("/problems/") for _, _, _, kind in walk.description.met if kind and kind != "about:blank"}
     names |= {kind.removeprefix("/problems/") for kind in walk.description.document["components"]["schemas"]["ProblemType"]["examples"]

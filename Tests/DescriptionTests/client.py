@@ -1,4 +1,4 @@
-"""Generates a client from the description, as a stranger would, and walks with it: feed, next page, selection, undo."""
+"""Generates a client from the description and uses it: feed, next page, selection, undo."""
 import importlib
 import os
 import subprocess
@@ -21,14 +21,14 @@ def generate(folder):
         [folder / "bin/openapi-python-client", "generate", "--path", folder / "openapi.json", "--meta", "none", "--output-path", target,
          "--overwrite"], env={**os.environ, "PATH": f"{folder.resolve() / 'bin'}:{os.environ['PATH']}"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    # An image is no answer that it has a form for; whatever else it cannot use would be missing from the client.
+    # The generator supports no images. Any other unsupported part would be missing from the client.
     skipped = [line for line in done.stdout.splitlines() if line.startswith("Cannot parse") and "image/*" not in line]
     assert not skipped, done.stdout
     sys.path.insert(0, str(target.parent))
 
 
 def page(feed, client, href=None):
-    """The page that an href leads to, asked for as a generated client asks."""
+    """Returns the page of an href, requested by the generated client."""
     query = {name: values[0] for name, values in parse_qs(urlsplit(href or "").query).items()}
     return feed.sync(client=client, limit=int(query.pop("limit", 2)), **query)
 
@@ -49,7 +49,7 @@ def main():
         content = [cell.id for cell in cells if not cell.id.startswith("ad:")]
         assert content == ["user:grace", "user:ada", "user:cash", "user:glasses", "user:frances", "story:s"], content
         grace, story = cells[[cell.id for cell in cells].index("user:grace")], cells[-1]
-        # Nothing of a cell is lost on its way through the client's types.
+        # The client's types preserve all members of a cell.
         assert grace.identifier == "UserSnapshotCollectionViewCell" and grace.size.width == 300
         bindings = grace.actions.configuration.bindings
         assert bindings["username"].text == "Grace" and bindings["avatar"].href.startswith("/images/")
@@ -73,7 +73,7 @@ def main():
         changes = api["feed.get_feed_changes"].sync(client=client, sync_token=first.page.sync_token)
         assert isinstance(changes, models.BatchUpdate) and not changes.removed, changes
         assert isinstance(api["feed.get_feed_changes"].sync(client=client, sync_token="AAAA"), models.Reload)
-    # What tomorrow's service may add is passed over.
+    # Members of later versions are ignored.
     unknown = models.Actions.from_dict({"selection": {"type": "play", "href": "/stories/1"}, "sharing": {"type": "link", "href": "/s"}})
     assert isinstance(unknown.selection, models.UnknownAction) and unknown["sharing"].href == "/s"
     print(f"a generated client walked {len(pages)} pages, selected and undid")

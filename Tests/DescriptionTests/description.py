@@ -1,10 +1,10 @@
-"""The description, and the validation of real answers by it."""
+"""The description, and the validation of responses by it."""
 import json
 from urllib.parse import quote
 
 from jsonschema import Draft202012Validator, FormatChecker
 
-# What every answer may have, because HTTP/1.1 wants it; and its name.
+# Fields that every HTTP/1.1 response may have, and the request's id.
 FRAMING = {"date", "content-length", "transfer-encoding", "connection", "keep-alive", "x-request-id"}
 
 # Problem types that name each invalid value in `errors`.
@@ -34,7 +34,7 @@ class Description:
 
     @staticmethod
     def of(service):
-        """That of a listener, as it serves it."""
+        """Loads the description from a listener."""
         answer = service.ask("GET", "/openapi.json")
         assert answer.status == 200, answer.status
         return Description(json.loads(answer.content))
@@ -54,7 +54,7 @@ class Description:
         return self.document["paths"][path][method]["responses"]
 
     def check(self, method, path, answer, sent_body=None):
-        """Throws where the answer of an operation is not as it is described; remembers what has been met."""
+        """Throws if a response differs from its description; records the described parts that occurred."""
         where = f"{method.upper()} {path} {answer.status}"
         responses = self.responses(method, path)
         response = self.resolve(responses.get(str(answer.status), responses.get("default", {})))
@@ -85,7 +85,7 @@ class Description:
             self.met.add((method, path, answer.status, body["type"]))
 
     def validate(self, value, schema, where):
-        # Beside the components, so that references are found.
+        # The schema is a sibling of the components, so that references resolve.
         validator = Draft202012Validator({**self.document_schema(), **schema}, format_checker=FormatChecker())
         errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
         assert not errors, f"{where}: {errors[:3]}"

@@ -14,7 +14,7 @@ REFERENCE = Path(__file__).parents[2] / "Documentation/reference"
 
 
 def examples(description):
-    """Every example, with where it stands and the schema that it must have."""
+    """Yields each example with its path and its schema."""
     def of(value, where):
         value = description.resolve(value)
         if "schema" in value:
@@ -39,7 +39,7 @@ def examples(description):
 
 
 def text(document):
-    """The text of a description in Documentation/reference. Its members are sorted, so that a difference is a change of the API."""
+    """Returns a description as text. Its members are sorted, so that a difference is a change of the API."""
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

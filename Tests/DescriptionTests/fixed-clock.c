@@ -1,5 +1,5 @@
-// Preloaded into the service while fixtures are written: one time of day, so that tokens, cursors and image URLs come out the
-// same. Monotonic time goes on.
+// Preloaded into the service while fixtures are written: a constant wall clock makes tokens, cursors and image URLs
+// reproducible. The monotonic clock is unchanged.
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,6 +1,6 @@
-"""Fixtures that clients can test against: real answers of the service, its clock and its key fixed, and its random ids replaced.
+"""Fixtures for tests of clients: responses of the service with a constant clock and key, and constants for random ids.
 
-Without --write, compares what the service answers today with Documentation/fixtures, and both with the description.
+Without --write, compares the current responses with Documentation/fixtures, and validates both by the description.
 """
 import json
 import os
@@ -20,13 +20,13 @@ SECTIONS = (Path(__file__).parents[2] / "Config/kinds.yaml").read_text()
 
 
 def performed(answer):
-    """A performance under an id that is the same in every run."""
+    """Replaces the random id of an invocation by a constant."""
     content = json.loads(answer.content)
     return json.loads(json.dumps(content).replace(content["invocation"]["id"], "AAECAwQFBgcICQoLDA0ODw"))
 
 
 def answers():
-    """The fixtures' contents by name, with the schema that each must have; first the description."""
+    """Returns the fixtures by name, with their schemas; the description is the first."""
     items = [user("Tongue Twister", "featured"), user("Glasses"), user("Sunglasses"), user("Cash", "featured"), user("Grace")]
     items += [advertisement(1), advertisement(2)]
     with Service(items, preload=os.environ["FIXED_CLOCK"]) as service:
@@ -39,7 +39,7 @@ def answers():
         yield "page-last", "Page", last
         yield "page-empty", "Page", service.get("/saved", VIEWER)
         yield "page-with-viewer", "Page", service.get("/feed?limit=2", VIEWER)
-        # Tomorrow's service: a cell, an action, a binding and members that today's clients do not know.
+        # A later version: a cell, an action, a binding and members that current clients do not know.
         unknown = {"id": "story:1", "identifier": "StoryCollectionViewCell", "size": {"width": 320, "height": 568}, "actions": {
             "configuration": {"type": "bind", "bindings": {
                 "title": {"type": "text", "text": "A story"}, "published": {"type": "date", "date": "2026-01-02"},
@@ -74,7 +74,7 @@ def broken_cells(cell):
 
 
 def released(description):
-    """What was answered once is still what the description of today says: of every version that was released."""
+    """Validates the fixtures of each released version by the current description."""
     for folder in sorted(FOLDER.glob("v*")):
         for file in sorted(folder.glob("*.json")):
             schema = {"page": "Page", "dismissal": "Performance", "selection": "Performance", "problem": "Problem", "changes": "Changes"}[

@@ -1,4 +1,4 @@
-"""Runs schemathesis over all operations of both listeners of a service that holds the sample feed."""
+"""Runs schemathesis on all operations of both listeners of a service with the sample feed."""
 import json
 import os
 import subprocess
@@ -17,8 +17,8 @@ def cursor(service):
 
 
 def run(service, tool, base, arguments):
-    # One worker: Python 3.11 mistakes the depth of its own stack when several threads parse at once.
-    # What it remembers of former runs lies in its own folder.
+    # One worker, because Python 3.11 miscounts its stack depth when several threads parse.
+    # The examples of earlier runs are in the temporary folder.
     cursors = {path: cursor(service) for path in ["/feed", "/admin/explain"]}
     environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE), "CURSORS": json.dumps(cursors)}
     done = subprocess.run(
@@ -32,7 +32,7 @@ def main():
     tool = Path(sys.argv[1]).resolve()
     with Service(SAMPLE, {"events.report-verdict": "true"}) as service:
         code = run(service, tool, service.base, sys.argv[2:])
-        # After the feed: what is done here changes the store.
+        # After the feed's listener, because these operations change the store.
         return run(service, tool, f"http://127.0.0.1:{service.admin_port}", sys.argv[2:]) or code
 
 

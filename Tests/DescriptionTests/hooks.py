@@ -1,4 +1,4 @@
-"""Loaded by schemathesis: what makes a valid request valid, where no schema can say so."""
+"""Hooks of schemathesis for rules about valid requests that a schema cannot express."""
 import json
 import os
 from urllib.parse import unquote
@@ -7,7 +7,7 @@ import schemathesis
 
 from description import check_problem
 
-# A cursor of each list that gives any out: no client can make one up.
+# A cursor of each list with cursors, because clients cannot create one.
 CURSORS = json.loads(os.environ.get("CURSORS", "{}"))
 
 
@@ -22,10 +22,10 @@ def filter_case(context, case):
     if not is_positive(case):
         return True
     if case.operation.path == "/images/{signature}/{source}" and (case.path_parameters or {}).get("signature") == "requests":
-        # What a cell tells of its cancellation leads here: it is another resource, and no signature.
+        # A cell's cancellation link is a different resource, without a signature.
         return False
     if (case.headers or {}).get("X-Viewer-ID") in (".", ".."):
-        # Clients of HTTP resolve a path that ends with such a name: the service refuses it, which no simple schema can say.
+        # HTTP clients resolve dot segments. The service refuses such a name, which a simple schema cannot express.
         return False
     query = case.query or {}
     if query.get("from") and query["from"] > query.get("to", "2000-01-01"):
@@ -77,14 +77,14 @@ def map_case(context, case):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """A valid id in a body is that of the path, where escapes are escapes; links between operations may have put another one there."""
+    """Sets the id in a body to that of the path, because links between operations may have changed it."""
     if is_positive(case) and case.method == "PUT" and isinstance(case.body, dict) and {"id"} <= case.body.keys() & case.path_parameters.keys():
         case.body["id"] = unquote(str(case.path_parameters["id"]))
 
 
 @schemathesis.check
 def invalid_values(context, response, case):
-    """Each problem of an invalid parameter or body names what is wrong, as the types of problems require."""
+    """Checks that each problem of an invalid parameter or body has the members that its type requires."""
     media_type = (response.headers.get("content-type") or [""])[0]
     if media_type == "application/problem+json" and response.content:
         check_problem(json.loads(response.content), None, response.headers["x-request-id"][0])

@@ -1,4 +1,4 @@
-"""Provokes answers of every operation of the operators' listener, and holds each against its description."""
+"""Provokes responses of every operation of the admin listener, and validates each against its description."""
 import json
 
 from answers import Walk
@@ -10,7 +10,7 @@ TAG = '"other"'
 
 
 class Listener:
-    """The operators' listener of a service, asked with the token unless the fields say otherwise."""
+    """The admin listener of a service. Requests have the token unless their fields replace it."""
 
     def __init__(self, service):
         self.service = service
@@ -85,7 +85,7 @@ def takedowns(walk):
 
 
 def refused(walk):
-    """What is refused before any route, and what is right whatever it is."""
+    """Checks errors before routing, and requests without a route."""
     for method, path in [("post", "/admin/operations"), ("post", "/admin/items"), ("get", "/admin/explain"), ("get", "/admin/reports")]:
         walk.ask(method, path, 400, query="?%zz")
         assert walk.description.met >= {(method, path, 400, "about:blank")}
@@ -132,7 +132,7 @@ def reading(walk, service):
 
 
 def problem_pages(walk, service):
-    """The type of each problem leads to its page, without the token."""
+    """The type of each problem is the URL of its page, which needs no token."""
     kinds = {kind for _, _, _, kind in walk.description.met if kind and kind != "about:blank"}
     assert len(kinds) >= 5, kinds
     for kind in sorted(kinds):
@@ -144,7 +144,7 @@ def problem_pages(walk, service):
 
 
 def main():
-    # Nothing is due of it yet, or will be in this century.
+    # The campaign starts in the next century, so none of it is due.
     spring = {
         "kind": "campaign", "id": "spring", "advertiser": "ACME", "creatives": ["10"], "starts": "2026-01-01T00:00:00Z",
         "ends": "9999-01-01T00:00:00Z", "goal": {"total": 1_000}}

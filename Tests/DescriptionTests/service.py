@@ -1,4 +1,4 @@
-"""The real binary with items of the tests' own, on a free port, and requests to it that see every answer as it is."""
+"""The service with the tests' items on a free port, and requests that return unchanged responses."""
 import http.client
 import json
 import os
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 KEY = "2a" * 32
-# What configures the service is given as flags; a variable of its own name would be taken for a setting.
+# Settings are flags. The service reads each variable with its prefix as a setting.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("INTERTWINE_")}
 
 

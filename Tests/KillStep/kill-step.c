@@ -1,8 +1,8 @@
-// kill -9 at one step: preloaded into a program, it kills the program before the call of a number by which the program would change a file of
-// one folder or send bytes to a server.
+// Kills a program with SIGKILL at one step. Preloaded into the program, it counts the calls that change a file of one folder
+// or send bytes to a server, and kills the program before the call of a given number.
 //
-//   KILL_STEP         the number of the call, from 1; a program that makes fewer runs to its end
-//   KILL_STEP_FOLDER  the folder, with its subfolders; not set: what counts is what is sent over sockets
+//   KILL_STEP         the number of the call, from 1; a program with fewer calls is not killed
+//   KILL_STEP_FOLDER  the folder, with its subfolders; if unset, only sends on sockets are counted
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -66,7 +66,7 @@ int ftruncate64(int descriptor, off64_t length) {
     return NEXT(ftruncate64)(descriptor, length);
 }
 
-// The kernel has what was written: nothing of it goes with the process.
+// The kernel keeps written data when the process ends.
 int fsync(int descriptor) {
     step_of(descriptor);
     return 0;

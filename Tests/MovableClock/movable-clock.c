@@ -1,5 +1,5 @@
-// Preloaded into a program: its time of day is the machine's plus as many seconds as the file at CLOCK_OFFSET holds (eight bytes, as this
-// machine orders them), from one call to the next. Monotonic time goes on as ever.
+// Preloaded into a program, adds an offset to its wall clock. The file at CLOCK_OFFSET contains the offset in seconds (eight bytes,
+// in the machine's byte order) and is read at each call. The monotonic clock is unchanged.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

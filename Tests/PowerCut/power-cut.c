@@ -1,9 +1,9 @@
-// What a power cut would leave of one folder: preloaded into a program, it keeps aside the content of each file as it was when the file was
-// last synced, and the names in the folder as they were when the folder itself was. Nothing else counts, whatever the file system would do.
+// Simulates a power cut for one folder. Preloaded into a program, it stores the content of each file at the file's last sync,
+// and the names in the folder at the folder's last sync. Everything else counts as lost, on any file system.
 //
 //   POWER_CUT_FOLDER  the folder, without its subfolders
-//   POWER_CUT_KEPT    where to keep it: `names`, with a line "key name" for each file, and a file for each key
-//   POWER_CUT_FIRST   set for the first process: what is there at its start counts as synced
+//   POWER_CUT_KEPT    the output folder: `names`, with a line "key name" for each file, and a file for each key
+//   POWER_CUT_FIRST   set for the first process: files that exist at its start count as synced
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static void end(int lock) {
     pthread_mutex_unlock(&turn);
 }
 
-// A number that is given to another file again would bring back what the first one held.
+// Numbers are not reused: a reused number would restore the content of the earlier file.
 static int key(const char *path, char text[64]) {
     struct statx facts;
     if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME | STATX_TYPE, &facts) != 0) return 0;
@@ -43,7 +43,7 @@ static int key(const char *path, char text[64]) {
     return 1;
 }
 
-// Through the descriptor that is synced where it can be read: closing another one of the same file would drop the locks that SQLite holds.
+// Reads through the synced descriptor if possible. A close of another descriptor of the file would drop SQLite's locks.
 static void keep_content(const char *source, int descriptor) {
     char name[64], aside[PATH_MAX + 80], place[PATH_MAX + 80], piece[1 << 16];
     if (!key(source, name)) return;
@@ -85,7 +85,7 @@ __attribute__((constructor)) static void start(void) {
     end(lock);
 }
 
-// The disk itself is spared: what is not kept aside here is lost all the same.
+// The disk itself is not synced, because the simulation discards all other content.
 static int synced(int descriptor) {
     char link[64], path[PATH_MAX];
     snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
