@@ -15,15 +15,20 @@ package final class ServiceObserver: HTTPServerObserver {
     /// The metrics of routes, created at first use: a route without requests has no series.
     private let metrics: OnceArray<RouteMetrics>
     private let registry: PrometheusRegistry?
+    private let onRefusal: @Sendable (RefusedRequest) -> Void
 
     /// - Parameters:
     ///   - registry: The registry of requests and connections; nil to count nothing.
     ///   - routes: The patterns of all routes.
-    package init(listener: String, routes: [String], registry: PrometheusRegistry?, log: AccessLog) {
+    ///   - onRefusal: Called for each request that the server refused itself.
+    package init(
+        listener: String, routes: [String], registry: PrometheusRegistry?, log: AccessLog,
+        onRefusal: @escaping @Sendable (RefusedRequest) -> Void = { _ in }
+    ) {
         let names = Set(routes).sorted()
         indexes = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0 + 2) })
         metrics = OnceArray(count: names.count + 2)
-        (self.registry, self.log) = (registry, log)
+        (self.registry, self.log, self.onRefusal) = (registry, log, onRefusal)
         connections = registry.map { registry in
             RouteMetrics.describe(in: registry)
             registry.describe("intertwine_http_connections", "Open connections.")
@@ -46,6 +51,8 @@ package final class ServiceObserver: HTTPServerObserver {
         }
         log.write(record)
     }
+
+    package func requestRefused(_ refusal: RefusedRequest) { onRefusal(refusal) }
 
     package func connectionOpened(open: Int) {
         connections?.accepted.increment()

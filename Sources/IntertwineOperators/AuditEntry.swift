@@ -94,7 +94,9 @@ public struct AuditEntry: Codable, Sendable, Hashable {
     /// URLs in the query lose their own query, because keys are often stored there. A value that is no URL to fetch from is removed completely.
     /// A URL with a user and a password is no such URL.
     static func shown(_ target: String) -> String {
-        let query = RequestPath(target).query
+        // The text is split by bytes, because HTTP does not use grapheme clusters.
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
+        let query = target[target.utf8.index(after: mark)...]
         guard !query.isEmpty else { return target }
         let pairs = query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { shown(pair: Substring($0)) }
         return target[..<query.startIndex] + pairs.joined(separator: "&")

@@ -14,71 +14,53 @@ package struct CORSMiddleware: HTTPHandler {
     private let publicURL: @Sendable () -> String
     /// The request fields that identify the viewer. They may change while the service runs.
     private let viewerFields: @Sendable () -> [String]
-    private let router: Router
+    private let next: any HTTPHandler
 
     package init(
         policy: CORSPolicy?, publicURL: @escaping @Sendable () -> String, viewerFields: @escaping @Sendable () -> [String],
-        router: Router
+        next: any HTTPHandler
     ) {
         self.policy = policy
         self.publicURL = publicURL
         self.viewerFields = viewerFields
-        self.router = router
+        self.next = next
     }
 
-    /// An encoded response already names `Origin` in `Vary`.
-    package func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? { router.cachedResponse(for: head) }
-
-    package func cachedResponseFields(for head: borrowing RequestHead) -> EncodedFields? {
-        guard let policy else { return nil }
-        return head.withField("origin") { policy.encodedFields(for: $0) } ?? nil
-    }
-
-    package func pendingFields(for head: borrowing RequestHead) -> HTTPFields {
-        policy?.fields(for: head.withField("origin") { String(decoding: $0) }) ?? [:]
-    }
-
-    package func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? {
-        router.pendingResponse(for: head, peer: peer)
-    }
-
-    package func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
-        let origin = request.headerFields[.origin]
-        if request.method == .options, let origin, request.headerFields[.accessControlRequestMethod] != nil,
-            let fields = policy?.preflight(for: origin, methods: router.methods(at: request.path ?? ""), viewerFields: viewerFields())
-        {
-            return .respond(ServerResponse(status: .noContent, fields: fields))
+    package func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        let result = next.handle(head, peer: peer)
+        if head.refusal == nil {
+            if head.method == .options, let preflight = preflight(head, result.response?.fields[.allow] ?? "") { return preflight }
+            if !head.isSafe, isForeign(head) {
+                return allow(.respond(Self.foreignOrigin.response(), route: result.route), head)
+            }
         }
-        let plan = refusal(of: request) ?? router.plan(for: request, peer: peer)
-        return policy.map { plan.adding($0.fields(for: origin)) } ?? plan
-    }
-
-    package func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
-        let response = router.refuse(request, peer: peer, with: response)
-        return policy.map { response.adding($0.fields(for: request.headerFields[.origin])) } ?? response
+        return allow(result, head)
     }
 
     package func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields {
         policy?.fields(ofRefusalTo: field("origin")) ?? [:]
     }
 
-    /// Returns the refusal of a request, nil if it may pass.
-    private func refusal(of request: HTTPRequest) -> HandlerResult? {
-        guard ![.get, .head, .options, .trace].contains(request.method) else { return nil }
-        let route: Route? = if case .route(let match) = router.destination(of: request) { match.route } else { nil }
-        let problem: Problem
-        if isForeign(request) {
-            problem = Problem(.forbidden, .foreignOrigin, "This origin is not allowed to write.")
-        } else if route?.operation != nil, !JSONBody.isOnly(in: request) {
-            problem = Problem(
-                .unsupportedMediaType, nil, "Request bodies must be application/json.", fields: [.accept: RequestBodyDescription.json])
-        } else {
-            return nil
-        }
-        return .respond(problem.response(), route: route?.pattern)
+    /// Returns a result with the CORS fields for the request's origin.
+    private func allow(_ result: HandlerResult, _ head: borrowing RequestHead) -> HandlerResult {
+        policy.map { result.adding($0.encodedFields(for: head)) } ?? result
     }
 
+    /// Returns the response to a preflight; nil if the request is none, or its origin is not allowed.
+    private func preflight(_ head: borrowing RequestHead, _ methods: String) -> HandlerResult? {
+        guard head.hasField("access-control-request-method"), let origin = head.request.headerFields[.origin] else { return nil }
+        return policy?.preflight(for: origin, methods: methods, viewerFields: viewerFields())
+            .map { .respond(ServerResponse(status: .noContent, fields: $0)) }
+    }
+
+    private static let foreignOrigin = Problem(.forbidden, .foreignOrigin, "This origin is not allowed to write.")
+
     /// Returns true if a page without permission to write sent the request. It relies on fields that browsers set and pages cannot change.
+    private func isForeign(_ head: borrowing RequestHead) -> Bool {
+        guard head.hasField("origin") || head.hasField("sec-fetch-site") else { return false }
+        return isForeign(head.request)
+    }
+
     private func isForeign(_ request: HTTPRequest) -> Bool {
         let site = request.headerFields[.secFetchSite]
         // The browser compares origins with its own URL of the service, so a proxy that changes the Host field has no influence.
@@ -101,19 +83,6 @@ package struct CORSMiddleware: HTTPHandler {
         let authority = authority.lowercased()
         let port = scheme == "http" ? ":80" : ":443"
         return "\(scheme)://" + (authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : authority)
-    }
-}
-
-/// Validation of the media type of request bodies.
-private enum JSONBody {
-    /// Returns true if the request has no body, or a JSON body. A body without a media type is refused.
-    static func isOnly(in request: HTTPRequest) -> Bool {
-        let fields = request.headerFields
-        if let type = fields[.contentType] {
-            let essence = type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
-            return essence.lowercased() == RequestBodyDescription.json
-        }
-        return fields[.transferEncoding] == nil && fields[.contentLength].map { Int($0) == 0 } ?? true
     }
 }
 

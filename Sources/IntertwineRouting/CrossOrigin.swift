@@ -1,4 +1,4 @@
-package import HTTPTypes
+internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
@@ -19,14 +19,16 @@ package struct CORSPolicy: Sendable {
     ]
 
     /// The response depends on the origin, even if the request has none: caches need this field.
-    package static let vary: HTTPFields = [.vary: "Origin"]
+    private static let vary: HTTPFields = [.vary: "Origin"]
 
     private let origins: Set<String>
     private let allowsAny: Bool
     private let credentials: Bool
     private let maxAge: Int64
-    /// The fields of encoded responses for each origin, encoded once. One entry if every origin is allowed.
+    /// The fields of responses for each allowed origin, encoded once. One entry if every origin is allowed.
     private var encoded: [(origin: [UInt8], fields: EncodedFields)] = []
+    /// The fields of responses for all other requests.
+    private let others = EncodedFields(Self.vary)
 
     /// Creates a policy. Returns nil if no origin is configured: responses then have no CORS fields.
     ///
@@ -42,11 +44,12 @@ package struct CORSPolicy: Sendable {
         encoded = (allowsAny ? [Self.anyOrigin] : origins).map { (Array($0.utf8), EncodedFields(fields(for: $0))) }
     }
 
-    /// Returns the fields of an encoded response for a request of this origin; nil if it is not allowed.
-    /// The response itself names `Origin` in `Vary`.
-    func encodedFields(for origin: Span<UInt8>) -> EncodedFields? {
-        for entry in encoded where allowsAny || Self.isEqual(entry.origin, origin) { return entry.fields }
-        return nil
+    /// Returns the fields of a response. An origin that is not allowed receives only `Vary`.
+    func encodedFields(for head: borrowing RequestHead) -> EncodedFields {
+        head.withField("origin") { origin in
+            for entry in encoded where allowsAny || Self.isEqual(entry.origin, origin) { return entry.fields }
+            return others
+        } ?? others
     }
 
     private static func isEqual(_ bytes: [UInt8], _ span: Span<UInt8>) -> Bool {
@@ -55,8 +58,8 @@ package struct CORSPolicy: Sendable {
         return true
     }
 
-    /// Returns the fields of a response for a request of this origin, or without one. An origin that is not allowed receives only `Vary`.
-    func fields(for origin: String?) -> HTTPFields {
+    /// Returns the fields of a response for a request of this origin, or without one.
+    private func fields(for origin: String?) -> HTTPFields {
         guard var fields = permission(for: origin) else { return Self.vary }
         fields[.accessControlExposeHeaders] = Self.responseFields.joined(separator: ", ")
         return fields
@@ -70,13 +73,12 @@ package struct CORSPolicy: Sendable {
     /// Returns the fields of the response to a preflight; nil if the origin is not allowed.
     ///
     /// - Parameters:
-    ///   - methods: The methods of the resource.
+    ///   - methods: The list of the resource's methods.
     ///   - viewerFields: The request fields that identify the viewer.
-    func preflight(for origin: String, methods: [HTTPRequest.Method], viewerFields: [String]) -> HTTPFields? {
+    func preflight(for origin: String, methods: String, viewerFields: [String]) -> HTTPFields? {
         guard var fields = permission(for: origin) else { return nil }
-        let list = methods.map(\.rawValue).joined(separator: ", ")
-        fields[.allow] = list
-        fields[.accessControlAllowMethods] = list
+        fields[.allow] = methods
+        fields[.accessControlAllowMethods] = methods
         fields[.accessControlAllowHeaders] = (Self.requestFields + viewerFields).joined(separator: ", ")
         fields[.accessControlMaxAge] = String(maxAge)
         return fields

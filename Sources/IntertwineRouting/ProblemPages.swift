@@ -44,7 +44,7 @@ package struct ProblemPages: Sendable {
         for route in routes { add(route.operation?.responses ?? [], of: "\(route.method.rawValue) \(route.pattern)") }
         pages = entries.mapValues { entry in
             LazyResponse {
-                Route.finished(
+                Route.encoded(
                     Self.pattern, type: Self.mediaType, Array(amended(Self.page(entry)).utf8),
                     fields: [.xContentTypeOptions: "nosniff", .contentSecurityPolicy: Self.policy])
             }
@@ -76,13 +76,15 @@ package struct ProblemPages: Sendable {
                     example: #""<!DOCTYPE html>…""#),
                 .problem(.notFound, "There is no such problem type.", [.init(nil, "There is no such problem type.")]),
             ])
-        return Route(.get, Self.pattern, operation) { [pages] request in
-            let name = try request[Self.name]
-            guard let page = pages[name] ?? pages[Self.family(of: name)] else {
-                throw Problem(.notFound, nil, "There is no such problem type.")
-            }
-            return ServerResponse(page.response)
-        }
+        return Route(
+            Self.pattern, operation,
+            encoded: { [pages] request in
+                let name = try request[Self.name]
+                guard let page = pages[name] ?? pages[Self.family(of: name)] else {
+                    throw Problem(.notFound, nil, "There is no such problem type.")
+                }
+                return page.response
+            })
     }
 
     /// Returns the name of the page for all types that end in a status, such as `image-upstream-status` for `image-upstream-503`.

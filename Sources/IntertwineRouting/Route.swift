@@ -8,37 +8,57 @@ internal import IntertwinePrimitives
 /// It is the only declaration of a route: the router serves requests by it and refuses invalid parameters,
 /// and ``OpenAPIDocument`` is generated from it.
 package struct Route: Sendable {
-    package typealias Handle = @Sendable (RouteRequest) async throws -> ServerResponse
+    package typealias Handle = @Sendable (RouteRequest) async throws -> HandlerResponse
+    /// Looks up an encoded response, on the event loop. Nil passes the request on.
+    package typealias CachedLookup = @Sendable (borrowing RequestHead, RouteMatch) -> EncodedResponse?
+    /// Begins a response that needs no task, on the event loop. Nil passes the request on.
+    package typealias PendingHandle = @Sendable (borrowing RequestHead, RouteMatch) -> HandlerResult.PendingStart?
 
     package let method: HTTPRequest.Method
     /// The segments of the path. A segment in braces is a parameter, optionally with a literal suffix: `/schemas/cells/{identifier}.json`.
     package let pattern: String
     /// The description; nil if the route is not part of the API.
     package var operation: APIOperation?
-    /// The maximum number of body bytes; nil for the server's default.
-    package var bodyLimit: Int?
-    /// True if the request is cancelled when the client closes its sending side.
-    package var cancelsOnPeerClose = false
-    /// The time limit until the response; nil for the server's default.
-    package var timeLimit: Duration?
-    /// True if the route reads the body as it arrives.
-    package var streamsBody = false
     /// The deprecation that responses announce; nil if the route is not deprecated.
     package var deprecation: Deprecation?
+    /// The cached responses of requests without a body; nil if there are none.
+    package var cached: CachedLookup?
+    /// The responses without a task to requests that have no body and no escapes in their path; nil if there are none. Why: a task and a parsed
+    /// head would cost more than all other work for a click.
+    package var pending: PendingHandle?
+    /// Answers the requests that the other two pass on, in a task.
     package var handle: Handle
+    /// The maximum number of body bytes; nil for the server's default.
+    package let bodyLimit: Int?
+    /// True if the request is cancelled when the client closes its sending side.
+    package let cancelsOnPeerClose: Bool
+    /// The time limit until the response; nil for the server's default.
+    package let timeLimit: Duration?
+    /// True if the route reads the body as it arrives.
+    package let streamsBody: Bool
 
     package init(
         _ method: HTTPRequest.Method, _ pattern: String, _ operation: APIOperation? = nil, bodyLimit: Int? = nil,
-        cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil, streamsBody: Bool = false, _ handle: @escaping Handle
+        cancelsOnPeerClose: Bool = false, timeLimit: Duration? = nil, streamsBody: Bool = false, cached: CachedLookup? = nil,
+        pending: PendingHandle? = nil, _ handle: @escaping @Sendable (RouteRequest) async throws -> ServerResponse
     ) {
-        self.method = method
-        self.pattern = pattern
-        self.operation = operation
-        self.bodyLimit = bodyLimit
-        self.cancelsOnPeerClose = cancelsOnPeerClose
-        self.timeLimit = timeLimit
-        self.streamsBody = streamsBody
-        self.handle = handle
+        (self.method, self.pattern, self.operation) = (method, pattern, operation)
+        (self.bodyLimit, self.cancelsOnPeerClose, self.timeLimit, self.streamsBody) = (
+            bodyLimit, cancelsOnPeerClose, timeLimit, streamsBody
+        )
+        (self.cached, self.pending) = (cached, pending)
+        self.handle = { .response(try await handle($0)) }
+    }
+
+    /// Creates a route that reads, with encoded responses.
+    package init(
+        _ pattern: String, _ operation: APIOperation? = nil, cached: CachedLookup? = nil, pending: PendingHandle? = nil,
+        encoded handle: @escaping @Sendable (RouteRequest) async throws -> EncodedResponse
+    ) {
+        (method, self.pattern, self.operation) = (.get, pattern, operation)
+        (bodyLimit, cancelsOnPeerClose, timeLimit, streamsBody) = (nil, false, nil, false)
+        (self.cached, self.pending) = (cached, pending)
+        self.handle = { .encoded(try await handle($0)) }
     }
 
     /// Returns a route with constant content, which is encoded once in both codings. Conditional requests are answered with 304.
@@ -47,12 +67,12 @@ package struct Route: Sendable {
     package static func content(
         _ pattern: String, _ operation: APIOperation? = nil, type: String, _ body: @escaping @Sendable @autoclosure () -> [UInt8]
     ) -> Route {
-        let content = LazyResponse { finished(pattern, type: type, body()) }
-        return Route(.get, pattern, operation) { _ in ServerResponse(content.response) }
+        let content = LazyResponse { encoded(pattern, type: type, body()) }
+        return Route(pattern, operation, encoded: { _ in content.response })
     }
 
     /// Returns the encoded response of a route with constant content.
-    package static func finished(_ pattern: String, type: String, _ body: [UInt8], fields: HTTPFields = [:]) -> EncodedResponse {
+    package static func encoded(_ pattern: String, type: String, _ body: [UInt8], fields: HTTPFields = [:]) -> EncodedResponse {
         var fields = fields
         fields[.contentType] = type
         fields[.cacheControl] = "no-cache"
@@ -75,19 +95,22 @@ package struct RouteRequest: Sendable {
     /// Parses the parameters of a request.
     ///
     /// - Throws: ``Problem`` (400) if parameters do not match their declarations, with an entry in ``Problem/errors`` for each.
-    init(_ request: ServerRequest, _ match: RouteMatch, now: Int64) throws(Problem) {
+    init(_ request: ServerRequest, _ route: Route, at resource: Resource, now: Int64) throws(Problem) {
         self.request = request
         self.now = now
-        query = Query(match.query)
+        // The text is split by bytes, because HTTP does not use grapheme clusters.
+        let target = request.head.path ?? ""
+        let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+        query = Query(end == target.endIndex ? "" : target[target.utf8.index(after: end)...])
         var decoded: [(name: String, value: String)] = []
-        for (name, text) in match.segments {
+        for (name, text) in resource.parameters(of: PercentCoding.normalised(target[..<end])) {
             guard let value = PercentCoding.decode(text) else {
                 throw Problem(.badRequest, nil, "The path is not valid UTF-8.").naming(name, .invalid)
             }
             decoded.append((name, value))
         }
         segments = decoded
-        let parameters = match.route.operation?.parameters ?? []
+        let parameters = route.operation?.parameters ?? []
         values.reserveCapacity(parameters.count)
         var problem: Problem?
         for parameter in parameters {

@@ -1,56 +1,69 @@
 internal import HTTPTypes
-internal import IntertwineHTTPServer
+package import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// The routes of a listener, for lookup. The table is immutable: a changed configuration has another table, and a running request
-/// keeps the route that it found.
-///
-/// Why a class: it is passed to each request, and a closure returned through a generic type would be wrapped each time on the heap.
+/// keeps the route that it found. Why a class: each request retains it.
 package final class RouteTable: Sendable {
-    /// The resources by the number of path segments.
-    private let resources: [Int: [PathNode]]
-    let cachedLookup: Router.CachedLookup
-    let pendingHandler: Router.PendingHandler
+    /// The resources by the number of path segments. Those with the most literal segments come first, because they take precedence if several
+    /// match.
+    private let resources: [[Resource]]
 
-    package init(
-        _ routes: [Route], cachedLookup: @escaping Router.CachedLookup = { _ in nil },
-        pendingHandler: @escaping Router.PendingHandler = { _, _, _ in nil }
-    ) {
-        resources = Dictionary(grouping: PathNode.all(routes), by: \.length)
-        // Deprecated routes skip the cached and pending responses, because only the general path adds the deprecation fields.
-        let ending = Set(routes.filter { $0.deprecation != nil }.map(\.pattern))
-        guard !ending.isEmpty else {
-            (self.cachedLookup, self.pendingHandler) = (cachedLookup, pendingHandler)
-            return
+    package init(_ routes: [Route]) {
+        var resources: [[Resource]] = []
+        for resource in Resource.all(routes) {
+            while resources.count <= resource.segmentCount { resources.append([]) }
+            resources[resource.segmentCount].append(resource)
         }
-        self.cachedLookup = { head in
-            guard let found = cachedLookup(head), found.route.map({ !ending.contains($0) }) ?? true else { return nil }
-            return found
-        }
-        self.pendingHandler = { head, peer, now in
-            guard let found = pendingHandler(head, peer, now), !ending.contains(found.pattern) else { return nil }
-            return found
+        self.resources = resources
+    }
+
+    /// Returns the resource of a request's path, or nil if it does not exist. `%66eed` is equal to `feed`; `%2F` does not separate segments.
+    ///
+    /// - Returns: Also true if the path has escapes.
+    func resource(for head: borrowing RequestHead) -> (resource: Resource?, isEscaped: Bool) {
+        head.withPath { path in
+            for index in path.indices where path[index] == UInt8(ascii: "%") {
+                let normalised = Array(PercentCoding.normalised(String(decoding: path)[...]).utf8)
+                return (resource(at: normalised.span), true)
+            }
+            return (resource(at: path), false)
         }
     }
 
-    /// Returns the resource of a path, or nil if it does not exist.
-    func resource(at path: [Substring]) -> PathNode? {
-        resources[path.count]?.first { $0.matches(path) }
+    private func resource(at path: Span<UInt8>) -> Resource? {
+        var count = path.isEmpty || path[0] != .slash ? 1 : 0
+        for index in path.indices where path[index] == .slash { count += 1 }
+        guard count < resources.count else { return nil }
+        return resources[count].first { $0.matches(path) }
     }
 }
 
-/// The routes of one path pattern. Why a class: a lookup copies nothing.
-final class PathNode: Sendable {
+/// A route in a table, with its additional fields encoded. Why a class: a request copies nothing.
+final class ServedRoute: Sendable {
+    let declaration: Route
+    let method: RequestMethod
+    let deprecation: EncodedFields?
+
+    init(_ route: Route) {
+        declaration = route
+        method = RequestMethod(route.method)
+        deprecation = route.deprecation.map { EncodedFields($0.fields) }
+    }
+}
+
+/// The routes of one path pattern. Why a class: a request copies nothing.
+final class Resource: Sendable {
     private enum Segment: Sendable {
-        case literal(String)
-        case parameter(name: String, suffix: String)
+        case literal([UInt8])
+        case parameter(name: String, suffix: [UInt8])
 
         init(_ text: Substring) {
             guard text.hasPrefix("{"), let end = text.firstIndex(of: "}") else {
-                self = .literal(String(text))
+                self = .literal(Array(text.utf8))
                 return
             }
-            self = .parameter(name: String(text[..<end].dropFirst()), suffix: String(text[end...].dropFirst()))
+            self = .parameter(name: String(text[..<end].dropFirst()), suffix: Array(text[end...].dropFirst().utf8))
         }
 
         /// The precedence of a segment. A longer suffix is more specific.
@@ -60,79 +73,111 @@ final class PathNode: Sendable {
             case .parameter(_, let suffix): suffix.isEmpty ? 0 : 1
             }
         }
+
+        /// Returns true if a part of a path is this segment. A parameter is not empty.
+        func matches(_ path: Span<UInt8>, _ part: Range<Int>) -> Bool {
+            switch self {
+            case .literal(let literal): part.count == literal.count && Self.isEqual(path, part, literal)
+            case .parameter(_, let suffix):
+                part.count > suffix.count && Self.isEqual(path, part.upperBound - suffix.count..<part.upperBound, suffix)
+            }
+        }
+
+        private static func isEqual(_ path: Span<UInt8>, _ part: Range<Int>, _ bytes: [UInt8]) -> Bool {
+            for index in bytes.indices where path[part.lowerBound + index] != bytes[index] { return false }
+            return true
+        }
     }
 
-    private let routes: [Route]
+    let pattern: String
+    /// The methods that are answered.
+    let methods: [HTTPRequest.Method]
+    /// The list of ``methods`` in the field Allow.
+    let allow: String
+    private let routes: [ServedRoute]
     private let segments: [Segment]
 
-    private init(_ routes: [Route], of first: Route) {
-        self.routes = routes
-        pattern = first.pattern
+    private init(_ pattern: String, _ routes: [Route]) {
+        self.pattern = pattern
+        self.routes = routes.map(ServedRoute.init)
+        let own = routes.map(\.method)
+        methods = (own.contains(.get) ? [.head] : []) + own + [.options]
+        allow = methods.map(\.rawValue).joined(separator: ", ")
         // The pattern is split like request paths: the path `/` is one empty segment.
-        segments = first.pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(Segment.init)
+        segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(Segment.init)
     }
 
-    /// Returns the resources of routes. Those with the most literal segments come first, because they take precedence if several match.
-    static func all(_ routes: [Route]) -> [PathNode] {
+    /// Returns the resources of routes, the most specific ones first.
+    static func all(_ routes: [Route]) -> [Resource] {
         var patterns: [String] = []
         for route in routes where !patterns.contains(route.pattern) { patterns.append(route.pattern) }
-        let resources = patterns.compactMap { pattern in
-            let own = routes.filter { $0.pattern == pattern }
-            return own.first.map { PathNode(own, of: $0) }
-        }
+        let resources = patterns.map { pattern in Resource(pattern, routes.filter { $0.pattern == pattern }) }
         return resources.sorted { $0.weight > $1.weight }
     }
 
     private var weight: Int { segments.reduce(0) { $0 + $1.weight } }
 
-    /// The number of path segments.
-    var length: Int { segments.count }
+    var segmentCount: Int { segments.count }
 
-    let pattern: String
-
-    func matches(_ path: [Substring]) -> Bool {
-        guard path.count == segments.count else { return false }
-        for index in path.indices {
-            switch segments[index] {
-            case .literal(let literal): guard path[index] == literal else { return false }
-            case .parameter(_, let suffix):
-                guard path[index].utf8.count > suffix.utf8.count, suffix.isEmpty || path[index].hasSuffix(suffix) else { return false }
-            }
+    /// Returns true if a path with this number of segments matches.
+    func matches(_ path: Span<UInt8>) -> Bool {
+        var start = path.isEmpty || path[0] != .slash ? 0 : 1
+        for segment in segments {
+            let end = Self.end(of: path, start)
+            guard segment.matches(path, start..<end) else { return false }
+            start = end + 1
         }
         return true
     }
 
-    /// Returns the parameters of a matching path, still encoded.
-    func segments(of path: [Substring]) -> [(name: String, value: Substring)] {
-        zip(segments, path).compactMap { segment, text in
+    /// Returns the route of a method. HEAD uses the route of GET; the server omits the body.
+    func route(_ method: RequestMethod) -> ServedRoute? {
+        routes.first { $0.method == (method == .head ? .get : method) && $0.method != .other }
+    }
+
+    /// Returns the parameters of a matching path, undecoded.
+    func parameters(of path: Substring) -> [(name: String, value: Substring)] {
+        let parts = path.utf8.dropFirst().split(separator: .slash, omittingEmptySubsequences: false)
+        return zip(segments, parts).compactMap { segment, part in
             guard case .parameter(let name, let suffix) = segment else { return nil }
-            return (name, suffix.isEmpty ? text : text.dropLast(suffix.count))
+            return (name, Substring(part.dropLast(suffix.count)))
         }
     }
 
-    /// Returns the route of a method. HEAD uses the route of GET; the server omits the body.
-    func route(_ method: HTTPRequest.Method) -> Route? {
-        routes.first { $0.method == (method == .head ? .get : method) }
+    /// Returns the value of a parameter of a matching path, undecoded; nil if the pattern does not contain it.
+    func parameter(_ name: String, of path: Span<UInt8>) -> String? {
+        var start = 1
+        for segment in segments {
+            let end = Self.end(of: path, start)
+            if case .parameter(name, let suffix) = segment {
+                return String(decoding: path.extracting(start..<max(start, end - suffix.count)))
+            }
+            start = end + 1
+        }
+        return nil
     }
 
-    /// The methods that are answered.
-    var methods: [HTTPRequest.Method] {
-        let methods = routes.map(\.method)
-        return (methods.contains(.get) ? [.head] : []) + methods + [.options]
+    /// Returns the end of the segment that begins at an index.
+    private static func end(of path: Span<UInt8>, _ start: Int) -> Int {
+        var end = min(start, path.count)
+        while end < path.count, path[end] != .slash { end += 1 }
+        return end
     }
 }
 
-/// The path and query of a request, split but not decoded: `%2F` does not separate segments. `%66eed` is equal to `feed`.
-package struct RequestPath {
-    package let path: [Substring]
-    package let query: Substring
+/// The match of a request with a route, for answers on the event loop.
+package struct RouteMatch: Sendable {
+    let resource: Resource
+    package let peer: PeerAddress
+    /// The time in milliseconds since 1970-01-01 UTC.
+    package let now: Int64
 
-    package init(_ text: String) {
-        // The text is split by bytes, because HTTP does not use grapheme clusters.
-        let end = text.utf8.firstIndex(of: UInt8(ascii: "?")) ?? text.endIndex
-        path = PercentCoding.normalised(text[..<end]).utf8.dropFirst().split(
-            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false
-        ).map { Substring($0) }
-        query = end == text.endIndex ? "" : text[text.utf8.index(after: end)...]
+    /// Returns a path segment as received; empty only for a name that the route's pattern does not contain.
+    package func segment(_ name: String, of head: borrowing RequestHead) -> String {
+        head.withPath { resource.parameter(name, of: $0) } ?? ""
     }
+}
+
+extension UInt8 {
+    fileprivate static let slash = UInt8(ascii: "/")
 }

@@ -1,172 +1,101 @@
-package import HTTPTypes
+internal import HTTPTypes
 package import IntertwineHTTPServer
+internal import IntertwinePrimitives
 package import Logging
 internal import Synchronization
 
-/// Finds the route of a request once and calls it. It does not depend on the contents of routes.
+/// Matches a request with its route, once, and asks the route for its answer. It does not depend on the contents of routes.
 ///
-/// Why a class: each pending response retains it.
+/// Why a class: the error handler of each request retains it.
 package final class Router: HTTPHandler {
-    /// Looks up a cached response for all routes by the bytes of the target, before the target is split to find a route.
-    package typealias CachedLookup = @Sendable (borrowing RequestHead) -> EncodedResponse?
-    /// Begins a pending response without a task, before an `HTTPRequest` is created: a task and a parsed head would cost more than all other
-    /// work for a click. The last parameter is the time, in milliseconds since 1970-01-01 UTC.
-    package typealias PendingHandler = @Sendable (borrowing RequestHead, PeerAddress, Int64) -> PendingRoute?
-
     private let table: Mutex<RouteTable>
+    private let acceptsOnlyJSON: Bool
     private let clock: @Sendable () -> Int64
     private let failures: ErrorLogThrottle
 
     /// Creates a router.
     ///
     /// - Parameters:
-    ///   - table: The routes, until ``serve(_:)`` replaces them.
+    ///   - routes: The routes, until ``update(_:)`` replaces them.
+    ///   - acceptsOnlyJSON: True if described routes refuse bodies of other media types (415).
     ///   - clock: Returns milliseconds since 1970-01-01 UTC.
-    package init(_ table: RouteTable, clock: @escaping @Sendable () -> Int64, logger: Logger) {
-        self.table = Mutex(table)
-        self.clock = clock
+    package init(_ routes: [Route], acceptsOnlyJSON: Bool = false, clock: @escaping @Sendable () -> Int64, logger: Logger) {
+        table = Mutex(RouteTable(routes))
+        (self.acceptsOnlyJSON, self.clock) = (acceptsOnlyJSON, clock)
         failures = ErrorLogThrottle(logger)
     }
 
-    /// Creates a router with fixed routes.
-    package convenience init(_ routes: [Route], clock: @escaping @Sendable () -> Int64, logger: Logger) {
-        self.init(RouteTable(routes), clock: clock, logger: logger)
-    }
-
     /// Replaces the route table for requests that begin from now on.
-    package func serve(_ table: RouteTable) { self.table.withLock { $0 = table } }
+    package func update(_ table: RouteTable) { self.table.withLock { $0 = table } }
 
-    private var current: RouteTable { table.withLock { $0 } }
-
-    package func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? {
-        current.cachedLookup(head)
+    package func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        let table = table.withLock { $0 }
+        let (resource, isEscaped) = table.resource(for: head)
+        if let refusal = head.refusal { return .respond(Self.refusal(refusal, at: resource)) }
+        guard let resource else { return .respond(Problem(.notFound, nil, "No resource at this path.").response()) }
+        guard let route = resource.route(head.method) else {
+            guard head.method == .options else { return .methodNotAllowed(resource.methods, route: resource.pattern) }
+            return .respond(ServerResponse(status: .noContent, fields: [.allow: resource.allow]), route: resource.pattern)
+        }
+        if acceptsOnlyJSON, route.declaration.operation != nil, !JSONBody.isOnly(in: head) {
+            return .respond(JSONBody.problem.response(), route: resource.pattern)
+        }
+        let result = answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
+        return route.deprecation.map(result.adding) ?? result
     }
 
-    package func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? {
-        guard let route = current.pendingHandler(head, peer, clock()) else { return nil }
-        let id = head.requestID
-        return PendingResponse(route: route.pattern) { reply in
-            route.begin(PendingRoute.Completion(reply: reply, pattern: route.pattern, request: id, router: self))
+    /// Asks the route, in the order of the cost of its answers.
+    private func answer(
+        _ head: borrowing RequestHead, _ peer: PeerAddress, by route: ServedRoute, at resource: Resource, isEscaped: Bool
+    ) -> HandlerResult {
+        let pattern = resource.pattern
+        let onError: HandlerResult.ErrorHandler = { [self] error, id in response(to: error, on: pattern, id) }
+        if !head.hasBody {
+            let match = RouteMatch(resource: resource, peer: peer, now: clock())
+            if let lookup = route.declaration.cached, let response = lookup(head, match) { return .cached(response) }
+            if !isEscaped, let begin = route.declaration.pending, let start = begin(head, match) {
+                return .pending(route: pattern, onError: onError, start: start)
+            }
         }
+        let declaration = route.declaration
+        let task = RequestTask(
+            bodyLimit: declaration.bodyLimit, streamsBody: declaration.streamsBody, cancelsOnPeerClose: declaration.cancelsOnPeerClose,
+            timeLimit: declaration.timeLimit
+        ) { [clock] request in
+            try await route.declaration.handle(RouteRequest(request, route.declaration, at: resource, now: clock()))
+        }
+        return .task(task, route: pattern, onError: onError)
     }
 
-    package func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
-        switch destination(of: request) {
-        case .route(let match): match.plan { await self.respond($0, by: match).response }
-        case .other(let plan): plan
-        }
+    private func response(to error: any Error, on pattern: String, _ id: RequestID) -> ServerResponse {
+        let problem = Problem(error)
+        if problem.status.kind == .serverError { failures.report(error, on: pattern, now: clock()) }
+        return problem.response(to: id)
     }
 
     /// Replaces the server's list of methods in `Allow` with the methods of the resource, if it exists.
-    package func refuse(_ request: HTTPRequest, peer: PeerAddress, with response: ServerResponse) -> ServerResponse {
-        let methods = methods(at: request.path ?? "")
-        guard response.fields[.allow] != nil, !methods.isEmpty else { return response }
-        var response = response
-        response.fields[.allow] = methods.map(\.rawValue).joined(separator: ", ")
+    private static func refusal(_ refusal: ServerResponse, at resource: Resource?) -> ServerResponse {
+        guard let resource, refusal.fields[.allow] != nil else { return refusal }
+        var response = refusal
+        response.fields[.allow] = resource.allow
         return response
     }
-
-    /// The destination of a request, determined from its head.
-    package enum Destination: Sendable {
-        case route(RouteMatch)
-        /// The path or the method has no route; the plan holds the response.
-        case other(HandlerResult)
-    }
-
-    package func destination(of request: HTTPRequest) -> Destination {
-        let target = RequestPath(request.path ?? "")
-        guard let resource = current.resource(at: target.path) else {
-            return .other(.respond(Problem(.notFound, nil, "No resource at this path.").response()))
-        }
-        guard let route = resource.route(request.method) else { return .other(Self.refuse(request.method, at: resource)) }
-        return .route(RouteMatch(route: route, query: target.query, segments: resource.segments(of: target.path)))
-    }
-
-    /// Returns the response of the matched route, and the problem if there is one.
-    package func respond(_ request: ServerRequest, by match: RouteMatch) async -> (response: ServerResponse, problem: Problem?) {
-        let fields = match.route.deprecation?.fields
-        do {
-            let request = try RouteRequest(request, match, now: clock())
-            let response = try await match.route.handle(request)
-            return (fields.map(response.adding) ?? response, nil)
-        } catch {
-            let problem = problem(error, on: match.route.pattern)
-            let response = problem.response(to: request.id)
-            return (fields.map(response.adding) ?? response, problem)
-        }
-    }
-
-    fileprivate func problem(_ error: any Error, on pattern: String) -> Problem {
-        let problem = Problem(error)
-        if problem.status.kind == .serverError { failures.report(error, on: pattern, now: clock()) }
-        return problem
-    }
-
-    /// Returns the methods of a resource; empty if it does not exist.
-    func methods(at path: String) -> [HTTPRequest.Method] {
-        current.resource(at: RequestPath(path).path)?.methods ?? []
-    }
-
-    private static func refuse(_ method: HTTPRequest.Method, at resource: PathNode) -> HandlerResult {
-        guard method == .options else { return .methodNotAllowed(resource.methods, route: resource.pattern) }
-        let list = resource.methods.map(\.rawValue).joined(separator: ", ")
-        return .respond(ServerResponse(status: .noContent, fields: [.allow: list]), route: resource.pattern)
-    }
 }
 
-/// The matched route of a request, with path parameters and query. It is found before the body is read and used for the response.
-package struct RouteMatch: Sendable {
-    let route: Route
-    let query: Substring
-    /// The path parameters, still encoded.
-    let segments: [(name: String, value: Substring)]
+/// Validation of the media type of request bodies.
+private enum JSONBody {
+    static let problem = Problem(
+        .unsupportedMediaType, nil, "Request bodies must be application/json.", fields: [.accept: RequestBodyDescription.json])
 
-    /// Returns the plan of the route.
-    ///
-    /// - Parameter respond: A closure that produces the response.
-    package func plan(_ respond: @escaping HandlerResult.Responder) -> HandlerResult {
-        .accept(
-            bodyLimit: route.bodyLimit, streamsBody: route.streamsBody, cancelsOnPeerClose: route.cancelsOnPeerClose,
-            timeLimit: route.timeLimit, route: route.pattern, respond: respond)
-    }
-}
-
-/// A pending response of a route, without a task. An error of its closure becomes a problem, as for any route.
-package struct PendingRoute: Sendable {
-    /// Delivers the response. Called once, on any thread.
-    package struct Completion: Sendable {
-        fileprivate let reply: PendingResponse.Reply
-        fileprivate let pattern: String
-        fileprivate let request: RequestID
-        fileprivate let router: Router
-
-        /// Delivers a response that is produced on the event loop.
-        ///
-        /// - Parameter make: A closure that produces the response, on the event loop.
-        package func callAsFunction(_ make: @escaping @Sendable () throws -> ServerResponse) {
-            reply { [pattern, request, router] in
-                do { return try make() } catch { return router.problem(error, on: pattern).response(to: request) }
-            }
-        }
-
-        /// Delivers an encoded response or an error.
-        package func callAsFunction(_ result: Result<EncodedResponse, any Error>) {
-            reply { [pattern, request, router] in
-                switch result {
-                case .success(let result): ServerResponse(result)
-                case .failure(let error): router.problem(error, on: pattern).response(to: request)
-                }
-            }
-        }
+    /// Returns true if the request only reads, has no body, or has a JSON body. A body without a media type is refused.
+    static func isOnly(in head: borrowing RequestHead) -> Bool {
+        if head.isSafe { return true }
+        return head.withField("content-type") { isJSON($0) } ?? !head.hasBody
     }
 
-    package let pattern: String
-    /// Begins the work and returns a closure that cancels it. Called once, on the loop.
-    package let begin: @Sendable (Completion) -> PendingResponse.Cancel?
-
-    package init(pattern: String, begin: @escaping @Sendable (Completion) -> PendingResponse.Cancel?) {
-        self.pattern = pattern
-        self.begin = begin
+    private static func isJSON(_ type: Span<UInt8>) -> Bool {
+        let type = String(decoding: type)
+        return type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased() == RequestBodyDescription.json
     }
 }
 

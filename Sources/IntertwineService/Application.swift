@@ -72,8 +72,7 @@ extension FeedService {
         // Parts that live as long as the process.
         let images = try ImageProxy(
             configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
-            store: ownStore,
-            variesByOrigin: !configuration.crossOrigin.origins.isEmpty, clock: clock, logger: logger)
+            store: ownStore, clock: clock, logger: logger)
         let polling = ownStore.map { store in
             SourcePoller(
                 declared.sources, policy: configuration.sources.policy, into: store, at: items, now: clock, logger: logger)
@@ -98,7 +97,7 @@ extension FeedService {
         let refusals = WriteRefusals(ledger)
 
         // Parts that a new configuration replaces while requests continue: the feeds, the actions of cells and the routes.
-        let router = Router([], clock: clock, logger: logger)
+        let router = Router([], acceptsOnlyJSON: true, clock: clock, logger: logger)
         let live = try ReloadableApplication(configuration, router: router, control: telemetry.control, logger: logger) { configuration in
             let keys = ring.keys
             let kindsFile = try configuration.kindsFile(of: kindsText, extensions)
@@ -144,8 +143,7 @@ extension FeedService {
                 isUnchanged: { store.isValid($0, from: $1, to: $2) }, imageMetadata: images.known)
             let format = PageFormat(
                 viewerField: configuration.viewers.header, languages: languages,
-                maxAge: configuration.feed.maxAge.milliseconds / 1_000,
-                variesByOrigin: !configuration.crossOrigin.origins.isEmpty)
+                maxAge: configuration.feed.maxAge.milliseconds / 1_000)
             let facts = TargetingContextReader(
                 attributesField: configuration.viewers.attributesHeader, window: configuration.campaigns.reservationTimeout.milliseconds,
                 clients: clients)
@@ -162,9 +160,7 @@ extension FeedService {
                     campaigns: campaigns)
             }
             let clicks = ClickRoutes(
-                performer: performer, clients: clients,
-                redirects: RedirectCache(
-                    reportsVerdict: configuration.events.reportsVerdict, variesByOrigin: !configuration.crossOrigin.origins.isEmpty))
+                performer: performer, clients: clients, redirects: RedirectCache(reportsVerdict: configuration.events.reportsVerdict))
             let limited = LimitedRoutes(limiter: writes, clients: clients, refusals: refusals)
             let actions = CellRoutes(
                 performer: performer, clients: clients, keys: idempotency, reportsVerdict: configuration.events.reportsVerdict,
@@ -179,15 +175,8 @@ extension FeedService {
                 of: api, kinds: kinds, viewerHeader: configuration.viewers.header, publicURL: configuration.server.publicURL)
             let viewer = configuration.webClient.isEnabled ? WebClientRoutes(viewerHeader: configuration.viewers.header).routes : []
             let routes = api + description.routes + viewer + SampleMediaRoutes().routes + extensions.routes.map(\.route)
-            let cachedPages = feed.cachedLookup(viewerField: configuration.viewers.header, clock: clock)
-            let deferredPages = feed.pendingHandler()
-            let table = RouteTable(routes) { head in
-                cachedPages(head) ?? images.responseCache.cachedResponse(for: head, now: clock() / 1_000)
-            } pendingHandler: { head, peer, now in
-                clicks.pendingRoute(for: head, from: peer, now: now) ?? deferredPages(head, peer, now)
-            }
             return Application(
-                routes: routes, table: table, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells,
+                routes: routes, feeds: feeds, campaigns: campaigns, campaignsFile: campaignsFile, pages: pages, cells: cells,
                 factories: factories, privacy: AddressPrivacy(mode: configuration.events.address, keys: keys),
                 trackerCalls: TrackerCalls(keys: keys))
         } check: { composition in
@@ -253,29 +242,36 @@ extension FeedService {
         let operatorRoutes = described + [OperatorDescription.route(describing: described)] + operatorPages
         let counted = configuration.metrics.isEnabled ? telemetry.registry : nil
         let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
-        let observer = { (listener: String) in
-            ServiceObserver(listener: listener, routes: patterns, registry: counted, log: accessLog)
+        let observer = { (listener: String, onRefusal: @escaping @Sendable (RefusedRequest) -> Void) in
+            ServiceObserver(listener: listener, routes: patterns, registry: counted, log: accessLog, onRefusal: onRefusal)
         }
 
         // The listeners, from the innermost handler outwards.
         var publicHandler: any HTTPHandler = CORSMiddleware(
             policy: configuration.crossOrigin.policy, publicURL: { live.configuration.server.publicURL },
-            viewerFields: { live.configuration.viewers.fields }, router: router)
-        if !extensions.middleware.isEmpty {
-            publicHandler = MiddlewareHandler(middleware: extensions.middleware, handler: publicHandler, logger: logger)
+            viewerFields: { live.configuration.viewers.fields }, next: router)
+        for middleware in extensions.middleware.reversed() {
+            publicHandler = MiddlewareHandler(middleware: middleware, next: publicHandler)
         }
         var servers: [(name: String, server: HTTPServer)] = [
-            ("service", try HTTPServer(configuration: configuration.publicServer, handler: publicHandler, observer: observer("service")))
+            (
+                "service",
+                try HTTPServer(configuration: configuration.publicServer, handler: publicHandler, observer: observer("service") { _ in })
+            )
         ]
         var operatorHandler: (any HTTPHandler)?
         let audit = configuration.admin.isEnabled ? try AuditLog(path: configuration.auditLog) : nil
         if let audit {
             let handler = AdminAuthMiddleware(
-                token: configuration.admin.token, router: Router(operatorRoutes, clock: clock, logger: logger),
+                token: configuration.admin.token, next: Router(operatorRoutes, clock: clock, logger: logger),
                 open: OperatorPageRoutes.paths.union(problemPages.paths), audit: audit, clock: clock, logger: logger)
             operatorHandler = handler
             servers.append(
-                ("admin", try HTTPServer(configuration: configuration.adminServer, handler: handler, observer: observer("admin"))))
+                (
+                    "admin",
+                    try HTTPServer(
+                        configuration: configuration.adminServer, handler: handler, observer: observer("admin", handler.record))
+                ))
         }
 
         // Background services.

@@ -10,8 +10,6 @@ internal import Synchronization
 struct Application: Sendable {
     /// The routes of the public listener.
     let routes: [Route]
-    /// The lookup table of ``routes``.
-    let table: RouteTable
     let feeds: FeedCatalogue
     let campaigns: Campaigns
     /// The file that declares campaigns; nil if none is configured.
@@ -58,7 +56,7 @@ final class ReloadableApplication: Sendable {
         (self.compose, self.check, self.router, self.control, self.logger) = (compose, check, router, control, logger)
         stamps = Self.stamps(configuration)
         state = Mutex(State(configuration: configuration, composition: composition, campaigns: campaigns))
-        router.serve(composition.table)
+        router.update(RouteTable(composition.routes))
     }
 
     var current: Application { state.withLock { $0.composition } }
@@ -109,7 +107,7 @@ final class ReloadableApplication: Sendable {
             let isFirst = state.withLock { state in
                 guard state.number == old.number else { return false }
                 state = State(configuration: configuration, composition: composition, campaigns: campaigns, number: old.number + 1)
-                router.serve(composition.table)
+                router.update(RouteTable(composition.routes))
                 return true
             }
             if isFirst { return }

@@ -75,8 +75,8 @@ private struct StartingHandler: HTTPHandler {
     /// Returns the refusal of a request; nil if the request is allowed.
     var refusal: @Sendable (HTTPRequest, PeerAddress) -> Problem? = { _, _ in nil }
 
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
-        var response = response(to: request, from: peer)
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        var response = response(to: head.request, from: peer)
         // The connection's next request is for the service itself.
         response.closesConnection = true
         return .respond(response)

@@ -36,7 +36,7 @@ package struct OperatorPageRoutes: Sendable {
         Self.files.map { file in
             let content = WebClientRoutes.content(
                 file.resource, policy: "\(Self.policy) \(file.ancestors)", route: file.resource.path)
-            return Route(.get, file.resource.path) { _ in ServerResponse(content.response) }
+            return Route(file.resource.path, encoded: { _ in content.response })
         }
     }
 

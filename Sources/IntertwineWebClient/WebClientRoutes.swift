@@ -24,15 +24,15 @@ package struct WebClientRoutes: Sendable {
 
     package var routes: [Route] {
         [
-            Route(.get, "/") { _ in try file("/") },
-            Route(.get, Self.pattern) { try file("/web-client/" + $0[Self.file]) },
-            Route(.get, Self.clientPattern) { try file("/web-client/client/" + $0[Self.file]) },
+            Route("/", encoded: { _ in try file("/") }),
+            Route(Self.pattern, encoded: { try file("/web-client/" + $0[Self.file]) }),
+            Route(Self.clientPattern, encoded: { try file("/web-client/client/" + $0[Self.file]) }),
         ]
     }
 
-    private func file(_ path: String) throws(Problem) -> ServerResponse {
+    private func file(_ path: String) throws(Problem) -> EncodedResponse {
         guard let file = files[path] else { throw Problem(.notFound, nil, "No resource at this path.") }
-        return ServerResponse(file.response)
+        return file.response
     }
 
     static func content(

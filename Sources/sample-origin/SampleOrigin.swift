@@ -54,8 +54,7 @@ struct ImageFolder: HTTPHandler {
         self.images = images
     }
 
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
-        guard let image = images[request.path ?? ""] else { return .notFound() }
-        return .respond(ServerResponse(image))
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        images[head.request.path ?? ""].map { .cached($0) } ?? .notFound()
     }
 }

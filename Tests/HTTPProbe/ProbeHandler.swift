@@ -14,13 +14,12 @@ struct ProbeHandler: HTTPHandler {
         page = EncodedResponse(response)
     }
 
-    func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? {
-        head.hasTarget("/page") && (head.method == .get || head.method == .head) ? page : nil
-    }
-
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
-        .accept { request in
-            ServerResponse(status: .ok, fields: [.contentType: "application/octet-stream"], body: request.body.bytes ?? [])
-        }
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        if head.hasTarget("/page"), head.method == .get || head.method == .head { return .cached(page) }
+        return .task(
+            RequestTask { request in
+                .response(
+                    ServerResponse(status: .ok, fields: [.contentType: "application/octet-stream"], body: request.body.bytes ?? []))
+            })
     }
 }

@@ -64,16 +64,16 @@ struct EchoHandler: HTTPHandler {
     /// Called by `/gate` before it answers, and by `/gate-or-leave`, which a client cancels by leaving.
     let gate: @Sendable () async -> Void
 
-    /// Has the answer of `/later/…` brought.
-    let later: @Sendable (@escaping PendingResponse.Reply) -> Void
+    /// Completes the promises of `/later/…`.
+    let later: @Sendable (ResponsePromise) -> Void
 
-    /// Called where the answer of `/later/…` is called off.
-    let calledOff: PendingResponse.Cancel?
+    /// Called if a promise of `/later/…` is cancelled.
+    let calledOff: HandlerResult.CancellationHandler?
 
     init(
         cancelled: AsyncStream<String>.Continuation? = nil, gate: @escaping @Sendable () async -> Void = {},
-        later: @escaping @Sendable (@escaping PendingResponse.Reply) -> Void = { $0 { Self.deferred } },
-        calledOff: PendingResponse.Cancel? = nil
+        later: @escaping @Sendable (ResponsePromise) -> Void = { $0.complete { Self.pending } },
+        calledOff: HandlerResult.CancellationHandler? = nil
     ) {
         self.cancelled = cancelled
         self.gate = gate
@@ -81,20 +81,33 @@ struct EchoHandler: HTTPHandler {
         self.calledOff = calledOff
     }
 
-    static var deferred: ServerResponse {
-        ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("later".utf8))
+    static var pending: HandlerResponse {
+        .response(ServerResponse(status: .ok, fields: [.contentType: "text/plain"], body: Array("later".utf8)))
     }
 
-    func pendingResponse(for head: borrowing RequestHead, peer: PeerAddress) -> PendingResponse? {
-        guard head.method == .get || head.method == .head, head.pathParameter(afterPrefix: "/later/") != nil else { return nil }
-        return PendingResponse(route: "later") { [later, calledOff] reply in
-            later(reply)
-            return calledOff
+    func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
+        let isRead = head.method == .get || head.method == .head
+        if isRead, !head.hasBody, let page = cachedResponse(for: head) { return .cached(page) }
+        let path = head.request.path ?? ""
+        if isRead, path.hasPrefix("/later/") {
+            return .pending(route: "later") { [later, calledOff] promise in
+                later(promise)
+                return calledOff
+            }
+        }
+        switch path {
+        case "/feed" where head.refusal == nil && !isRead: return .methodNotAllowed([.get, .head], route: "feed")
+        case "/missing" where head.refusal == nil: return .notFound()
+        case "/ten": return .task(RequestTask(bodyLimit: 10, respond: respond))
+        case "/upload": return .task(RequestTask(bodyLimit: 64 << 20, streamsBody: true, respond: respond), route: "upload")
+        case "/early" where head.refusal == nil: return .respond(ProblemDetails(status: 403, detail: "No.").response())
+        case "/wait", "/wait-long", "/gate-or-leave":
+            return .task(RequestTask(cancelsOnPeerClose: path != "/wait-long", timeLimit: .seconds(60), respond: respond))
+        default: return .task(RequestTask(respond: respond), route: "echo")
         }
     }
 
-    func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? {
-        guard head.method == .get || head.method == .head else { return nil }
+    private func cachedResponse(for head: borrowing RequestHead) -> EncodedResponse? {
         if head.hasTarget("/page") { return Self.page }
         if head.hasTarget("/image") { return Self.image }
         if head.hasTarget("/file") { return Self.file }
@@ -106,24 +119,13 @@ struct EchoHandler: HTTPHandler {
         return nil
     }
 
-    func plan(for request: HTTPRequest, peer: PeerAddress) -> HandlerResult {
-        switch request.path {
-        case "/feed" where request.method != .get && request.method != .head: .methodNotAllowed([.get, .head], route: "feed")
-        case "/missing": .notFound()
-        case "/ten": .accept(bodyLimit: 10, respond: respond)
-        case "/upload": .accept(bodyLimit: 64 << 20, streamsBody: true, route: "upload", respond: respond)
-        case "/early": .respond(ProblemDetails(status: 403, detail: "No.").response())
-        case "/wait", "/wait-long", "/gate-or-leave":
-            .accept(cancelsOnPeerClose: request.path != "/wait-long", timeLimit: .seconds(60), respond: respond)
-        default: .accept(route: "echo", respond: respond)
-        }
-    }
-
     func refusalFields(_ field: (StaticString) -> String?) -> HTTPFields {
         field("accept-language").map { [.contentLanguage: $0] } ?? [:]
     }
 
-    @Sendable private func respond(to request: ServerRequest) async -> ServerResponse {
+    @Sendable private func respond(_ request: ServerRequest) async -> HandlerResponse { .response(await response(to: request)) }
+
+    private func response(to request: ServerRequest) async -> ServerResponse {
         switch request.head.path {
         case "/upload":
             var (count, sum) = (0, UInt64(0))

@@ -54,9 +54,9 @@ struct HostileClientTests {
     @Test("A request received within the idle timeout is served, even by a late loop")
     func stalledLoop() async throws {
         // What a handler must not do, and what being stopped for a while does to a process.
-        let handler = EchoHandler(later: { reply in
+        let handler = EchoHandler(later: { promise in
             usleep(1_000_000)
-            reply { EchoHandler.deferred }
+            promise.complete { EchoHandler.pending }
         })
         let server = try await TestServer.start(handler) {
             $0.loops = 1

@@ -4,14 +4,12 @@ import Testing
 
 @Suite("Pending responses")
 struct PendingResponseTests {
-    typealias Reply = PendingResponse.Reply
-
-    /// A server that hands out the replies of `/later/…` instead of calling them.
+    /// A server that hands out the promises of `/later/…` instead of calling them.
     private func server(
         _ change: (inout HTTPServerConfiguration) -> Void = { _ in }
-    ) async throws -> (server: TestServer, replies: AsyncStream<Reply>) {
-        let (replies, handedOut) = AsyncStream<Reply>.makeStream()
-        return (try await TestServer.start(EchoHandler(later: { handedOut.yield($0) }), change), replies)
+    ) async throws -> (server: TestServer, promises: AsyncStream<ResponsePromise>) {
+        let (promises, handedOut) = AsyncStream<ResponsePromise>.makeStream()
+        return (try await TestServer.start(EchoHandler(later: { handedOut.yield($0) }), change), promises)
     }
 
     private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n" }
@@ -34,21 +32,9 @@ struct PendingResponseTests {
         }
     }
 
-    @Test(
-        "They are used for one unescaped segment after the prefix",
-        arguments: ["/later/", "/later/a/b", "/later/a?b", "/later/%61", "/late"])
-    func others(path: String) async throws {
-        let port = try await TestServer.shared.value.port
-        try await offPool {
-            let client = try RawClient(port: port)
-            try client.send(Self.get(path))
-            #expect(try client.response().text == "GET a \(path)\n")
-        }
-    }
-
     @Test("They can be completed once, from any thread")
     func once() async throws {
-        let (server, replies) = try await server()
+        let (server, promises) = try await server()
         let answers = Task {
             try await offPool {
                 let client = try RawClient(port: server.port)
@@ -56,9 +42,9 @@ struct PendingResponseTests {
                 return try (0..<2).map { _ in try client.response().body }
             }
         }
-        for await reply in replies {
-            reply { EchoHandler.deferred }
-            reply { EchoHandler.deferred }
+        for await promise in promises {
+            promise.complete { EchoHandler.pending }
+            promise.complete { EchoHandler.pending }
             break
         }
         #expect(try await answers.value == [Array("later".utf8), EchoHandler.text])
@@ -67,7 +53,7 @@ struct PendingResponseTests {
 
     @Test("They are 503 after the timeout, and later results are ignored")
     func never() async throws {
-        let (server, replies) = try await server { $0.handlerTimeout = .milliseconds(100) }
+        let (server, promises) = try await server { $0.handlerTimeout = .milliseconds(100) }
         let statuses = try await offPool {
             let client = try RawClient(port: server.port)
             try client.send(Self.get("/later/1"))
@@ -76,8 +62,8 @@ struct PendingResponseTests {
             return answer.status
         }
         #expect(statuses == 503)
-        for await reply in replies {
-            reply { EchoHandler.deferred }
+        for await promise in promises {
+            promise.complete { EchoHandler.pending }
             break
         }
         try await offPool {
@@ -91,11 +77,11 @@ struct PendingResponseTests {
 
     @Test("They are dropped for a disconnected client")
     func gone() async throws {
-        let (server, replies) = try await server()
+        let (server, promises) = try await server()
         // The client goes away with the end of its scope.
         try await offPool { try RawClient(port: server.port).send(Self.get("/later/1")) }
-        for await reply in replies {
-            reply { EchoHandler.deferred }
+        for await promise in promises {
+            promise.complete { EchoHandler.pending }
             break
         }
         await server.server.shutdown(grace: .seconds(5))
@@ -104,7 +90,7 @@ struct PendingResponseTests {
 
     @Test("They are cancelled once without a waiter, and never after completion")
     func calledOff() async throws {
-        let (replies, handedOut) = AsyncStream<Reply>.makeStream()
+        let (promises, handedOut) = AsyncStream<ResponsePromise>.makeStream()
         let (ends, end) = AsyncStream<Void>.makeStream()
         let server = try await TestServer.start(EchoHandler(later: { handedOut.yield($0) }, calledOff: { end.yield() }))
         try await offPool {
@@ -112,8 +98,8 @@ struct PendingResponseTests {
             try client.send(Self.get("/later/1"))
         }
         for await _ in ends { break }
-        var reply = replies.makeAsyncIterator()
-        _ = await reply.next()
+        var iterator = promises.makeAsyncIterator()
+        _ = await iterator.next()
         let answer = Task {
             try await offPool {
                 let client = try RawClient(port: server.port)
@@ -121,7 +107,7 @@ struct PendingResponseTests {
                 return try client.response().status
             }
         }
-        if let reply = await reply.next() { reply { EchoHandler.deferred } }
+        if let promise = await iterator.next() { promise.complete { EchoHandler.pending } }
         #expect(try await answer.value == 200)
         await server.server.shutdown(grace: .seconds(5))
         end.finish()
@@ -132,7 +118,7 @@ struct PendingResponseTests {
 
     @Test("The shutdown waits for them, and they close their connection")
     func stopping() async throws {
-        let (server, replies) = try await server()
+        let (server, promises) = try await server()
         let answer = Task {
             try await offPool {
                 let client = try RawClient(port: server.port)
@@ -142,11 +128,11 @@ struct PendingResponseTests {
                 return answer
             }
         }
-        for await reply in replies {
+        for await promise in promises {
             let stopping = Task { await server.server.shutdown(grace: .seconds(20)) }
             // The port is free once the listener is closed.
             try await offPool { while let client = try? RawClient(port: server.port) { client.close() } }
-            reply { EchoHandler.deferred }
+            promise.complete { EchoHandler.pending }
             await stopping.value
             break
         }

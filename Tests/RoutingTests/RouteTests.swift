@@ -44,13 +44,7 @@ struct RouteTests {
     private static func ask(_ method: HTTPRequest.Method, _ path: String) async throws -> (status: Int, text: String) {
         let router = Router(routes, clock: { 0 }, logger: Logger(label: "tests"))
         let head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
-        var storage = sockaddr_storage()
-        storage.ss_family = sa_family_t(AF_INET)
-        let request = ServerRequest(
-            head: head, body: RequestBody(storage: .collected([], nil)), peer: PeerAddress(storage),
-            id: RequestID(.generated(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
-        let response = await router.plan(for: head, peer: request.peer).respond(to: request)
-        guard case .content(.bytes(let body)) = response.body else { return (response.status.code, "") }
+        let (response, body) = try await router.response(to: head, body: [], from: try #require(PeerAddress("127.0.0.1", port: 1)))
         return (response.status.code, String(decoding: body, as: UTF8.self))
     }
 
@@ -70,6 +64,31 @@ struct RouteTests {
         #expect(status == 200 ? answer.text == text : answer.text.contains(text), "\(answer.text)")
     }
 
+    @Test(
+        "A request is matched once and answered by the cheapest kind of its route",
+        arguments: [
+            ("/kinds/cached", "cached"), ("/kinds/a", "pending a"), ("/kinds/a?b", "pending a"), ("/kinds/%61", "task a"),
+            ("/k%69nds/a", "task a"), ("/kinds/later", "task later"),
+        ])
+    func kinds(path: String, text: String) async throws {
+        let cached = EncodedResponse(ServerResponse(status: .ok, body: Array("cached".utf8)))
+        let route = Route(
+            .get, "/kinds/{name}", cached: { head, _ in head.hasTarget("/kinds/cached") ? cached : nil },
+            pending: { head, match in
+                let name = match.segment("name", of: head)
+                guard name != "later" else { return nil }
+                return { promise in
+                    promise.complete { .response(ServerResponse(status: .ok, body: Array("pending \(name)".utf8))) }
+                    return nil
+                }
+            }
+        ) { ServerResponse(status: .ok, body: Array("task \($0.segment("name"))".utf8)) }
+        let router = Router([route], clock: { 0 }, logger: Logger(label: "tests"))
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path)
+        let (_, body) = try await router.response(to: head, body: [], from: try #require(PeerAddress("127.0.0.1", port: 1)))
+        #expect(String(decoding: body, as: UTF8.self) == text)
+    }
+
     @Test("An error of a route becomes a problem with its type")
     func problems() async throws {
         let answer = try await Self.ask(.delete, "/things/ada")
@@ -83,22 +102,17 @@ struct RouteTests {
         var old = Self.routes[0]
         old.deprecation = plan
         let router = Router([old, Self.routes[1]], clock: { 0 }, logger: Logger(label: "tests"))
-        func fields(_ path: String) async -> HTTPFields {
+        func fields(_ path: String) async throws -> HTTPFields {
             let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path)
-            var storage = sockaddr_storage()
-            storage.ss_family = sa_family_t(AF_INET)
-            let request = ServerRequest(
-                head: head, body: RequestBody(storage: .collected([], nil)), peer: PeerAddress(storage),
-                id: RequestID(.generated(0, 0), in: UnsafeBufferPointer(start: nil, count: 0)))
-            return await router.plan(for: head, peer: request.peer).respond(to: request).fields
+            return try await router.response(to: head, body: [], from: try #require(PeerAddress("127.0.0.1", port: 1))).response.fields
         }
         for path in ["/things/ada.json", "/things/ada.json?count=x"] {
-            let fields = await fields(path)
+            let fields = try await fields(path)
             #expect(fields[try #require(HTTPField.Name("Deprecation"))] == "@1767225600")
             #expect(fields[try #require(HTTPField.Name("Sunset"))] == "Fri, 01 Jan 2027 00:00:00 GMT")
             #expect(fields[try #require(HTTPField.Name("Link"))] == #"<https://docs.example.com/old>; rel="deprecation"; type="text/html""#)
         }
-        #expect(await fields("/things/all").isEmpty)
+        #expect(try await fields("/things/all").isEmpty)
         let operation = try #require(Self.routes[0].operation)
         var writer = DocumentWriter { _ in "" }
         writer.write(operation.value(common: [], deprecation: plan))

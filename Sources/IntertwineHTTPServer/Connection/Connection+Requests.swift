@@ -6,63 +6,47 @@ extension Connection {
     func receive(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, remaining rest: UnsafeBufferPointer<UInt8>) -> Bool {
         let head: RequestHead
         do {
-            head = try RequestHead(parser, bytes, name: worker.headEnd.name(parser, bytes))
+            head = try RequestHead(
+                parser, bytes, name: worker.headEnd.name(parser, bytes), methods: (worker.configuration.methods, worker.allowedMethods))
         } catch {
             refuse(ProblemDetails(error), parser.readMethod(in: bytes), bytes)
             return false
         }
-        if head.isFastPathEligible {
-            if let encodedResponse = worker.handler.cachedResponse(for: head) {
-                let closes = mustClose(after: head.framing) || encodedResponse.closesConnection
-                let (status, sent) = serve(encodedResponse, head, worker.handler.cachedResponseFields(for: head), closing: closes)
-                observe(head, encodedResponse.route, status: status, sent, since: worker.loop.now)
-                if closes { beginClosing() }
-                return false
-            }
-            if let deferred = worker.handler.pendingResponse(for: head, peer: peer) {
-                let exchange = begin(head, rest)
-                expectResponse(of: exchange)
-                exchange.start(deferred)
-                return true
-            }
+        let result = worker.handler.handle(head, peer: peer)
+        if case .cached(let encodedResponse) = result.kind, head.isAccepted {
+            let closes = mustClose(after: head.framing) || encodedResponse.closesConnection
+            let (status, sent) = serve(encodedResponse, head, result.fields, closing: closes)
+            observe(head, result.route, status: status, sent, since: worker.loop.now)
+            if closes { beginClosing() }
+            return false
         }
-        let exchange = begin(head, rest)
-        if let protocolResponse = head.protocolLevelResponse(methods: (worker.configuration.methods, worker.allowedMethods)) {
-            exchange.refuse(with: protocolResponse)
-        } else {
-            follow(exchange.plan(), exchange)
-        }
+        let exchange = Exchange(head, result, on: self)
+        self.exchange = exchange
+        state.beginRequest(head.framing, afterHead: rest, worker.limits)
+        begin(exchange, with: result)
         return true
     }
 
-    private func begin(_ head: borrowing RequestHead, _ rest: UnsafeBufferPointer<UInt8>) -> Exchange {
-        let exchange = Exchange(head, on: self)
-        self.exchange = exchange
-        state.beginRequest(head.framing, afterHead: rest, worker.limits)
-        return exchange
-    }
-
-    private func follow(_ plan: HandlerResult, _ exchange: Exchange) {
-        let limit = plan.bodyLimit ?? worker.configuration.bodyLimit
+    /// Follows the handler's decision.
+    private func begin(_ exchange: Exchange, with result: HandlerResult) {
+        switch result.kind {
+        case .respond(let response): return exchange.respondBeforeBody(.response(response))
+        case _ where exchange.head.refusal != nil: return exchange.refuse()
+        case .cached(let response): return exchange.respondBeforeBody(.encoded(response))
+        case .pending, .task: break
+        }
+        let limit = exchange.bodyLimit
         state.limitBody(to: limit)
-        switch plan.decision {
-        case .respond(let response): exchange.respondBeforeBody(response)
-        case .accept(let streamsBody, _):
-            if let length = state.body.missing, length > limit {
-                exchange.bodyIsTooLong(limit: limit)
-                return
-            }
-            if state.body.isComplete {
-                expectResponse(of: exchange)
-                exchange.bodyIsComplete()
-                return
-            }
-            if worker.bodies.isUsedUp {
-                exchange.refuseForNow()
-                return
-            }
+        if let length = state.body.missing, length > limit {
+            exchange.bodyIsTooLong(limit: limit)
+        } else if state.body.isComplete {
+            expectResponse(of: exchange)
+            exchange.bodyIsComplete()
+        } else if worker.bodies.isUsedUp {
+            exchange.refuseForNow()
+        } else {
             if state.acceptBody() { worker.stage.append("HTTP/1.1 100 Continue\r\n\r\n") }
-            if streamsBody { exchange.startStreaming() }
+            if exchange.streamsBody { exchange.startStreaming() }
         }
     }
 
@@ -133,37 +117,41 @@ extension Connection {
     ) -> (status: Int, bytes: Int) {
         let selection = encodedResponse.selection(for: head)
         let sent = worker.stage(
-            selection.head, adding: fields, head.name, in: head.bytes, closing: closing, announcing: head.framing.sendsKeepAliveHeader)
+            selection.head, vary: encodedResponse.vary, adding: fields, head.name, in: head.bytes, closing: closing,
+            announcing: head.framing.sendsKeepAliveHeader)
         guard head.method != .head, let body = selection.body else { return (selection.status, sent) }
         append(body, selection.part)
         return (selection.status, sent + selection.part.count)
     }
 
     /// Stages the head of a streamed response and returns its number of bytes.
-    func beginStreaming(_ protocolResponse: [UInt8], _ head: borrowing RequestHead, closing: Bool) -> Int {
+    func beginStreaming(
+        _ encoded: [UInt8], vary: [UInt8], _ head: borrowing RequestHead, _ fields: EncodedFields?, closing: Bool
+    ) -> Int {
         state.beginStreaming()
-        return worker.stage(protocolResponse, head.name, in: head.bytes, closing: closing, announcing: head.framing.sendsKeepAliveHeader)
+        return worker.stage(
+            encoded, vary: vary, adding: fields, head.name, in: head.bytes, closing: closing,
+            announcing: head.framing.sendsKeepAliveHeader)
     }
 
-    /// Sends a refusal as the last response of this connection: the request is malformed or took too long.
+    /// Sends a refusal as the last response of this connection: the body is malformed or took too long.
     func refuse(_ problem: ProblemDetails, _ exchange: Exchange) {
-        refuse(problem, exchange.head.method, exchange.head.bytes)
+        let sent = worker.stage(
+            problem, adding: exchange.fields, exchange.head.name, in: exchange.head.bytes, hasBody: exchange.head.method != .head)
+        exchange.observe(status: problem.status, sent)
+        beginClosing(lingering: true)
     }
 
-    /// Sends a refusal as the last response of this connection.
+    /// Sends a refusal of a request without a complete head, as the last response of this connection.
     ///
     /// - Parameters:
     ///   - method: The request's method, nil if it has not been read.
     ///   - bytes: The bytes of the request that have been received.
     func refuse(_ problem: ProblemDetails, _ method: RequestMethod?, _ bytes: UnsafeBufferPointer<UInt8>) {
-        let name = exchange?.head.name ?? worker.headEnd.makeName()
+        let name = worker.headEnd.makeName()
         let sent = worker.stage(problem, name, in: bytes, hasBody: method != .head)
-        if let exchange {
-            exchange.observe(status: problem.status, sent)
-        } else {
-            worker.handler.refused(method, peer: peer, status: problem.status)
-            observe(method, nil, status: problem.status, sent, since: worker.loop.now) { (RequestID(name, in: bytes), nil) }
-        }
+        worker.observer?.requestRefused(RefusedRequest(method: method, path: nil, peer: peer, status: problem.status))
+        observe(method, nil, status: problem.status, sent, since: worker.loop.now) { (RequestID(name, in: bytes), nil) }
         beginClosing(lingering: true)
     }
 

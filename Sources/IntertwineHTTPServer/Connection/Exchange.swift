@@ -27,34 +27,42 @@ final class Exchange: @unchecked Sendable {
     let head: RequestHead
     private let connection: Connection
     private let begunAt: MonotonicInstant
+    /// The work that produces the response.
+    private let work: HandlerResult.Kind
+    private let route: String?
+    /// Additional fields of the response.
+    let fields: EncodedFields?
+    private let onError: HandlerResult.ErrorHandler
 
-    private var route: String?
-    private var timeLimit: Duration
-    /// True if the handler's task is cancelled when the client closes its sending side.
-    private(set) var cancelsOnPeerClose = false
-    /// The request for the handler; nil until its plan is known.
-    private var request: HTTPRequest?
-    /// The closure of the plan that produces the response.
-    private var respond: HandlerResult.Responder?
     private var collected: [UInt8] = []
     private var share: MemoryReservation?
     private var stream: RequestBodyStream?
 
     private var task: Task<Void, Never>?
-    /// Cancels a pending response.
-    private var cancelHandler: PendingResponse.Cancel?
+    /// Cancels the work of a promise.
+    private var cancelHandler: HandlerResult.CancellationHandler?
     private var streamFraming: StreamFraming?
     private var closesAfterStream = false
     private var waiters: [CheckedContinuation<Void, any Error>] = []
     private var status = 0
     private var sent = 0
 
-    init(_ head: borrowing RequestHead, on connection: Connection) {
+    init(_ head: borrowing RequestHead, _ result: HandlerResult, on connection: Connection) {
         self.head = head.copy()
         self.connection = connection
         begunAt = connection.worker.loop.now
-        timeLimit = connection.worker.configuration.handlerTimeout
+        (work, route, fields, onError) = (result.kind, result.route, result.fields, result.onError)
     }
+
+    private var requestTask: RequestTask? { if case .task(let task) = work { task } else { nil } }
+
+    /// True if the handler's task is cancelled when the client closes its sending side.
+    var cancelsOnPeerClose: Bool { requestTask?.cancelsOnPeerClose ?? false }
+
+    /// True if the task reads the body as it arrives.
+    var streamsBody: Bool { requestTask?.streamsBody ?? false }
+
+    var bodyLimit: Int { requestTask?.bodyLimit ?? worker.configuration.bodyLimit }
 
     private var worker: Worker { connection.worker }
 
@@ -68,30 +76,26 @@ final class Exchange: @unchecked Sendable {
     var takesInterimResponse: Bool { !hasResponse && head.parser.minor > 0 }
 
     /// The instant at which the handler's timeout ends.
-    var responseDeadline: MonotonicInstant { worker.loop.now.advanced(by: timeLimit) }
+    var responseDeadline: MonotonicInstant { worker.loop.now.advanced(by: requestTask?.timeLimit ?? worker.configuration.handlerTimeout) }
 
-    // MARK: The plan
-
-    /// Returns the handler's plan for the request.
-    func plan() -> HandlerResult {
-        let request = head.request
-        let plan = worker.handler.plan(for: request, peer: connection.peer)
-        route = plan.route
-        cancelsOnPeerClose = plan.cancelsOnPeerClose
-        timeLimit = plan.timeLimit ?? timeLimit
-        if case .accept(_, let respond) = plan.decision { self.respond = respond }
-        self.request = request
-        return plan
-    }
+    // MARK: Responses without work
 
     /// Answers before the body has been read.
-    func respondBeforeBody(_ response: ServerResponse) {
-        finish(encoded(response), closes: response.closesConnection)
+    func respondBeforeBody(_ response: HandlerResponse) {
+        finish(encoded(response), closes: head.refusal?.closesConnection ?? false)
     }
 
-    /// Answers with a refusal of the server before the body has been read. The handler may change the refusal.
-    func refuse(with refusal: ServerResponse) {
-        respondBeforeBody(worker.handler.refuse(head.request, peer: connection.peer, with: refusal))
+    /// Sends the server's refusal of the request.
+    func refuse() {
+        guard let refusal = head.refusal else { return }
+        refuse(with: refusal)
+    }
+
+    /// Sends a refusal that the handler does not know.
+    private func refuse(with refusal: ServerResponse) {
+        worker.observer?.requestRefused(
+            RefusedRequest(method: head.method, path: head.target.string, peer: connection.peer, status: refusal.status.code))
+        respondBeforeBody(.response(refusal))
     }
 
     // MARK: The body
@@ -139,80 +143,84 @@ final class Exchange: @unchecked Sendable {
             return
         }
         var response = ProblemDetails(status: 413, detail: "The body is longer than \(limit) bytes.").response()
-        // A handler that already reads the body receives an error there.
-        if task == nil, let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
         response.closesConnection = true
+        // A task that already reads the body receives an error there, and reports the refusal itself.
+        let isRead = task != nil
         abandon()
-        respondBeforeBody(response)
+        if isRead { respondBeforeBody(.response(response)) } else { refuse(with: response) }
     }
 
     /// Refuses the request because the memory budget for bodies is exhausted.
     func refuseForNow() {
         var response = ProblemDetails(status: 503, detail: "Too many request bodies are buffered.").response(fields: [.retryAfter: "1"])
-        if let request { response = worker.handler.refuse(request, peer: connection.peer, with: response) }
         response.closesConnection = true
         (collected, share) = ([], nil)
-        respondBeforeBody(response)
+        refuse(with: response)
     }
 
     // MARK: Response
 
-    /// Starts the task that produces the response, off the loop.
+    /// Starts the work that produces the response.
     private func start(body: RequestBody) {
-        guard let request, let respond else { return }
-        let serverRequest = ServerRequest(head: request, body: body, peer: connection.peer, id: RequestID(head.name, in: head.bytes))
-        // Slow work, mainly compression, happens in the task. A single response is compressed at a fast level, as pages are.
-        let wantsGzip = head.coding(hasGzip: true) == .gzip
-        let route = route
-        task = Task {
-            let response = await respond(serverRequest)
-            let closes = response.closesConnection
-            switch response.body {
-            case .encoded(let encodedResponse): self.worker.loop.execute { self.send(encodedResponse, closes: closes) }
-            case .content:
-                let encodedResponse = EncodedResponse(response, compressionLevel: wantsGzip ? 1 : nil, route: route)
-                self.worker.loop.execute { self.send(encodedResponse, closes: closes) }
-            case .stream(let length, let produce): await self.stream(response, length: length, produce)
-            case .pushed(let attach): self.worker.loop.execute { self.push(response, attach) }
-            }
+        switch work {
+        case .pending(let start): cancelHandler = start(ResponsePromise(self))
+        case .task(let task): self.task = run(task, body)
+        case .cached, .respond: break
         }
     }
 
-    /// Starts a pending response, which needs no task.
-    func start(_ deferred: PendingResponse) {
-        route = deferred.route
-        cancelHandler = deferred.begin { make in
-            self.worker.loop.execute {
-                guard self.connection.serves(self) else { return }
-                let (response, handler) = (make(), self.worker.handler)
-                if response.isEncoded {
-                    self.send(self.encoded(response), handler.cachedResponseFields(for: self.head), closes: response.closesConnection)
-                } else {
-                    let whole = response.adding(handler.pendingFields(for: self.head))
-                    self.send(self.encoded(whole), closes: whole.closesConnection)
+    /// Starts a task, off the loop.
+    private func run(_ requestTask: RequestTask, _ body: RequestBody) -> Task<Void, Never> {
+        let request = ServerRequest(head: head.request, body: body, peer: connection.peer, id: head.requestID)
+        // Slow work, mainly compression, happens in the task. A single response is compressed at a fast level, as pages are.
+        let wantsGzip = head.coding(hasGzip: true) == .gzip
+        let (respond, route, onError) = (requestTask.respond, route, onError)
+        return Task {
+            let result: HandlerResponse
+            do { result = try await respond(request) } catch { result = .response(onError(error, request.id)) }
+            switch result {
+            case .encoded(let encoded): self.worker.loop.execute { self.send(encoded) }
+            case .response(let response):
+                switch response.body {
+                case .content:
+                    let encoded = EncodedResponse(response, compressionLevel: wantsGzip ? 1 : nil, route: route)
+                    self.worker.loop.execute { self.send(encoded) }
+                case .stream(let length, let produce): await self.stream(response, length: length, produce)
+                case .events(let attach): self.worker.loop.execute { self.push(response, attach) }
                 }
             }
         }
     }
 
-    private func send(_ encodedResponse: EncodedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
+    /// Sends the response of a promise. Called on any thread.
+    func complete(_ make: @escaping @Sendable () throws -> HandlerResponse) {
+        worker.loop.execute {
+            guard self.connection.serves(self) else { return }
+            let response: HandlerResponse
+            do { response = try make() } catch { response = .response(self.onError(error, self.head.requestID)) }
+            self.send(self.encoded(response))
+        }
+    }
+
+    private func send(_ encodedResponse: EncodedResponse) {
         guard connection.serves(self), !hasResponse else { return }
         task = nil
         cancelHandler = nil
-        finish(encodedResponse, fields, closes: closes)
+        finish(encodedResponse)
         connection.resume()
     }
 
     /// Encodes a response without compression, because this runs on the loop.
-    private func encoded(_ response: ServerResponse) -> EncodedResponse {
-        if case .encoded(let encodedResponse) = response.body { return encodedResponse }
-        return EncodedResponse(response, compressionLevel: nil, route: route)
+    private func encoded(_ response: HandlerResponse) -> EncodedResponse {
+        switch response {
+        case .encoded(let encoded): encoded
+        case .response(let response): EncodedResponse(response, compressionLevel: nil, route: route)
+        }
     }
 
-    private func finish(_ encodedResponse: EncodedResponse, _ fields: EncodedFields? = nil, closes: Bool) {
+    private func finish(_ encodedResponse: EncodedResponse, closes: Bool = false) {
         let closing = closes || encodedResponse.closesConnection || mustClose
         (status, sent) = connection.serve(encodedResponse, head, fields, closing: closing)
-        route = route ?? encodedResponse.route
         finishResponse(closing: closing)
     }
 
@@ -260,7 +268,7 @@ final class Exchange: @unchecked Sendable {
             ? encoder.chunked() : encoder.head(length: length, entityTag: tag, coding: nil)
         closesAfterStream =
             response.closesConnection || mustClose || (length == nil && isOld && hasContent)
-        sent = connection.beginStreaming(encoded, head, closing: closesAfterStream)
+        sent = connection.beginStreaming(encoded, vary: encoder.vary, head, fields, closing: closesAfterStream)
         if !hasContent {
             task = nil
             finishResponse(closing: closesAfterStream)
@@ -337,7 +345,7 @@ final class Exchange: @unchecked Sendable {
         guard head.method != .head, !connection.peerIsClosing, !worker.isDraining else {
             var empty = ServerResponse(status: response.status, fields: response.fields)
             empty.closesConnection = true
-            return send(encoded(empty), closes: true)
+            return send(encoded(.response(empty)))
         }
         status = response.status.code
         let isChunked = !head.framing.sendsKeepAliveHeader && head.parser.minor != 0
@@ -345,7 +353,7 @@ final class Exchange: @unchecked Sendable {
         let encoder = HeadEncoder(response)
         let coding = isCoded ? "gzip" : nil
         let encoded = isChunked ? encoder.chunked(coding: coding) : encoder.head(length: nil, entityTag: nil, coding: coding)
-        sent = connection.beginStreaming(encoded, head, closing: true)
+        sent = connection.beginStreaming(encoded, vary: encoder.vary, head, fields, closing: true)
         connection.flush()
         guard connection.serves(self) else { return }
         observe(status: status, sent)

@@ -129,32 +129,47 @@ final class Worker: @unchecked Sendable {
     /// Stages a head and returns its number of bytes.
     ///
     /// - Parameters:
+    ///   - vary: The elements of `Vary`.
     ///   - fields: Additional fields of the head.
     ///   - name: The id of the request.
     ///   - bytes: The request's head, in which the id may lie.
     @discardableResult
     func stage(
-        _ head: [UInt8], adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>, closing: Bool,
-        announcing: Bool = false
+        _ head: [UInt8], vary: [UInt8], adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>,
+        closing: Bool, announcing: Bool = false
     ) -> Int {
         let start = stage.count
         stage.append(head)
-        if let fields { stage.append(fields.bytes) }
+        let added = fields?.vary ?? []
+        if !vary.isEmpty || !added.isEmpty {
+            stage.append("Vary: ")
+            stage.append(vary)
+            if !vary.isEmpty, !added.isEmpty { stage.append(", ") }
+            stage.append(added)
+            stage.append("\r\n")
+        }
+        if let fields { stage.append(fields.lines) }
         stage.append(headEnd.bytes(naming: name, in: bytes, closing: closing, announcing: announcing))
         return stage.count - start
     }
 
     /// Stages a response of the server itself, the last one of its connection, and returns its number of bytes.
     ///
-    /// - Parameter bytes: The bytes of the request that have been received.
+    /// - Parameters:
+    ///   - fields: Additional fields of the head; nil to ask the handler.
+    ///   - bytes: The bytes of the request that have been received.
     @discardableResult
-    func stage(_ problem: ProblemDetails, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>, hasBody: Bool = true) -> Int {
+    func stage(
+        _ problem: ProblemDetails, adding fields: EncodedFields? = nil, _ name: RequestID.Source, in bytes: UnsafeBufferPointer<UInt8>,
+        hasBody: Bool = true
+    ) -> Int {
         var response = problem.response()
         if problem.status == 503 { response.fields[.retryAfter] = "1" }
-        response = response.adding(handler.refusalFields { ByteView(bytes).lineValue(of: $0) })
+        let fields = fields ?? EncodedFields(handler.refusalFields { ByteView(bytes).lineValue(of: $0) })
         let body = problem.json
-        let head = HeadEncoder(response).head(length: body.count, entityTag: nil, coding: nil)
-        let staged = stage(head, name, in: bytes, closing: true)
+        let encoder = HeadEncoder(response)
+        let head = encoder.head(length: body.count, entityTag: nil, coding: nil)
+        let staged = stage(head, vary: encoder.vary, adding: fields, name, in: bytes, closing: true)
         if hasBody { stage.append(body) }
         return staged + (hasBody ? body.count : 0)
     }

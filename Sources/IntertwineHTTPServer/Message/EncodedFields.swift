@@ -2,12 +2,25 @@ public import HTTPTypes
 
 /// Response fields that are encoded once and appended to any number of heads.
 public struct EncodedFields: Sendable {
-    let bytes: [UInt8]
+    /// The fields before encoding.
+    let fields: HTTPFields
+    /// The encoded lines of all fields except `Vary`.
+    let lines: [UInt8]
+    /// The elements of `Vary`. They join those of the response in one line, because some caches read only one.
+    let vary: [UInt8]
 
     /// Encodes the fields.
     ///
-    /// - Parameter fields: The fields. Fields that the server writes itself are left out, as is `Vary`, which heads have on one line.
+    /// - Parameter fields: The fields. Fields that the server writes itself are left out.
     public init(_ fields: HTTPFields) {
-        bytes = HeadEncoder.encoded(fields)
+        self.fields = fields
+        lines = HeadEncoder.lines(of: fields)
+        vary = HeadEncoder.vary(fields[values: .vary])
+    }
+
+    static func + (first: EncodedFields, second: EncodedFields) -> EncodedFields {
+        var fields = first.fields
+        fields.append(contentsOf: second.fields)
+        return EncodedFields(fields)
     }
 }

@@ -21,6 +21,8 @@ public final class EncodedResponse: Sendable {
 
     let status: Int
     let identity: Variant
+    /// The elements of `Vary`.
+    let vary: [UInt8]
     private let gzip: Variant?
     /// True if the coding is chosen by Accept-Encoding.
     private let isNegotiated: Bool
@@ -54,6 +56,7 @@ public final class EncodedResponse: Sendable {
         // A date in the future is not sent (RFC 9110, 8.8.2.1); conditional requests are then compared with the date that was sent.
         template.lastModified = response.lastModified.map { min($0, WallClock.coarse() / 1_000) }
         let encoder = HeadEncoder(template)
+        self.vary = encoder.vary
         self.status = response.status.code
         self.common = template
         self.field = nil
@@ -99,6 +102,7 @@ public final class EncodedResponse: Sendable {
                 entityTag: tag, body: .bytes(body))
         }
         status = common.response.status.code
+        vary = common.vary
         self.common = common.response
         self.field = field
         self.route = route
@@ -111,42 +115,8 @@ public final class EncodedResponse: Sendable {
         gzip = level.flatMap { Gzip.compress(body, level: $0) }.map { variant($0, Self.coded(entityTag), coding: "gzip") }
     }
 
-    private init(_ other: EncodedResponse, template: ServerResponse) {
-        let encoder = HeadEncoder(template)
-        func rewritten(_ variant: Variant, coding: String?) -> Variant {
-            Variant(
-                head: encoder.head(length: variant.body.count, entityTag: variant.entityTag, coding: coding),
-                notModified: encoder.notModified(entityTag: variant.entityTag), entityTag: variant.entityTag, body: variant.body)
-        }
-        status = other.status
-        identity = rewritten(other.identity, coding: nil)
-        gzip = other.gzip.map { rewritten($0, coding: "gzip") }
-        isNegotiated = other.isNegotiated
-        acceptsRanges = other.acceptsRanges
-        lastModified = other.lastModified
-        common = template
-        field = nil
-        closesConnection = other.closesConnection
-        route = other.route
-    }
-
-    /// Returns this response with additional fields. Its bodies are shared. A field that exists with an equal value is not added again.
-    public func adding(_ fields: HTTPFields) -> EncodedResponse {
-        let template = template
-        let added = template.adding(fields)
-        return added.fields == template.fields ? self : EncodedResponse(self, template: added)
-    }
-
-    /// The response in the form before encoding, for code that reads or changes it.
-    public var response: ServerResponse {
-        var response = template
-        response.body = .content(identity.body)
-        response.entityTag = identity.entityTag.map { String(decoding: $0, as: UTF8.self) }
-        return response
-    }
-
-    /// The response without its body, for encoding other heads.
-    private var template: ServerResponse {
+    /// The response without its body and entity tag, for encoding other heads.
+    fileprivate var template: ServerResponse {
         var template = common
         if let field { template.fields.append(field) }
         return template
@@ -231,19 +201,21 @@ extension EncodedResponse {
         return NegotiatedVariant(status, variant.head, variant.body)
     }
 
-    /// Returns a refusal in place of the response, readable for the origins that may read the response.
+    /// Returns a refusal in place of the response. It varies as the response does.
     private func refusal(_ status: Int, _ detail: String, fields: HTTPFields = [:]) -> NegotiatedVariant {
-        var response = ProblemDetails(status: status, detail: detail).response(fields: fields)
-        response.isCompressible = isNegotiated
-        response = response.adding(HTTPFields(template.fields.filter(\.isOfCrossOrigin)))
+        let response = ProblemDetails(status: status, detail: detail).response(fields: fields)
         let refusal = EncodedResponse(response, compressionLevel: nil, route: nil).identity
         return NegotiatedVariant(status, refusal.head, refusal.body)
     }
 }
 
-extension HTTPField {
-    /// True for CORS fields (Fetch standard, 3.2) and `Vary`. A refusal in place of the response carries these fields as well.
-    fileprivate var isOfCrossOrigin: Bool { name == .vary || name.canonicalName.hasPrefix("access-control-") }
+extension ServerResponse {
+    /// Creates a response that can be read and changed from an encoded one.
+    public init(decoding encoded: EncodedResponse) {
+        self = encoded.template
+        body = .content(encoded.identity.body)
+        entityTag = encoded.identity.entityTag.map { String(decoding: $0, as: UTF8.self) }
+    }
 }
 
 /// A head that many responses share, encoded once: the status 200, and all fields that do not differ between these responses.
@@ -252,6 +224,8 @@ public struct ResponseHeadTemplate: Sendable {
     /// The head of the content, up to the fields that differ.
     let content: [UInt8]
     let notModified: [UInt8]
+    /// The elements of `Vary`.
+    let vary: [UInt8]
 
     /// Encodes the shared head.
     ///
@@ -261,5 +235,6 @@ public struct ResponseHeadTemplate: Sendable {
         let encoder = HeadEncoder(response)
         content = encoder.head(length: nil, entityTag: nil, coding: nil)
         notModified = encoder.notModified(entityTag: nil)
+        vary = encoder.vary
     }
 }

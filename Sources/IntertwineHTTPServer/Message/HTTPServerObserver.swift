@@ -7,6 +7,8 @@ public protocol HTTPServerObserver: Sendable {
     var wantsTraces: Bool { get }
     /// Receives a request whose response has been handed to the kernel or was abandoned.
     func requestFinished(_ record: RequestRecord)
+    /// Receives a request that the server refused without the handler.
+    func requestRefused(_ refusal: RefusedRequest)
     /// Receives the number of open connections after one was opened.
     func connectionOpened(open: Int)
     /// Receives the number of open connections after one was closed.
@@ -17,6 +19,7 @@ public protocol HTTPServerObserver: Sendable {
 
 extension HTTPServerObserver {
     public var wantsTraces: Bool { false }
+    public func requestRefused(_ refusal: RefusedRequest) {}
     public func connectionOpened(open: Int) {}
     public func connectionClosed(open: Int) {}
     public func connectionRefused(peer: PeerAddress) {}
@@ -40,4 +43,14 @@ public struct RequestRecord: Sendable {
     /// The value of `traceparent` (W3C Trace Context, level 1) as received, without validation. Nil if the observer does not want it
     /// or it is too long to be valid.
     public let traceParent: String?
+}
+
+/// A request that the server refused itself: its head is malformed, or its body is too long for the handler's task.
+public struct RefusedRequest: Sendable {
+    /// The method; nil if it was not read.
+    public let method: RequestMethod?
+    /// The path with its query; nil if the head was not read completely. The handler has accepted a request with a path.
+    public let path: String?
+    public let peer: PeerAddress
+    public let status: Int
 }

@@ -1,8 +1,9 @@
+package import HTTPTypes
 internal import IntertwinePrimitives
 
 /// A request's head in the receive buffer: it copies and allocates nothing.
 ///
-/// It is valid only during the call. Code that needs it longer uses the slower methods of ``HTTPHandler``.
+/// It is valid only during the call. Code that needs it longer copies the parts that it needs, or uses ``request``.
 public struct RequestHead: ~Copyable {
     let parser: HeadParser
     let bytes: UnsafeBufferPointer<UInt8>
@@ -17,23 +18,36 @@ public struct RequestHead: ~Copyable {
     let destination: Result<RequestTarget, HTTPParseError>
     /// The range of path and query.
     private let path: Range<Int>
+    private var refused: Refusal?
+
+    /// Why a class: most requests have none, and a head is moved several times.
+    private final class Refusal: Sendable {
+        let response: ServerResponse
+
+        init(_ response: ServerResponse) { self.response = response }
+    }
 
     /// Creates a head from a complete message head.
     ///
+    /// - Parameter methods: The methods that the server supports, as a list and as the text of a field; nil for any.
     /// - Throws: An error if the end of the request cannot be determined.
-    init(_ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, name: RequestID.Source) throws(HTTPParseError) {
+    init(
+        _ parser: HeadParser, _ bytes: UnsafeBufferPointer<UInt8>, name: RequestID.Source,
+        methods: @autoclosure () -> (known: [HTTPRequest.Method], list: String)? = nil
+    ) throws(HTTPParseError) {
         framing = try MessageFraming(parser, bytes)
         method = RequestMethod(ByteView(bytes, parser.method))
         destination = Result { () throws(HTTPParseError) in try RequestTarget(parser, bytes) }
         path = if case .success(.origin(let path, _)) = destination { path } else { parser.target }
         (self.parser, self.bytes, self.name, ownsBytes) = (parser, bytes, name, false)
+        if !isAccepted, let methods = methods(), let response = makeRefusal(methods: methods) { refused = Refusal(response) }
     }
 
     private init(keeping head: borrowing RequestHead) {
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: head.bytes.count)
         _ = copy.initialize(fromContentsOf: head.bytes)
         (parser, method, framing, name) = (head.parser, head.method, head.framing, head.name)
-        (destination, path) = (head.destination, head.path)
+        (destination, path, refused) = (head.destination, head.path, head.refused)
         (bytes, ownsBytes) = (UnsafeBufferPointer(copy), true)
     }
 
@@ -46,6 +60,9 @@ public struct RequestHead: ~Copyable {
 
     /// The request id in the response and the log.
     public var requestID: RequestID { RequestID(name, in: bytes) }
+
+    /// The response of the server if the request has an unknown method, an expectation or a coded body, or is not for a path of the handler.
+    public var refusal: ServerResponse? { refused?.response }
 
     /// Path and query.
     var target: ByteView { ByteView(bytes, path) }
@@ -107,6 +124,18 @@ extension RequestHead {
     /// Calls `body` with path and query as received.
     public func withTarget<Result>(_ body: (Span<UInt8>) -> Result) -> Result { body(target.bytes.span) }
 
+    /// Calls `body` with the path as received.
+    public func withPath<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        body(target.part(0..<(queryStart.map { $0 - 1 } ?? target.count)).bytes.span)
+    }
+
+    /// Calls `body` with the query as received, without its question mark. It is empty if there is none.
+    public func withQuery<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        body(target.part((queryStart ?? target.count)..<target.count).bytes.span)
+    }
+
+    private var queryStart: Int? { target.bytes.firstIndex(of: UInt8(ascii: "?")).map { $0 + 1 } }
+
     /// Returns the value of a field, named in lower case, that occurs once and is non-empty printable ASCII. Returns nil otherwise.
     public func singleASCIIValue(of name: [UInt8]) -> String? {
         var found: ByteView?
@@ -116,15 +145,6 @@ extension RequestHead {
         }
         guard let found, !found.isEmpty, found.bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
         return found.string
-    }
-
-    /// Returns the single path segment after a prefix. Returns nil if the target has another segment, a query or an escape.
-    public func pathParameter(afterPrefix prefix: StaticString) -> String? {
-        let (target, length) = (target, prefix.utf8CodeUnitCount)
-        guard target.count > length, target.part(0..<length).isEqual(prefix) else { return nil }
-        let segment = target.part(length..<target.count)
-        let isPlain = segment.bytes.allSatisfy { $0 != .slash && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "%") }
-        return isPlain ? segment.string : nil
     }
 
     /// Returns true if a field of this name (in lower case) exists.
@@ -170,6 +190,12 @@ extension RequestHead {
 /// The methods that the server distinguishes before it creates an `HTTPRequest`.
 public enum RequestMethod: Sendable {
     case get, head, post, put, patch, delete, options, connect, trace, other
+
+    /// Creates a method; ``other`` if the server does not distinguish it.
+    package init(_ method: HTTPRequest.Method) {
+        var name = method.rawValue
+        self = name.withUTF8 { RequestMethod(ByteView($0)) }
+    }
 
     init(_ name: ByteView) {
         self =

@@ -1,18 +1,19 @@
 internal import HTTPTypes
 internal import IntertwinePrimitives
 
-/// Encodes the heads of one response for each kind of request: status line and fields, except those that ``PerResponseHeaders`` appends.
+/// Encodes the heads of one response for each kind of request: status line and fields, except `Vary` and those that ``PerResponseHeaders``
+/// appends. The server writes `Vary` into each head, because ``EncodedFields`` extend it.
 ///
 /// Values from outside are validated again: a line break in a value or a reason phrase would start another response (response splitting).
 struct HeadEncoder {
     private let response: ServerResponse
-    /// The fields that the response varies by, in one line, because some caches read only one. Nil if it does not vary.
-    private let vary: String?
 
     init(_ response: ServerResponse) {
         self.response = response
-        vary = Self.vary(response)
     }
+
+    /// The elements of `Vary` in one line, because some caches read only one; empty if the response does not vary.
+    var vary: [UInt8] { Self.vary(response.fields[values: .vary] + (response.isCompressible ? ["Accept-Encoding"] : [])) }
 
     /// Returns true for the fields that the server writes itself.
     private static func isOwn(_ name: HTTPField.Name) -> Bool {
@@ -84,7 +85,7 @@ struct HeadEncoder {
     }
 
     /// Encodes fields that are appended to a head.
-    static func encoded(_ fields: HTTPFields) -> [UInt8] {
+    static func lines(of fields: HTTPFields) -> [UInt8] {
         var bytes: [UInt8] = []
         for field in fields where !isOwn(field.name) && field.name != .vary { append(field.name.rawName, field.value, to: &bytes) }
         return bytes
@@ -106,18 +107,19 @@ struct HeadEncoder {
             if isPartOfNotModified, describesContent { continue }
             append(field.name.rawName, field.value, to: &bytes)
         }
-        if let vary { append("Vary", vary, to: &bytes) }
     }
 
-    private static func vary(_ response: ServerResponse) -> String? {
+    /// Returns the elements of values of `Vary`, each once.
+    static func vary(_ values: [String]) -> [UInt8] {
         var names: [String] = []
-        for value in response.fields[values: .vary] + (response.isCompressible ? ["Accept-Encoding"] : []) {
+        for value in values {
             for name in value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
                 if !names.contains(where: { $0.lowercased() == name.lowercased() }) { names.append(String(name)) }
             }
         }
-        if names.contains("*") { return "*" }
-        return names.isEmpty ? nil : names.joined(separator: ", ")
+        var bytes: [UInt8] = []
+        appendClean(names.contains("*") ? "*" : names.joined(separator: ", "), to: &bytes)
+        return bytes
     }
 
     private func appendValidators(to bytes: inout [UInt8], entityTag: [UInt8]?) {

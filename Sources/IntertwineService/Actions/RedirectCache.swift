@@ -1,7 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineRouting
 internal import Synchronization
 
 /// A cache of encoded redirects for clicks. Why: many clicks lead to few destinations, so each response is encoded once.
@@ -17,30 +16,27 @@ final class RedirectCache: Sendable {
 
     /// A Boolean value indicating whether responses contain the ledger's verdict.
     private let reportsVerdict: Bool
-    private let variesByOrigin: Bool
     private let known = Mutex<[Key: EncodedResponse]>([:])
 
-    /// - Parameter variesByOrigin: True if responses vary by the request's origin.
-    init(reportsVerdict: Bool, variesByOrigin: Bool) {
-        (self.reportsVerdict, self.variesByOrigin) = (reportsVerdict, variesByOrigin)
+    init(reportsVerdict: Bool) {
+        self.reportsVerdict = reportsVerdict
     }
 
     /// Returns a redirect as a response with fields that callers can inspect.
     func uncached(to location: String, as verdict: Verdict) -> ServerResponse {
         var fields: HTTPFields = [.location: location, .cacheControl: "no-store"]
         if reportsVerdict { fields[.xVerdict] = verdict.rawValue }
-        if variesByOrigin { fields.append(contentsOf: CORSPolicy.vary) }
         return ServerResponse(status: .found, fields: fields)
     }
 
-    func response(to location: String, as verdict: Verdict) -> ServerResponse {
+    func response(to location: String, as verdict: Verdict) -> EncodedResponse {
         let key = Key(location: ByteString(location), verdict: reportsVerdict ? verdict : nil)
-        if let encoded = known.withLock({ $0[key] }) { return ServerResponse(encoded) }
+        if let encoded = known.withLock({ $0[key] }) { return encoded }
         let encoded = EncodedResponse(uncached(to: location, as: verdict), compressionLevel: nil, route: nil)
         known.withLock { known in
             if known.count >= Self.capacity { known = [:] }
             known[key] = encoded
         }
-        return ServerResponse(encoded)
+        return encoded
     }
 }

@@ -50,7 +50,7 @@ final class IdentifierSchemas: Sendable {
         let all = cells.map { identifier, cells in
             let answer = LazyResponse {
                 let path = Self.pattern.replacing("{identifier}", with: PercentCoding.encode(identifier, keeping: .segment))
-                return Route.finished(
+                return Route.encoded(
                     Self.pattern, type: APIDescription.schemaType, Self.schema(identifier, cells).document(id: publicURL + path))
             }
             return (identifier, answer)
@@ -76,12 +76,14 @@ final class IdentifierSchemas: Sendable {
                 ),
                 .problem(.notFound, "No described cell has this identifier.", [.init(.unknownCell, "There is no such cell.")]),
             ])
-        return Route(.get, Self.pattern, operation) { [self] request in
-            guard let answer = responses[try request[Self.identifier]] else {
-                throw Problem(.notFound, .unknownCell, "There is no such cell.")
-            }
-            return ServerResponse(answer.response)
-        }
+        return Route(
+            Self.pattern, operation,
+            encoded: { [self] request in
+                guard let answer = responses[try request[Self.identifier]] else {
+                    throw Problem(.notFound, .unknownCell, "There is no such cell.")
+                }
+                return answer.response
+            })
     }
 
     // MARK: Cells

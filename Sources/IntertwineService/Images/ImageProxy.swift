@@ -31,10 +31,9 @@ final class ImageProxy: Sendable {
     /// - Parameters:
     ///   - folder: The folder of images on disk.
     ///   - store: The store with takedowns.
-    ///   - variesByOrigin: True if responses vary by the request's origin.
     ///   - clock: Returns milliseconds since 1970-01-01 UTC.
     init(
-        _ settings: ImageSettings, signer: ImageURLSigner, folder: String, store: (any ItemStore)? = nil, variesByOrigin: Bool,
+        _ settings: ImageSettings, signer: ImageURLSigner, folder: String, store: (any ItemStore)? = nil,
         clock: @escaping @Sendable () -> Int64, logger: Logger
     )
         throws
@@ -61,7 +60,7 @@ final class ImageProxy: Sendable {
         links = ImageLinks(signer: signer, parts: Set(images.fallbacks.keys))
         known = manager.resizesImages ? facts : nil
         takedowns = TakedownImageFilter(store)
-        responseCache = ImageResponseCache(manager: manager, signer: signer, takedowns: takedowns, variesByOrigin: variesByOrigin)
+        responseCache = ImageResponseCache(manager: manager, signer: signer, takedowns: takedowns)
         let share = settings.prefetchPercent
         prefetcher = share > 0 ? ImagePrefetcher(manager, signer: signer, share: share) { clock() / 1_000 } : nil
     }

@@ -43,21 +43,16 @@ final class ImageResponseCache: Sendable {
     private let takedowns: TakedownImageFilter
     private let state = Mutex(State())
 
-    /// True if responses vary by the request's origin.
-    private let variesByOrigin: Bool
-
-    init(manager: ImageNetworkManager, signer: ImageURLSigner, takedowns: TakedownImageFilter, variesByOrigin: Bool = false) {
+    init(manager: ImageNetworkManager, signer: ImageURLSigner, takedowns: TakedownImageFilter) {
         self.manager = manager
         self.signer = signer
         self.takedowns = takedowns
-        self.variesByOrigin = variesByOrigin
     }
 
     /// Returns the encoded response to a request if its image is in memory and fresh.
     ///
     /// - Parameter now: Seconds since 1970-01-01 UTC.
     func cachedResponse(for head: borrowing RequestHead, now: Int64) -> EncodedResponse? {
-        guard head.method == .get || head.method == .head else { return nil }
         let hash = head.targetHash
         guard let entry = state.withLock({ $0.entries[hash] }), head.hasTarget(entry.target),
             signer.isValid(until: entry.expires, now: now), !takedowns.contains(entry.lookup.source)
@@ -89,7 +84,6 @@ final class ImageResponseCache: Sendable {
     private func make(_ image: CachedImage, now: Int64) -> EncodedResponse {
         let response = ImageResponses.response(ImageResponse(image, CacheStatus(.hit), now: now), to: nil)
         return EncodedResponse(
-            variesByOrigin ? response.adding(CORSPolicy.vary) : response, compressionLevel: nil,
-            route: image.isSized ? ImageRoutes.sized : ImageRoutes.original)
+            response, compressionLevel: nil, route: image.isSized ? ImageRoutes.sized : ImageRoutes.original)
     }
 }

@@ -9,7 +9,7 @@ final class CancellableWork: Sendable {
     private struct State {
         var isCancelled = false
         /// The number of the last step and the function that cancels it.
-        var current: (number: Int, cancel: PendingResponse.Cancel?) = (0, nil)
+        var current: (number: Int, cancel: HandlerResult.CancellationHandler?) = (0, nil)
         var started = 0
     }
 
@@ -18,7 +18,7 @@ final class CancellableWork: Sendable {
     /// Begins a step, which replaces the previous one. After a cancellation the step is cancelled at once; its completion is called nevertheless.
     ///
     /// - Parameter begin: Begins the step and returns a function that cancels it; nil if it cannot be cancelled.
-    func perform(_ begin: () -> PendingResponse.Cancel?) {
+    func perform(_ begin: () -> HandlerResult.CancellationHandler?) {
         let number = state.withLock { state in
             state.started += 1
             return state.started

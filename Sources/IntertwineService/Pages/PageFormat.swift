@@ -22,13 +22,12 @@ final class PageFormat: Sendable {
         /// The request field by which responses vary if the URL names no client.
         static let cells = "Accept-Cells"
 
-        init(vary: [String], maxAge: Int64, variesByOrigin: Bool, language: FeedLanguage?) {
+        init(vary: [String], maxAge: Int64, language: FeedLanguage?) {
             func fields(_ vary: [String], _ caching: String) -> HTTPFields {
                 var fields: HTTPFields = [.contentType: "application/json"]
                 if !vary.isEmpty { fields[.vary] = vary.joined(separator: ", ") }
                 fields[.cacheControl] = caching
                 fields[.contentLanguage] = language?.tag
-                if variesByOrigin { fields.append(contentsOf: CORSPolicy.vary) }
                 return fields
             }
             func head(_ fields: HTTPFields) -> ResponseHeadTemplate {
@@ -52,11 +51,10 @@ final class PageFormat: Sendable {
     ///   - viewerField: The request field that names the viewer, by which responses vary; empty if there are no viewers.
     ///   - languages: The declared languages of texts.
     ///   - maxAge: The freshness lifetime in seconds.
-    ///   - variesByOrigin: True if responses also vary by the request's origin.
-    init(viewerField: String, languages: LanguageReader = LanguageReader(.none), maxAge: Int64, variesByOrigin: Bool = false) {
+    init(viewerField: String, languages: LanguageReader = LanguageReader(.none), maxAge: Int64) {
         let vary = (viewerField.isEmpty ? [] : [viewerField]) + [CacheScope.cells] + languages.fields
         func form(_ language: FeedLanguage?) -> CacheScope {
-            CacheScope(vary: vary, maxAge: maxAge, variesByOrigin: variesByOrigin, language: language)
+            CacheScope(vary: vary, maxAge: maxAge, language: language)
         }
         plain = form(nil)
         forms = languages.languages.all.map(form)
@@ -88,8 +86,8 @@ final class PageFormat: Sendable {
     }
 
     /// Returns the response with a page for one viewer.
-    func response(_ page: FeedPage, to request: HTTPRequest) -> ServerResponse {
-        ServerResponse(encoded(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil))
+    func response(_ page: FeedPage, to request: HTTPRequest) -> EncodedResponse {
+        encoded(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil)
     }
 
     /// Returns the response with one cell, whose validator is a hash of its bytes.

@@ -102,7 +102,7 @@ struct PageLoader: Sendable {
     private func page(
         _ pageRequest: PageRequest, since arrival: UInt64, _ work: CancellableWork,
         _ completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
-    ) -> PendingResponse.Cancel? {
+    ) -> HandlerResult.CancellationHandler? {
         if let ready = ready(pageRequest) {
             completion(.success(ready))
             return nil

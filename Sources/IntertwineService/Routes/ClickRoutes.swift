@@ -40,19 +40,21 @@ final class ClickRoutes: Sendable {
                 .problem(.notFound, "The token is forged or damaged.", [.init(.invalidToken, "The token of the link is invalid.")]),
                 .problem(.gone, "The ad was removed.", [.init(.goneAdvertisement, "This ad was removed.")]),
             ])
-        return [Route(.get, Self.pattern, operation) { [self] in try await follow($0) }]
+        return [
+            Route(.get, Self.pattern, operation, pending: { [self] head, match in pending(head, match) }) { [self] in try await follow($0) }
+        ]
     }
 
-    /// Returns the route of a click on a cached link; nil if the link is not cached. Such a click waits for the ledger's disk write only.
-    func pendingRoute(for head: borrowing RequestHead, from peer: PeerAddress, now: Int64) -> PendingRoute? {
-        guard head.method == .get || head.method == .head, let token = head.pathParameter(afterPrefix: "/click/") else { return nil }
-        let client = clients.fingerprintIgnoringErrors(of: head, from: peer.address, now: now)
-        guard let link = performer.link(token: token, for: client, now: now) else { return nil }
-        return PendingRoute(pattern: Self.pattern) { [performer, redirects] reply in
+    /// Begins a click on a cached link; nil if the link is not cached. Such a click waits for the ledger's disk write only.
+    private func pending(_ head: borrowing RequestHead, _ match: RouteMatch) -> HandlerResult.PendingStart? {
+        let client = clients.fingerprintIgnoringErrors(of: head, from: match.peer.address, now: match.now)
+        let token = match.segment("token", of: head)
+        guard let link = performer.link(token: token, for: client, now: match.now) else { return nil }
+        return { [performer, redirects] promise in
             performer.follow(link) { result in
-                reply {
+                promise.complete {
                     let click = try result.get()
-                    return redirects.response(to: click.location, as: click.verdict)
+                    return .encoded(redirects.response(to: click.location, as: click.verdict))
                 }
             }
             // The click counts even if the client does not wait for the redirect, so it cannot be cancelled.

@@ -1,22 +1,18 @@
 internal import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// The query of a simple page request: the exact path of a feed, optionally with a limit, a cursor, or both.
+/// The query of a simple page request: nothing, a limit, a cursor, or both.
 struct FastFeedQuery {
     private(set) var limit: Int?
     private(set) var cursor: String?
 
-    /// Parses a target; nil for any other target, a repeated parameter or an invalid value. The general route reports such faults.
-    init?(_ target: Span<UInt8>, of path: [UInt8]) {
-        guard target.count >= path.count else { return nil }
-        for index in path.indices where target[index] != path[index] { return nil }
-        if target.count == path.count { return }
-        guard target[path.count] == UInt8(ascii: "?") else { return nil }
-        var start = path.count + 1
-        while start <= target.count {
+    /// Parses a query; nil for any other parameter, a repeated one or an invalid value. The general path reports such errors.
+    init?(_ query: Span<UInt8>) {
+        var start = 0
+        while start < query.count {
             var end = start
-            while end < target.count, target[end] != UInt8(ascii: "&") { end += 1 }
-            guard read(target, start..<end) else { return nil }
+            while end < query.count, query[end] != UInt8(ascii: "&") { end += 1 }
+            guard read(query, start..<end) else { return nil }
             start = end + 1
         }
     }

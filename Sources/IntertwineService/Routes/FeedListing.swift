@@ -11,15 +11,15 @@ struct FeedListing: Sendable {
     private let all: [EncodedResponse]
 
     init(in languages: LanguageReader, _ body: (FeedLanguage?) -> [UInt8]) {
-        func finished(_ language: FeedLanguage?) -> EncodedResponse {
+        func encoded(_ language: FeedLanguage?) -> EncodedResponse {
             var fields: HTTPFields = [:]
             if !languages.fields.isEmpty { fields[.vary] = languages.fields.joined(separator: ", ") }
             fields[.contentLanguage] = language?.tag
-            return Route.finished("/feeds", type: "application/json", body(language), fields: fields)
+            return Route.encoded("/feeds", type: "application/json", body(language), fields: fields)
         }
         self.languages = languages
-        response = finished(nil)
-        all = languages.languages.all.map(finished)
+        response = encoded(nil)
+        all = languages.languages.all.map(encoded)
     }
 
     private static let operation = APIOperation(
@@ -37,8 +37,8 @@ struct FeedListing: Sendable {
         ])
 
     var route: Route {
-        Route(.get, "/feeds", Self.operation) { request in
-            ServerResponse(languages.language(of: request.head).map { all[Int($0.number) - 1] } ?? response)
-        }
+        Route(
+            "/feeds", Self.operation,
+            encoded: { request in languages.language(of: request.head).map { all[Int($0.number) - 1] } ?? response })
     }
 }

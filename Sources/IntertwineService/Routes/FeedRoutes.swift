@@ -33,7 +33,8 @@ struct FeedRoutes: Sendable {
         let pages: Words
         let changes: Words
         let missing: [ResponseDescription]
-        let feed: @Sendable (RouteRequest) throws -> FeedAssembler
+        /// Returns the feed by the path parameters.
+        let feed: @Sendable (_ segment: (String) -> String) throws(Problem) -> FeedAssembler
 
         struct Words {
             let id: String
@@ -69,7 +70,7 @@ struct FeedRoutes: Sendable {
                         is 304 if there are no further changes.
                         """),
                 missing: []
-            ) { _ in feeds.main },
+            ) { (_) throws(Problem) in feeds.main },
             PagePath(
                 pattern: "/feeds/{name}", parameters: [Self.name],
                 pages: .init(
@@ -83,7 +84,7 @@ struct FeedRoutes: Sendable {
                     id: "getNamedFeedChanges", summary: "The changes of pages of a feed",
                     text: "The response has the form of `/feed/changes`."),
                 missing: [.problem(.notFound, "There is no such feed.", [unknownFeed])]
-            ) { try feeds.feed($0[Self.name]) },
+            ) { (segment) throws(Problem) in try feeds.feed(segment("name")) },
             PagePath(
                 pattern: "/feeds/{name}/sections/{section}", parameters: [Self.name, Self.section],
                 pages: .init(
@@ -96,7 +97,7 @@ struct FeedRoutes: Sendable {
                     id: "getSectionChanges", summary: "The changes of pages of one section of a feed",
                     text: "The response has the form of `/feed/changes`."),
                 missing: [.problem(.notFound, "There is no such feed, or no such section in it.", [unknownFeed, unknownSection])]
-            ) { try feeds.section($0[Self.section], of: $0[Self.name]) },
+            ) { (segment) throws(Problem) in try feeds.section(segment("section"), of: segment("name")) },
         ]
         return ways.flatMap(routes) + [
             catalogue.route,
@@ -163,10 +164,12 @@ struct FeedRoutes: Sendable {
                 .badRequest("`syncToken` is missing or has invalid characters.", [invalidSyncToken, .wrongClient]), .tooManyListeners,
             ])
         return [
-            Route(.get, way.pattern, pages) { try await page($0, of: try way.feed($0), route: way.pattern) },
+            Route(way.pattern, pages, cached: { cachedPage($0, $1) }, pending: { try? pendingPage($0, $1, of: way) }) { request in
+                try await page(request, of: try way.feed(request.segment), route: way.pattern)
+            },
             Route(.get, "\(way.pattern)/changes", changes) { request in
                 let syncTokens = try request[FeedParameters.syncToken]
-                let feed = try way.feed(request)
+                let feed = try way.feed(request.segment)
                 if AcceptHeader(request.head.headerFields[.accept]).asks(for: "text/event-stream", ratherThan: "application/json") {
                     // An empty id counts as absent: event stream clients send it before the first event (WHATWG HTML, 9.2.4).
                     let last = request.head.headerFields[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
@@ -180,7 +183,7 @@ struct FeedRoutes: Sendable {
             Route(.post, "\(way.pattern)/changes", posted(way), bodyLimit: Self.changesBodyLimit) { request in
                 let held = try Self.clientPages(in: request)
                 return format.unkept(
-                    try await self.changes(request, since: held, of: try way.feed(request)),
+                    try await self.changes(request, since: held, of: try way.feed(request.segment)),
                     in: clients.languages.language(of: request.head))
             },
         ]
@@ -235,41 +238,25 @@ struct FeedRoutes: Sendable {
         return tokens
     }
 
-    /// Returns the function that looks up cached pages on the event loops.
-    func cachedLookup(viewerField: String, clock: @escaping @Sendable () -> Int64) -> Router.CachedLookup {
-        let viewerField = Array(viewerField.lowercased().utf8)
-        // Without declared languages, requests are not searched for one.
-        let languages = clients.languages.languages.isEmpty ? nil : clients.languages
-        return { [pages, shared, store, campaigns] head in
-            guard head.method == .get || head.method == .head, !head.hasField(viewerField), !head.hasField("accept-cells") else {
-                return nil
-            }
-            let now = clock()
-            // Pages with ads of campaigns are made per request.
-            guard !campaigns.hasActive(at: now) else { return nil }
-            return pages.response(for: head, in: languages?.language(of: head), version: store.version, now: now) { shared.prefetch($0) }
+    /// Looks up a page that is equal for all viewers, on the event loop.
+    private func cachedPage(_ head: borrowing RequestHead, _ match: RouteMatch) -> EncodedResponse? {
+        guard !clients.mayNameViewer(head), !head.hasField("accept-cells") else { return nil }
+        // Pages with ads of campaigns are made per request.
+        guard !campaigns.hasActive(at: match.now) else { return nil }
+        return pages.response(for: head, in: clients.languages.language(of: head), version: store.version, now: match.now) {
+            shared.prefetch($0)
         }
     }
 
-    /// Returns the handler that makes pages without a task, in either content coding.
+    /// Begins a page without a task, in either content coding.
     ///
-    /// It handles simple requests (``FastFeedQuery``), which pagination consists of. All other requests use the general route, with equal results.
-    func pendingHandler() -> Router.PendingHandler {
-        let routes = feeds.paths.map { (path: Array($0.path.utf8), pattern: $0.pattern, feed: $0.feed) }
-        return { [self] head, peer, now in
-            guard head.method == .get || head.method == .head, !head.hasField("accept-cells") else { return nil }
-            for route in routes {
-                guard let query = head.withTarget({ FastFeedQuery($0, of: route.path) }) else { continue }
-                return pendingRoute(head, query, at: route.pattern, route.feed, from: peer.address, now: now)
-            }
-            return nil
-        }
-    }
-
-    private func pendingRoute(
-        _ head: borrowing RequestHead, _ query: FastFeedQuery, at pattern: String, _ assembler: FeedAssembler, from peer: String,
-        now: Int64
-    ) -> PendingRoute? {
+    /// It handles simple requests (``FastFeedQuery``), which pagination consists of. All other requests need a task, with equal results.
+    private func pendingPage(
+        _ head: borrowing RequestHead, _ match: RouteMatch, of path: PagePath
+    ) throws(Problem) -> HandlerResult.PendingStart? {
+        guard !head.hasField("accept-cells"), let query = head.withQuery({ FastFeedQuery($0) }) else { return nil }
+        let assembler = try path.feed { name in match.segment(name, of: head) }
+        let (peer, now) = (match.peer.address, match.now)
         var feed = FeedRequest(
             cursor: query.cursor, limit: query.limit ?? FeedRequest.defaultLimit, now: now, rotation: RotationSeed(viewer: nil, now: now))
         feed.language = clients.languages.language(of: head)
@@ -280,45 +267,47 @@ struct FeedRoutes: Sendable {
             if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
                 feed.campaigns = campaignFacts.facts(of: head, from: peer, viewer: viewer, now: now)
             }
-            return own(feed, of: assembler, gzip: gzip, at: pattern)
+            return own(feed, of: assembler, gzip: gzip)
         }
         var personalized = feed
         if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
             personalized.campaigns = campaignFacts.facts(of: head, from: peer, viewer: nil, now: now)
-            if campaigns.hasActive(feed: assembler.title, at: now) { return own(personalized, of: assembler, gzip: gzip, at: pattern) }
+            if campaigns.hasActive(feed: assembler.title, at: now) { return own(personalized, of: assembler, gzip: gzip) }
         }
         feed.isShared = true
         let target = head.withTarget { String(decoding: $0) }
-        let pageRequest = PageLoader.PageRequest(request: feed, feed: assembler, target: target, gzip: gzip, route: pattern)
-        return PendingRoute(pattern: pattern) { [self, personalized] reply in
+        let pageRequest = PageLoader.PageRequest(request: feed, feed: assembler, target: target, gzip: gzip, route: path.pattern)
+        return { [self, personalized] promise in
             let work = CancellableWork()
             shared.page(pageRequest, work: work) { page in
-                guard case .failure(let error) = page, error is PageIsPersonalizedError else { return reply(page) }
+                guard case .failure(let error) = page, error is PageIsPersonalizedError else {
+                    return promise.complete { .encoded(try page.get()) }
+                }
                 // A campaign became active after the first check.
-                work.perform { make(personalized, of: assembler, gzip: gzip, reply) }
+                work.perform { make(personalized, of: assembler, gzip: gzip, promise) }
             }
             return work.cancel
         }
     }
 
-    /// Returns the route of a page for one viewer.
-    private func own(_ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, at pattern: String) -> PendingRoute {
-        PendingRoute(pattern: pattern) { [self] reply in make(feed, of: assembler, gzip: gzip, reply) }
+    /// Begins a page for one viewer.
+    private func own(_ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool) -> HandlerResult.PendingStart {
+        { [self] promise in make(feed, of: assembler, gzip: gzip, promise) }
     }
 
     private func make(
-        _ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, _ reply: PendingRoute.Completion
-    ) -> PendingResponse.Cancel? {
+        _ feed: FeedRequest, of assembler: FeedAssembler, gzip: Bool, _ promise: ResponsePromise
+    ) -> HandlerResult.CancellationHandler? {
         assembler.page(feed) { [format, metrics] page in
-            reply(
-                page.map { page in
-                    metrics.count(page.omissions)
-                    return format.encoded(page, isShared: false, gzip: gzip)
-                })
+            let encoded = page.map { page in
+                metrics.count(page.omissions)
+                return format.encoded(page, isShared: false, gzip: gzip)
+            }
+            promise.complete { .encoded(try encoded.get()) }
         }
     }
 
-    private func page(_ request: RouteRequest, of assembler: FeedAssembler, route: String) async throws -> ServerResponse {
+    private func page(_ request: RouteRequest, of assembler: FeedAssembler, route: String) async throws -> EncodedResponse {
         var feed = FeedRequest(
             cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
@@ -329,11 +318,10 @@ struct FeedRoutes: Sendable {
         if viewer == nil, !campaigns.hasActive(feed: assembler.title, at: request.now) {
             feed.isShared = true
             do {
-                let page = try await shared.page(
+                return try await shared.page(
                     PageLoader.PageRequest(
                         request: feed, feed: assembler, target: request.head.path ?? "",
                         gzip: request.head.headerFields[.acceptEncoding] != nil, route: route))
-                return ServerResponse(page)
             } catch is PageIsPersonalizedError {
                 feed.isShared = false
             }

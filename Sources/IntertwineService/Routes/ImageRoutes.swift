@@ -67,14 +67,20 @@ struct ImageRoutes: Sendable {
             ])
         return [
             Route(
-                .get, Self.original, ImageRouteDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit
+                .get, Self.original, ImageRouteDescription.operation, cancelsOnPeerClose: true, timeLimit: timeLimit,
+                cached: { cachedImage($0, $1) }
             ) { try await image($0) },
             Route(
-                .get, Self.sized, ImageRouteDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit
+                .get, Self.sized, ImageRouteDescription.sized, cancelsOnPeerClose: true, timeLimit: timeLimit,
+                cached: { cachedImage($0, $1) }
             ) { try await image($0) },
             Route(.delete, "/images/requests/{id}", cancelling) { try await cancel($0) },
             Route(.post, "/images/viewport", seeing, bodyLimit: Self.viewportBodyLimit) { try await viewport($0) },
         ]
+    }
+
+    private func cachedImage(_ head: borrowing RequestHead, _ match: RouteMatch) -> EncodedResponse? {
+        responseCache.cachedResponse(for: head, now: match.now / 1_000)
     }
 
     private func image(_ request: RouteRequest) async throws -> ServerResponse {

@@ -21,7 +21,7 @@ struct ViewerListRoutes: Sendable {
 
     var routes: [Route] {
         lists.map { list, path, assembler in
-            Route(.get, path, Self.operation(of: list)) { try await page($0, of: list, assembler) }
+            Route(path, Self.operation(of: list), encoded: { try await page($0, of: list, assembler) })
         }
     }
 
@@ -46,7 +46,7 @@ struct ViewerListRoutes: Sendable {
         Problem(.forbidden, .viewerRequired, "The list of \(list.rawValue) cells requires a viewer, and the request names none.")
     }
 
-    private func page(_ request: RouteRequest, of list: ViewerList, _ assembler: ViewerListAssembler) async throws -> ServerResponse {
+    private func page(_ request: RouteRequest, of list: ViewerList, _ assembler: ViewerListAssembler) async throws -> EncodedResponse {
         guard let viewer = try clients.viewer(of: request.head) else { throw Self.viewerRequired(list) }
         var feed = FeedRequest(now: request.now)
         try await clients.addCapabilities(to: &feed, from: request)

@@ -35,7 +35,7 @@ struct ImageResponseCacheTests {
         let keys = SigningKeys(current: try SigningKey(Array(repeating: 7, count: 32)))
         let proxy = try ImageProxy(
             configuration.images, signer: configuration.images.signer(keys), folder: configuration.store.path(of: "images"),
-            variesByOrigin: false, clock: SQLiteLedger.systemTime, logger: Logger(label: "tests"))
+            clock: SQLiteLedger.systemTime, logger: Logger(label: "tests"))
         var kept: [Kept] = []
         for number in 0..<40 {
             let source = origin.url("/\(number).png")

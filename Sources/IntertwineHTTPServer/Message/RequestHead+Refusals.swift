@@ -1,9 +1,15 @@
-internal import HTTPTypes
+public import HTTPTypes
 
 /// Responses to a request by the server itself, and its conversion for the handler.
 extension RequestHead {
-    /// True if the handler may be asked for a response that needs only the head.
-    var isFastPathEligible: Bool {
+    /// True if the method only reads (RFC 9110, 9.2.1).
+    public var isSafe: Bool { method == .get || method == .head || method == .options || method == .trace }
+
+    /// True if the request has a body.
+    public var hasBody: Bool { framing.hasBody }
+
+    /// True if the server cannot refuse the request, determined from a few members.
+    var isAccepted: Bool {
         if case .success(.origin) = destination {
             !framing.hasBody && !framing.expectsMore && method != .other && method != .trace
         } else {
@@ -12,7 +18,7 @@ extension RequestHead {
     }
 
     /// The request as an `HTTPRequest`, with copies of its parts.
-    var request: HTTPRequest {
+    public var request: HTTPRequest {
         var fields = HTTPFields()
         fields.reserveCapacity(parser.fields.count)
         for field in parser.fields where field.known != .host {
@@ -30,10 +36,10 @@ extension RequestHead {
         if case .success(.origin(_, let named?)) = destination { ByteView(bytes, named) } else { value(of: .host) }
     }
 
-    /// Returns the response to a request that the server refuses or answers itself, independent of the handler.
+    /// Returns the response to a request that the server refuses or answers itself; nil if the handler alone decides.
     ///
     /// - Parameter methods: The supported methods, as a list and as the text of a field.
-    func protocolLevelResponse(methods: (known: [HTTPRequest.Method], list: String)) -> ServerResponse? {
+    func makeRefusal(methods: (known: [HTTPRequest.Method], list: String)) -> ServerResponse? {
         if case .failure(let fault) = destination {
             var response = ProblemDetails(fault).response()
             // A malformed target ends the connection, because the bytes after it may not be a request either.
