@@ -139,11 +139,11 @@ extension ActionPerformer {
     /// No command runs for a click that does not count. The commands of most links only record the click and redirect to the stored URL, as
     /// this method does.
     private func directRedirect(_ link: ResolvedLink) -> Performed? {
-        guard let selection = link.destination.selection, selection.isDirectRedirect || link.client.verdict != .counted else { return nil }
-        let viewModel = link.destination.viewModel
+        let (destination, viewModel) = (link.destination, link.destination.viewModel)
+        guard let location = destination.location, destination.isDirectRedirect || link.client.verdict != .counted else { return nil }
         var event = link.client.event(.click, cell: viewModel.id, at: link.now)
         event.creative = viewModel.subject.creative
-        return Performed(events: attributed([event]), changes: [], location: selection.location, link: link)
+        return Performed(events: attributed([event]), changes: [], location: location, link: link)
     }
 
     /// Runs the selection command of a link.
@@ -152,15 +152,14 @@ extension ActionPerformer {
     /// - Throws: ``ActionError/gone(_:)`` if the cell has no destination any more.
     private func perform(_ link: ResolvedLink) async throws -> Performed {
         if let click = directRedirect(link) { return click }
-        guard let selection = link.destination.selection else { throw ActionError.gone(link.cell) }
+        let viewModel = link.destination.viewModel
+        guard let location = link.destination.location else { throw ActionError.gone(link.cell) }
         var context = CommandContext(
-            cell: link.destination.viewModel.id, subject: link.destination.viewModel.subject, occurrence: .click, client: link.client,
-            now: link.now)
-        // Errors are recorded in the step of the failed command.
-        try? await context.perform(selection.command)
+            cell: viewModel.id, subject: viewModel.subject, occurrence: .click, client: link.client, now: link.now)
+        await Self.perform(.selection, of: viewModel, in: &context)
         context.record(.click)
         return Performed(
-            events: attributed(context.events), changes: context.changes, location: context.destination ?? selection.location, link: link)
+            events: attributed(context.events), changes: context.changes, location: context.destination ?? location, link: link)
     }
 
     /// Commits a click to the ledger and reports its events to `eventsDidCommit` before the completion is called.
@@ -217,26 +216,17 @@ final class LinkCache: Sendable {
 
     /// A cached destination. Why a class: each click keeps a reference for a short time.
     final class Destination: Sendable {
-        /// The command of a click and the default redirect location.
-        struct Selection {
-            let command: any Command
-            let location: String
-            /// True if the command only records the click and redirects to ``location``.
-            let isDirectRedirect: Bool
-        }
-
         let viewModel: CellViewModel
-        /// The selection, or nil if the cell has no destination any more.
-        let selection: Selection?
+        /// The default redirect location, or nil if the cell has no selection or no destination any more.
+        let location: String?
+        /// True if the selection only records the click and redirects to ``location``.
+        let isDirectRedirect: Bool
 
         init(_ viewModel: CellViewModel) {
             self.viewModel = viewModel
-            selection = viewModel.commands[.selection].flatMap { command in
-                viewModel.subject.destination.map {
-                    Selection(
-                        command: command, location: $0, isDirectRedirect: (command as? any DirectRedirectCommand)?.isDirectRedirect == true)
-                }
-            }
+            let selection = viewModel.commands[.selection]
+            location = selection == nil ? nil : viewModel.subject.destination
+            isDirectRedirect = (selection as? any DirectRedirectCommand)?.isDirectRedirect == true
         }
     }
 
@@ -257,4 +247,21 @@ final class LinkCache: Sendable {
         }
         return destination
     }
+}
+
+/// A command that can declare that its effect on a click is only the recorded event and the redirect to the stored URL.
+private protocol DirectRedirectCommand: Command {
+    var isDirectRedirect: Bool { get }
+}
+
+extension AnalyticsCommand: DirectRedirectCommand {
+    fileprivate var isDirectRedirect: Bool { true }
+}
+
+extension ClickthroughCommand: DirectRedirectCommand {
+    fileprivate var isDirectRedirect: Bool { true }
+}
+
+extension MacroCommand: DirectRedirectCommand {
+    fileprivate var isDirectRedirect: Bool { commands.allSatisfy { ($0 as? any DirectRedirectCommand)?.isDirectRedirect == true } }
 }

@@ -43,7 +43,7 @@ extension ActionPerformer {
         let leavesMore = !entry.changes.isEmpty
         let answer: @Sendable ([Verdict]) -> [UInt8]? = { [places] verdicts in
             guard leavesMore || verdicts.contains(.counted) else { return nil }
-            return VerdictCache.bytes(of: Self.verdicts(at: places, of: verdicts))
+            return Self.verdicts(at: places, of: verdicts).storedText
         }
         entry.idempotency = idempotency.map { (key: $0, answer: answer) }
         return try Self.verdicts(at: places, of: try await commitSettled(entry))
@@ -51,7 +51,7 @@ extension ActionPerformer {
 
     /// Returns the verdicts of a commit, or the verdicts stored under its idempotency key.
     private static func verdicts(at places: [Int?], of receipt: LedgerReceipt) throws(ActionError) -> [Verdict] {
-        try storedResponse(of: receipt).map(VerdictCache.verdicts) ?? verdicts(at: places, of: receipt.verdicts)
+        try storedResponse(of: receipt).map([Verdict].init(storedText:)) ?? verdicts(at: places, of: receipt.verdicts)
     }
 
     private static func verdicts(at places: [Int?], of verdicts: [Verdict]) -> [Verdict] {
@@ -89,7 +89,7 @@ extension ActionPerformer {
                 refuse(.gone)
                 continue
             }
-            guard let command = viewModel.commands[sighting.slot],
+            guard viewModel.commands[sighting.slot] != nil,
                 sighting.slot == .impression || viewModel.commands.reported.contains(sighting.slot)
             else {
                 refuse(.misplaced)
@@ -101,8 +101,7 @@ extension ActionPerformer {
             var context = CommandContext(
                 cell: viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
             if client.verdict == .counted {
-                // Errors are recorded in the step of the failed command.
-                try? await context.perform(command)
+                await Self.perform(sighting.slot, of: viewModel, in: &context)
             } else {
                 // An impression that does not count is recorded and runs no command, as for clicks.
                 context.record(kind)
@@ -137,20 +136,21 @@ extension ActionPerformer {
 /// The text form in which the verdicts of a request are stored under its idempotency key.
 ///
 /// The text has the names of the verdicts, each followed by its run length if greater than one: `counted,duplicate*499`.
-private enum VerdictCache {
-    static func bytes(of verdicts: [Verdict]) -> [UInt8] {
+extension [Verdict] {
+    fileprivate var storedText: [UInt8] {
         var runs: [(verdict: Verdict, count: Int)] = []
-        for verdict in verdicts {
+        for verdict in self {
             if runs.last?.verdict == verdict { runs[runs.count - 1].count += 1 } else { runs.append((verdict, 1)) }
         }
-        return Array(runs.map { $0.count == 1 ? $0.verdict.rawValue : "\($0.verdict.rawValue)*\($0.count)" }.joined(separator: ",").utf8)
+        return Array<UInt8>(
+            runs.map { $0.count == 1 ? $0.verdict.rawValue : "\($0.verdict.rawValue)*\($0.count)" }.joined(separator: ",").utf8)
     }
 
-    static func verdicts(in kept: [UInt8]) -> [Verdict] {
-        String(decoding: kept, as: UTF8.self).split(separator: ",").flatMap { run -> [Verdict] in
+    fileprivate init(storedText text: [UInt8]) {
+        self = String(decoding: text, as: UTF8.self).split(separator: ",").flatMap { run -> [Verdict] in
             let parts = run.split(separator: "*", maxSplits: 1)
             let verdict = parts.first.flatMap { Verdict(rawValue: String($0)) } ?? .unknown
-            return Array(repeating: verdict, count: parts.count > 1 ? max(0, Int(parts[1]) ?? 1) : 1)
+            return Array(repeating: verdict, count: parts.count > 1 ? Swift.max(0, Int(parts[1]) ?? 1) : 1)
         }
     }
 }

@@ -105,14 +105,19 @@ package final class ActionPerformer: Sendable {
         var context = CommandContext(
             cell: viewModel.id, subject: viewModel.subject, occurrence: slot.occurrence, client: client, now: now, input: input.values)
         context.recordedInput = input.recorded
-        // Errors are recorded in the step of the failed command.
-        try? await context.perform(command)
+        await Self.perform(slot, of: viewModel, in: &context)
         context.recordSelection(by: slot)
         let events =
             token == nil
             ? assigned(Self.withoutToken(context.events, of: slot), to: CreativeID(viewModel.subject.item), at: now)
             : attributed(context.events)
         return try await commit(context, events, slot: slot, idempotency: idempotency, response: response)
+    }
+
+    /// Performs a slot of a cell. The line performs every interaction, for all cells, slots and commands.
+    static func perform(_ slot: CommandKey, of viewModel: CellViewModel, in context: inout CommandContext) async {
+        // Errors are recorded in the step of the failed command.
+        try? await viewModel.commands[slot]?.perform(in: &context)
     }
 
     /// Marks the events of an ad that count only with the token of a page as ``Verdict/noToken``: those of its selection, and those of a slot

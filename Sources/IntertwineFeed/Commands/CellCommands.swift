@@ -103,7 +103,9 @@ extension CellCommands.Slots {
             entries.remove(at: index)
             requests.remove(at: index)
         }
-        guard let command else { return }
+        guard var command else { return }
+        // A macro records a step for each of its commands, so a single command is performed as a macro of one.
+        if command.components == nil { command = MacroCommand(name: command.name, [command]) }
         let index = entries.firstIndex { Self.precedes(key, $0.key) } ?? entries.count
         entries.insert((key, command), at: index)
         requests.insert(nil, at: index)

@@ -1,7 +1,7 @@
 // Overview of commands:
 //
 // - A cell view model has slots (`CommandKey`) with at most one `Command` each. The service performs every command with the single line
-//   `viewModel.commands[slot]?.perform(in: &context)`, for all cells, slots and commands.
+//   `viewModel.commands[slot]?.perform(in: &context)`, for all cells, slots and commands. It is in `ActionPerformer`.
 // - A command without `components` does its own work: it adds events, changes, a screen or a destination to the `CommandContext`. If it
 //   throws, its additions are removed.
 // - A command with `components` is a composite. It passes its components to the context, in any way; the context records a step for each. No

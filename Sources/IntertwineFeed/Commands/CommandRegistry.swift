@@ -18,8 +18,8 @@ public struct CommandRegistry: Sendable {
     public static var standard: CommandRegistry {
         var registry = CommandRegistry()
         let commands: [any Command] = [
-            AnalyticsCommand(), PresentCommand(), ClickthroughCommand(), DismissCommand(), SaveCommand(), RestoreCommand(),
-            UnsaveCommand(),
+            AnalyticsCommand(), PresentCommand(), ClickthroughCommand(), ListCommand.dismiss, ListCommand.save,
+            ListCommand.restore, ListCommand.unsave,
             RequestCommand(name: "cancel-images", target: .imageRequests),
         ]
         for command in commands { registry.commands[command.name] = command }

@@ -23,7 +23,7 @@ struct PreparedRequest: Sendable {
     ///   - face: the command that defines the action if no command has one.
     ///   - text: the prepared text of all slots of a kind.
     init?(_ slot: CommandKey, _ commands: [any Command], face: RequestCommand, appendedTo text: inout [UInt8]) {
-        let speaker = commands.first { !($0 is any ConstantActionCommand) } ?? face
+        let speaker = commands.first { !($0 is any ServerCommand) } ?? face
         guard let request = speaker as? RequestCommand, request.namesCellAlone else { return nil }
         let context = CellContext(
             links: Links(base: Self.base), tokens: CellTokens(keys: SigningKeys(current: .random())), now: 0, hasViewer: true)
@@ -64,14 +64,11 @@ struct PreparedRequest: Sendable {
 }
 
 /// A built-in command without a client action for any cell.
-protocol ConstantActionCommand: Command {}
+protocol ServerCommand: Command {}
 
-extension AnalyticsCommand: ConstantActionCommand {}
-extension PresentCommand: ConstantActionCommand {}
-extension DismissCommand: ConstantActionCommand {}
-extension SaveCommand: ConstantActionCommand {}
-extension RestoreCommand: ConstantActionCommand {}
-extension UnsaveCommand: ConstantActionCommand {}
+extension AnalyticsCommand: ServerCommand {}
+extension PresentCommand: ServerCommand {}
+extension ListCommand: ServerCommand {}
 
 extension RequestCommand {
     /// True if the action depends only on the id of the cell.

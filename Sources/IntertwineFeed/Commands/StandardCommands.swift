@@ -16,23 +16,6 @@ package struct AnalyticsCommand: UndoableCommand {
     }
 }
 
-/// A command that can declare that its effect on a click is only the recorded event and the redirect to the stored URL.
-protocol DirectRedirectCommand: Command {
-    var isDirectRedirect: Bool { get }
-}
-
-extension AnalyticsCommand: DirectRedirectCommand {
-    var isDirectRedirect: Bool { true }
-}
-
-extension ClickthroughCommand: DirectRedirectCommand {
-    var isDirectRedirect: Bool { true }
-}
-
-extension MacroCommand: DirectRedirectCommand {
-    var isDirectRedirect: Bool { commands.allSatisfy { ($0 as? any DirectRedirectCommand)?.isDirectRedirect == true } }
-}
-
 /// Instructs the client to show the screen that the cell opens, such as the enlarged image of a user.
 package struct PresentCommand: UndoableCommand {
     package let name = "present"

@@ -104,7 +104,7 @@ struct CellRoutes: Sendable {
                     Performs the command `unsave`. The time since the cell was saved is not limited, and the item need not exist any \
                     more. `undo` puts the cell back into its position.
                     """)
-            ) { try await remove(from: .saved, by: UnsaveCommand().name, $0) },
+            ) { try await remove(from: .saved, by: ListCommand.unsave.name, $0) },
             Route(
                 .delete, "/dismissed/{cell}",
                 Self.removal(
@@ -113,7 +113,7 @@ struct CellRoutes: Sendable {
                     Performs the command `restore`, which shows the cell in its position in the feed again. The time since the dismissal \
                     is not limited, and the item need not exist any more. `undo` hides the cell again.
                     """)
-            ) { try await remove(from: .dismissed, by: RestoreCommand().name, $0) },
+            ) { try await remove(from: .dismissed, by: ListCommand.restore.name, $0) },
         ]
     }
 

@@ -37,7 +37,7 @@ struct MacroCommandTests {
     @Test("The compensate policy undoes earlier commands in reverse order")
     func compensate() async {
         let context = await run(
-            MacroCommand([remote("a"), DismissCommand(), remote("b"), FailingCommand(name: "f"), remote("c")], policy: .compensate))
+            MacroCommand([remote("a"), ListCommand.dismiss, remote("b"), FailingCommand(name: "f"), remote("c")], policy: .compensate))
         #expect(context.steps.map(\.outcome) == [.undone, .undone, .undone, .failed, .skipped])
         #expect(effects.all == ["+a", "+b", "-receipt of b", "-receipt of a"])
         #expect(context.changes.count == 2)
@@ -71,8 +71,8 @@ struct MacroCommandTests {
 
     @Test("Undo of one command leaves another command's entry on the same list")
     func sameListTwice() async throws {
-        let inner = MacroCommand([SaveCommand(), FailingCommand(name: "f")], policy: .compensate)
-        let context = await run(MacroCommand([SaveCommand(), inner], policy: .continue))
+        let inner = MacroCommand([ListCommand.save, FailingCommand(name: "f")], policy: .compensate)
+        let context = await run(MacroCommand([ListCommand.save, inner], policy: .continue))
         let ledger = MemoryLedger()
         _ = try await ledger.commit(LedgerEntry(events: context.events, changes: context.changes))
         #expect(ledger.listed(.saved, "ann") == ["user:u"])
@@ -80,7 +80,7 @@ struct MacroCommandTests {
 
     @Test("A command that needs a viewer fails as a step if the viewer is absent")
     func noViewer() async {
-        let context = await run(MacroCommand([SaveCommand()]), viewer: nil)
+        let context = await run(MacroCommand([ListCommand.save]), viewer: nil)
         #expect(context.steps.map(\.outcome) == [.failed])
         #expect(context.changes.isEmpty)
     }
