@@ -5,24 +5,14 @@ import Synchronization
 /// If the computation is slow, such as the midpoint of a feed with millions of items, requests do not wait for it. They get the value of the
 /// version before while the value is computed in the background, which is limited to a small share of the time.
 final class VersionedCache<Value: Sendable>: Sendable {
-    private struct CachedValue {
-        var version: StoreVersion
-        var value: Value
-        /// The duration of the computation and the time at which it ended.
-        var cost: Duration
-        var found: ContinuousClock.Instant
-    }
-
-    private struct State {
-        var known: CachedValue?
-        var isLookedFor = false
-    }
+    /// A value with the duration of its computation and the time at which that ended.
+    private typealias CachedValue = (version: StoreVersion, value: Value, cost: Duration, found: ContinuousClock.Instant)
 
     /// The divisor of the share of time for background computation: at most 1/20.
     private static var share: Int { 20 }
 
     private let maximumWait: Duration
-    private let state = Mutex(State())
+    private let state = Mutex<(known: CachedValue?, isLookedFor: Bool)>((nil, false))
     /// A lock held during computation, while other requests without a cached value wait for the result.
     private let loadLock = Mutex(())
 
@@ -87,7 +77,7 @@ final class VersionedCache<Value: Sendable>: Sendable {
         let start = ContinuousClock.now
         let value = try find()
         let end = ContinuousClock.now
-        state.withLock { $0.known = CachedValue(version: version, value: value, cost: end - start, found: end) }
+        state.withLock { $0.known = (version, value, end - start, end) }
         return value
     }
 }

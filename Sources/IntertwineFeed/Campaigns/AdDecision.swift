@@ -32,15 +32,11 @@ struct AdDecision {
         var number: UInt64 = 0
     }
 
-    /// The slots that a viewer's frequency caps still allow, by campaign. A campaign without an entry has its full allowance.
-    struct FrequencyCapAllowance: Sendable {
-        var hasViewer: Bool
-        var rooms: [Int32: Int] = [:]
-    }
-
     private let campaignIndex: CampaignIndex
     private let matchedTargeting: ContiguousArray<UInt64>
-    private let caps: FrequencyCapAllowance
+    /// The slots that the viewer's frequency caps still allow, by campaign; nil without a viewer. A campaign without an entry has its full
+    /// allowance.
+    private let caps: [Int32: Int]?
     /// The slots that are reserved for this address by anonymous viewers, by campaign; nil if the viewer is identified.
     private let anonymousReservations: [Int32: Int64]?
     private let seed: UInt64
@@ -52,7 +48,7 @@ struct AdDecision {
     private var served: [Int32: Int] = [:]
 
     init(
-        _ campaignIndex: CampaignIndex, matchedTargeting: ContiguousArray<UInt64>, caps: FrequencyCapAllowance, seed: UInt64,
+        _ campaignIndex: CampaignIndex, matchedTargeting: ContiguousArray<UInt64>, caps: [Int32: Int]?, seed: UInt64,
         apart distances: AdDistances = AdDistances(),
         only: Int32? = nil, without banned: [Int32] = [], anonymousReservations: [Int32: Int64]? = nil
     ) {
@@ -117,8 +113,8 @@ struct AdDecision {
     ) -> IneligibilityReason? {
         if let only, !entry.creatives.contains(where: { candidateList.creatives[Int($0)] == only }) { return .notShown }
         if entry.hasCaps {
-            guard caps.hasViewer else { return .noViewer }
-            let room = caps.rooms.isEmpty ? nil : caps.rooms[entry.index]
+            guard let caps else { return .noViewer }
+            let room = caps.isEmpty ? nil : caps[entry.index]
             if (room ?? Int(entry.smallestCap)) <= (served.isEmpty ? 0 : served[entry.index] ?? 0) { return .capped }
         }
         if !served.isEmpty, delivery.room[Int(entry.index)] <= served[entry.index] ?? 0 {

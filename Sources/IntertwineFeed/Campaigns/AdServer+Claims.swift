@@ -15,7 +15,7 @@ extension AdServer {
         }
         guard state.withLock({ $0.recentDecisions[key] == nil }),
             let bytes = try ledger.page(Int64(bitPattern: key), of: viewer, now: page.now),
-            let allocated = AdDecisionCodec.decode(in: bytes, of: campaignIndex), allocated.count == page.slots.count
+            let allocated = Self.ads(in: bytes, of: campaignIndex), allocated.count == page.slots.count
         else { return nil }
         return state.withLock { state in
             guard let deliveryState = state.deliveryState, deliveryState.campaignIndex === campaignIndex,
@@ -45,7 +45,7 @@ extension AdServer {
         }
         return FrequencyCapReservation(
             viewer: viewer, process: process, counts: places,
-            page: (Int64(bitPattern: key), AdDecisionCodec.bytes(of: allocated)), known: exposures.elsewhere.reduce(0) { $0 + $1.count },
+            page: (Int64(bitPattern: key), Self.bytes(of: allocated)), known: exposures.elsewhere.reduce(0) { $0 + $1.count },
             now: page.now, until: page.now &+ lifetime)
     }
 

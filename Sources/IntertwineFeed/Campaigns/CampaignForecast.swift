@@ -59,10 +59,8 @@ package struct CampaignForecast: Sendable {
         var items: Int64 = 0
     }
 
-    private struct PendingImpression {
-        var at: Int64
-        var events: [LedgerEvent]
-    }
+    /// An impression that is committed at a later moment, with its click.
+    private typealias PendingImpression = (at: Int64, events: [LedgerEvent])
 
     /// Runs the simulation.
     ///
@@ -115,7 +113,7 @@ package struct CampaignForecast: Sendable {
                 var events = [event(.impression, of: allocated, viewer, at: now + Self.delay)]
                 if chance(clicked) { events.append(event(.click, of: allocated, viewer, at: now + Self.delay)) }
                 seenBy[allocated.campaign, default: []].insert(viewer)
-                waiting.append(PendingImpression(at: now + Self.delay, events: events))
+                waiting.append((now + Self.delay, events))
             }
         }
         for sighting in waiting[firstWaiting...] { commitImpression(sighting) }

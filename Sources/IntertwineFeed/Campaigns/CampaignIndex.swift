@@ -73,19 +73,6 @@ package final class CampaignIndex: Sendable {
         }
     }
 
-    private struct Interning {
-        var numbers: [String: Int32] = [:]
-        var list: ContiguousArray<Int32> = []
-
-        mutating func add(_ texts: [String]) {
-            for text in texts {
-                let number = numbers[text] ?? Int32(clamping: numbers.count)
-                numbers[text] = number
-                list.append(number)
-            }
-        }
-    }
-
     /// The campaigns, sorted by priority and id.
     package let campaigns: [Campaign]
     /// The existing creatives of each campaign, by layout, as indices into ``creatives``.
@@ -130,22 +117,29 @@ package final class CampaignIndex: Sendable {
         func tier(_ campaign: Campaign) -> Int { order.firstIndex(of: campaign.priority) ?? 0 }
         self.campaigns = campaigns.sorted { (tier($0), $0.id) < (tier($1), $1.id) }
         indices = Dictionary(self.campaigns.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
-        var rules = Interning()
+        var (conditions, rules): ([String: Int32], ContiguousArray<Int32>) = ([:], [])
+        func add(_ texts: [String]) {
+            for text in texts {
+                let number = conditions[text] ?? Int32(clamping: conditions.count)
+                conditions[text] = number
+                rules.append(number)
+            }
+        }
         var labels: ContiguousArray<AdKey> = []
         var (ends, labelRanges): ([Rules], [Range<Int32>]) = ([], [])
         var numbers: [CreativeID: Int32] = [:]
         var known: [CreativeID] = []
         var fitting: [[CellLayout: [Int32]]] = []
         for campaign in self.campaigns {
-            func count() -> Int32 { Int32(clamping: rules.list.count) }
+            func count() -> Int32 { Int32(clamping: rules.count) }
             let start = count()
-            rules.add(campaign.targeting.any)
+            add(campaign.targeting.any)
             let any = count()
-            rules.add(campaign.targeting.all)
+            add(campaign.targeting.all)
             let all = count()
-            if !campaign.targeting.none.isEmpty { rules.add(campaign.targeting.none + [Self.unknownAttributes]) }
+            if !campaign.targeting.none.isEmpty { add(campaign.targeting.none + [Self.unknownAttributes]) }
             let none = count()
-            rules.add(campaign.targeting.locales.map { ":" + $0.lowercased() })
+            add(campaign.targeting.locales.map { ":" + $0.lowercased() })
             ends.append(Rules(start: start, any: any, all: all, none: none, locales: count()))
             let first = Int32(clamping: labels.count)
             labels += campaign.labels.map { AdKey(label: $0) }
@@ -177,7 +171,7 @@ package final class CampaignIndex: Sendable {
         }
         self.former = owners
         (self.fitting, creatives, self.numbers) = (fitting, known, numbers)
-        (conditions, self.rules, self.ends) = (rules.numbers, rules.list, ends)
+        (self.conditions, self.rules, self.ends) = (conditions, rules, ends)
         (self.labels, self.labelRanges) = (labels, labelRanges)
         keys = ContiguousArray(known.map { AdKey($0) })
         asksLanguages = self.campaigns.contains { !$0.targeting.locales.isEmpty }

@@ -40,10 +40,7 @@ struct GoalReservations {
     }
 
     /// The reservations of one time slot.
-    private struct ExpiryBucket {
-        var number: Int64
-        var counts: [Key: Int64] = [:]
-    }
+    private typealias ExpiryBucket = (number: Int64, counts: [Key: Int64])
 
     /// The number of time slots in the lifetime of a reservation.
     private static let slotCount: Int64 = 60
@@ -78,7 +75,7 @@ struct GoalReservations {
     /// - Parameter number: Returns the new number of a campaign; nil if it no longer exists.
     mutating func migrate(from old: GoalReservations, number: (Int32) -> Int32?) {
         for slot in old.slots {
-            slots.append(ExpiryBucket(number: slot.number))
+            slots.append((slot.number, [:]))
             for (key, count) in slot.counts {
                 guard let campaign = number(key.campaign) else { continue }
                 change(Key(campaign: campaign, address: key.address), in: slots.count - 1, by: count)
@@ -91,7 +88,7 @@ struct GoalReservations {
     /// - Returns: The number of the time slot.
     mutating func add(_ campaign: Int, address: UInt16, at now: Int64) -> UInt16 {
         let number = now / length
-        if slots.last?.number != number { slots.append(ExpiryBucket(number: number)) }
+        if slots.last?.number != number { slots.append((number, [:])) }
         change(Key(campaign: Int32(campaign), address: address), in: slots.count - 1, by: 1)
         return UInt16(truncatingIfNeeded: number)
     }

@@ -12,25 +12,26 @@ struct ViewerFrequency {
         return max(0, given.reduce(0) { $0 + $1.count } - seen)
     }
 
-    /// Returns the slots that the viewer's caps still allow, for campaigns with an impression or a reservation of the viewer.
+    /// Returns the slots that the viewer's caps still allow, for campaigns with an impression or a reservation of the viewer; nil without a
+    /// viewer.
     ///
     /// - Parameter pending: The reservations of this process.
     func room(
         of campaignIndex: CampaignIndex, for viewer: String?, besides pending: AdServer.UncommittedImpressions, now: Int64
-    ) -> AdDecision.FrequencyCapAllowance {
-        guard let viewer else { return AdDecision.FrequencyCapAllowance(hasViewer: false) }
-        var room = AdDecision.FrequencyCapAllowance(hasViewer: true)
+    ) -> [Int32: Int]? {
+        guard let viewer else { return nil }
+        var room: [Int32: Int] = [:]
         guard campaignIndex.hasCaps else { return room }
         // Each impression is read once, because a viewer may have many. Most campaigns have one cap; for several caps, each remainder is
         // tracked.
-        room.rooms.reserveCapacity(seen.count)
+        room.reserveCapacity(seen.count)
         var left: [Int32: [Int]] = [:]
         func take(_ campaign: String, _ count: Int, at moment: Int64? = nil) {
             guard let index = campaignIndex.index(of: campaign), let first = campaignIndex.campaigns[index].caps.first else { return }
             let caps = campaignIndex.campaigns[index].caps
             func counts(_ cap: Campaign.FrequencyCap) -> Bool { moment.map { $0 > now - Int64(cap.window) * 1_000 } ?? true }
             guard caps.count > 1 else {
-                if counts(first) { room.rooms[Int32(index), default: first.count] -= count }
+                if counts(first) { room[Int32(index), default: first.count] -= count }
                 return
             }
             for (number, cap) in caps.enumerated() where counts(cap) {
@@ -40,7 +41,7 @@ struct ViewerFrequency {
         for seen in seen { take(seen.campaign, seen.count, at: seen.at) }
         for campaign in Set(elsewhere.map(\.campaign)) { take(campaign, waiting(campaign)) }
         for given in pending.reservations(of: viewer, now: now) { take(given.campaign, given.count) }
-        for (campaign, left) in left { room.rooms[campaign] = left.min() }
+        for (campaign, left) in left { room[campaign] = left.min() }
         return room
     }
 }

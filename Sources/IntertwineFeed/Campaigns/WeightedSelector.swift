@@ -12,12 +12,8 @@ struct WeightedSelector: Sendable {
         var hasViewer: Bool
     }
 
-    private struct CumulativeWeight: Sendable {
-        /// The index of the candidate in the candidate list.
-        var entry: Int32
-        /// The sum of the weights up to and including this candidate, within its priority.
-        var sum: Float
-    }
+    /// The index of a candidate in the candidate list, and the sum of the weights up to and including it, within its priority.
+    private typealias CumulativeWeight = (entry: Int32, sum: Float)
 
     /// The number of draws before all candidates are evaluated.
     private static let attempts = 16
@@ -70,7 +66,7 @@ struct WeightedSelector: Sendable {
                     (tier, start, sum) = (entry.tier, tickets.count, 0)
                 }
                 sum += entry.weight * delivery.urgency[Int(entry.index)]
-                tickets.append(CumulativeWeight(entry: number, sum: sum))
+                tickets.append((number, sum))
             }
         }
         if start < tickets.count { tiers.append(start..<tickets.count) }
@@ -100,7 +96,7 @@ struct WeightedSelector: Sendable {
             }
             guard fits(entry) else { continue }
             sum += entry.weight * delivery.urgency[Int(entry.index)]
-            candidates.append(CumulativeWeight(entry: ticket.entry, sum: sum))
+            candidates.append((ticket.entry, sum))
         }
         // If more than half of the tickets are ineligible, they are rebuilt.
         if gone * 2 > tier.count { version = nil }

@@ -48,22 +48,16 @@ extension ImpressionContext {
     /// The default feed, which is omitted from tokens to keep them short.
     private static let usualFeed = "main"
 
-    private struct Flags {
-        static let campaign: UInt8 = 1
-        static let feed: UInt8 = 2
-        static let section: UInt8 = 4
-        static let table: UInt8 = 8
-        static let reservation: UInt8 = 16
-        /// The end time, written after the reservation.
-        static let ends: UInt8 = 32
-    }
+    /// The bits that state which members follow. The end time is written after the reservation.
+    private static let (campaignFlag, feedFlag, sectionFlag): (UInt8, UInt8, UInt8) = (1, 2, 4)
+    private static let (tableFlag, reservationFlag, endsFlag): (UInt8, UInt8, UInt8) = (8, 16, 32)
 
     func write(to writer: inout ByteWriter) {
-        var flags: UInt8 = layout == .table ? Flags.table : 0
-        if campaign != nil { flags |= Flags.campaign }
-        if feed != Self.usualFeed { flags |= Flags.feed }
-        if section != nil { flags |= Flags.section }
-        if reservation != nil { flags |= ends == nil ? Flags.reservation : Flags.reservation | Flags.ends }
+        var flags: UInt8 = layout == .table ? Self.tableFlag : 0
+        if campaign != nil { flags |= Self.campaignFlag }
+        if feed != Self.usualFeed { flags |= Self.feedFlag }
+        if section != nil { flags |= Self.sectionFlag }
+        if reservation != nil { flags |= ends == nil ? Self.reservationFlag : Self.reservationFlag | Self.endsFlag }
         writer.write(flags)
         writer.write(UInt16(clamping: position))
         if let campaign {
@@ -83,23 +77,23 @@ extension ImpressionContext {
     init?(_ reader: inout ByteReader) {
         guard let flags = reader.readByte(), flags < 64, let position = reader.readUInt16() else { return nil }
         func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
-        self.init(feed: Self.usualFeed, position: Int(position), layout: flags & Flags.table == 0 ? .collection : .table)
-        if flags & Flags.campaign != 0 {
+        self.init(feed: Self.usualFeed, position: Int(position), layout: flags & Self.tableFlag == 0 ? .collection : .table)
+        if flags & Self.campaignFlag != 0 {
             guard let remembered = reader.readUInt32(), let campaign = text() else { return nil }
             (self.campaign, self.frequencyCapTTL) = (campaign, Int(remembered))
         }
-        if flags & Flags.feed != 0 {
+        if flags & Self.feedFlag != 0 {
             guard let feed = text() else { return nil }
             self.feed = feed
         }
-        if flags & Flags.section != 0 {
+        if flags & Self.sectionFlag != 0 {
             guard let section = text() else { return nil }
             self.section = section
         }
-        if flags & Flags.reservation != 0 {
+        if flags & Self.reservationFlag != 0 {
             guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16() else { return nil }
             reservation = ReservationID(process: process, slot: slot, address: address)
-            if flags & Flags.ends != 0 {
+            if flags & Self.endsFlag != 0 {
                 guard let ends = reader.readInt64() else { return nil }
                 self.ends = ends
             }

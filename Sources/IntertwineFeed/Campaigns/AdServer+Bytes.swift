@@ -1,14 +1,11 @@
 internal import IntertwinePrimitives
 
 /// The binary form of a page's allocation. The ledger stores it for other processes that serve the page.
-struct AdDecisionCodec {
+extension AdServer {
     private static let format: UInt8 = 2
-    private struct Flags {
-        static let served: UInt8 = 1
-        static let reservation: UInt8 = 2
-    }
+    private static let (servedFlag, reservationFlag): (UInt8, UInt8) = (1, 2)
 
-    static func bytes(of allocated: [AdServer.ServedAd?]) -> [UInt8] {
+    static func bytes(of allocated: [ServedAd?]) -> [UInt8] {
         var writer = ByteWriter(capacity: 32 * allocated.count)
         writer.write(format)
         writer.write(UInt16(clamping: allocated.count))
@@ -17,7 +14,7 @@ struct AdDecisionCodec {
                 writer.write(0 as UInt8)
                 continue
             }
-            writer.write(allocated.reservation == nil ? Flags.served : Flags.served | Flags.reservation)
+            writer.write(allocated.reservation == nil ? servedFlag : servedFlag | reservationFlag)
             writer.write(counted: allocated.campaign.utf8)
             writer.write(counted: StoredKind.name(of: allocated.creative.kind).utf8)
             writer.write(counted: allocated.creative.id.utf8)
@@ -32,22 +29,22 @@ struct AdDecisionCodec {
     }
 
     /// Returns the allocation of each slot; nil if the format version differs, the bytes are invalid, or a campaign is not in the index.
-    static func decode(in bytes: [UInt8], of campaignIndex: CampaignIndex) -> [AdServer.ServedAd?]? {
+    static func ads(in bytes: [UInt8], of campaignIndex: CampaignIndex) -> [ServedAd?]? {
         var reader = ByteReader(bytes)
         guard reader.readByte() == format, let count = reader.readUInt16() else { return nil }
         func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
-        var ads: [AdServer.ServedAd?] = []
+        var ads: [ServedAd?] = []
         for _ in 0..<count {
             guard let flags = reader.readByte() else { return nil }
-            if flags & Flags.served == 0 {
+            if flags & servedFlag == 0 {
                 ads.append(nil)
                 continue
             }
             guard let id = text(), let kind = text(), let creative = text(), let index = campaignIndex.index(of: id) else { return nil }
-            var allocated = AdServer.ServedAd(
+            var allocated = ServedAd(
                 campaign: id, creative: CreativeID(kind: StoredKind.kind(named: kind), id: creative),
                 remembered: campaignIndex.campaigns[index].longestCapWindow)
-            if flags & Flags.reservation != 0 {
+            if flags & reservationFlag != 0 {
                 guard let process = reader.readUInt16(), let slot = reader.readUInt16(), let address = reader.readUInt16(),
                     let ends = reader.readInt64()
                 else { return nil }
